@@ -1,0 +1,75 @@
+"""The rules of the house that a machine can hold: names, sizes, and what must never be committed."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
+VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}
+
+# Spelled so that this file does not name them itself.
+REGISTRY_HOSTS = [
+    ".".join(words) for words in (("pypi", "org"), ("pythonhosted", "org"), ("npmjs", "org"), ("deb", "debian"))
+]
+MACHINE_PATHS = ["/".join(("", *words)) for words in (("root", ""), ("work", ""), ("opt", "pypi"), ("opt", "wheels"))]
+
+
+def committed_files() -> list[Path]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True).stdout
+    return [ROOT / name for name in listed.decode().split("\0") if name and (ROOT / name).is_file()]
+
+
+def test_no_source_file_is_longer_than_500_lines() -> None:
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
+    assert {name: length for name, length in lengths.items() if length > 500} == {}
+
+
+def test_no_module_has_a_name_that_says_nothing() -> None:
+    vague = [str(path.relative_to(ROOT)) for path in SOURCES if VAGUE_NAMES & {path.stem, path.parent.name}]
+    assert vague == []
+
+
+def test_every_module_says_what_it_is_for() -> None:
+    silent = [str(path.relative_to(ROOT)) for path in SOURCES if not opens_with_docstring(path.read_text())]
+    assert silent == []
+
+
+def opens_with_docstring(text: str) -> bool:
+    return text.strip() == "" or text.lstrip().startswith(('"""', 'r"""'))
+
+
+def test_committed_files_name_no_registry_host_and_no_path_of_a_machine() -> None:
+    forbidden = re.compile("|".join(re.escape(word) for word in REGISTRY_HOSTS + MACHINE_PATHS))
+    found = []
+    for path in committed_files():
+        try:
+            text = path.read_text()
+        except UnicodeDecodeError:
+            continue
+        found += [f"{path.relative_to(ROOT)}: {match.group()}" for match in forbidden.finditer(text)]
+    assert found == []
+
+
+@pytest.mark.parametrize("path", REQUIREMENTS, ids=lambda path: path.name)
+def test_requirement_files_pin_by_hash_and_say_no_address(path: Path) -> None:
+    text = path.read_text()
+    entries = re.findall(r"^[a-z0-9][^\n]*(?:\n[ ]+--hash[^\n]*)*", text, flags=re.MULTILINE)
+    assert entries
+    assert [entry.splitlines()[0] for entry in entries if "==" not in entry or "--hash=sha256:" not in entry] == []
+    assert "://" not in text
+    assert not re.search(r"^\s*(-i|-f|--index|--extra-index|--find-links|--trusted)", text, flags=re.MULTILINE)
+
+
+def test_scripts_are_executable_and_strict() -> None:
+    scripts = [*sorted((ROOT / "bin").iterdir()), ROOT / ".ci" / "run"]
+    loose = [
+        script.name
+        for script in scripts
+        if not script.stat().st_mode & 0o100
+        or ("bash" in script.read_text()[:30] and "set -euo pipefail" not in script.read_text())
+    ]
+    assert loose == []
