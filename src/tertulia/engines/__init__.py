@@ -1,0 +1,33 @@
+"""Find and run the two engines, PostgreSQL and nats-server, on this machine.
+
+For `tertulia dev`, the tests and the bench; a production site runs its engines itself.
+
+Lifecycle: an engine is a context manager around one child process and one folder. It keeps its port and its secrets
+over `kill`, `start` and `restart`; a new object on the same folder keeps the secrets and the data.
+
+Invariants:
+- What was acknowledged stays: fsync is never turned off, a crashed engine recovers on its next start.
+- No engine outlives its parent, not even one that died by SIGKILL (on Linux).
+- Only loopback is listened on, behind a password: on a shared machine other people's accounts stay out.
+
+May import: kernel.settings. Engines are started from the main thread (see process.py).
+"""
+
+from tertulia.engines.errors import EngineFailed, EngineMissing
+from tertulia.engines.find import find_nats_server, find_postgres, find_wheel_postgres
+from tertulia.engines.nats import Nats
+from tertulia.engines.ports import free_port
+from tertulia.engines.postgres import Postgres
+from tertulia.engines.process import ChildProcess
+
+__all__ = [
+    "ChildProcess",
+    "EngineFailed",
+    "EngineMissing",
+    "Nats",
+    "Postgres",
+    "find_nats_server",
+    "find_postgres",
+    "find_wheel_postgres",
+    "free_port",
+]

@@ -1,0 +1,35 @@
+"""The first moments of a child process: tie its life to the parent, give up root, become the program.
+
+Run as a script (`python -I -S launch.py PARENT SIGNAL UID GID PROGRAM ARG...`), because code between fork and exec is
+not safe in a parent with threads. It imports nothing of ours: the new account may not be able to read our package.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def main(arguments: list[str]) -> None:
+    parent, death_signal, uid, gid = (int(text) for text in arguments[:4])
+    command = arguments[4:]
+    if uid >= 0:
+        os.setgroups([])
+        os.setgid(gid)
+        os.setuid(uid)
+    if sys.platform == "linux":  # after setuid, which clears the setting
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, death_signal, 0, 0, 0)
+        if os.getppid() != parent:  # the parent died before the setting took hold
+            sys.exit(1)
+    for ignored_by_python in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(ignored_by_python, signal.SIG_DFL)
+    try:
+        os.execv(command[0], command)
+    except OSError as problem:
+        sys.exit(f"cannot run {command[0]}: {problem.strerror}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

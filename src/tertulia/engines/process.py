@@ -1,0 +1,108 @@
+"""One child process that never outlives its parent.
+
+The kernel sends the child its death signal when the *thread* that started it ends; so children are started from the
+main thread only. Each child leads a session of its own: Ctrl-C in the terminal reaches the parent alone, which then
+stops its children in the right order.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tertulia.engines.account import Account
+
+_LAUNCH = Path(__file__).with_name("launch.py")
+
+
+class ChildProcess:
+    """A program that can be started, stopped, killed and started again; its output is appended to a log file."""
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        log: Path,
+        *,
+        env: Mapping[str, str] | None = None,
+        account: Account | None = None,
+        death_signal: signal.Signals = signal.SIGTERM,
+    ) -> None:
+        self.command = list(command)
+        self.log = log
+        self._env = None if env is None else dict(env)
+        self._account = account
+        self._death_signal = death_signal
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("start child processes from the main thread: they die with the thread that started them")
+        if self.is_alive():
+            raise RuntimeError(f"{self.command[0]} runs already")
+        uid, gid = (self._account.uid, self._account.gid) if self._account else (-1, -1)
+        prefix = [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, (os.getpid(), int(self._death_signal), uid, gid))]
+        with self.log.open("ab") as output:
+            self._process = subprocess.Popen(
+                [*prefix, *self.command],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self._env,
+                cwd="/",
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        if self._process is None:
+            raise RuntimeError(f"{self.command[0]} was not started")
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs or before the first start; negative: the signal that ended it."""
+        return None if self._process is None else self._process.poll()
+
+    def is_alive(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def send_signal(self, number: signal.Signals) -> None:
+        if self._process is not None:
+            self._process.send_signal(number)
+
+    def wait(self, seconds: float) -> bool:
+        """True when the process has ended (or was never started) within that time."""
+        if self._process is None:
+            return True
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def stop(self, number: signal.Signals = signal.SIGTERM, seconds: float = 10.0) -> None:
+        """Ask it to end; after that time, end it."""
+        if self.is_alive():
+            self.send_signal(number)
+            if not self.wait(seconds):
+                self.kill()
+
+    def kill(self) -> None:
+        """kill -9, and wait until it is gone."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
