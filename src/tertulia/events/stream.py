@@ -1,0 +1,283 @@
+"""The event streams in JetStream: names, creation, and every way of reading them.
+
+One stream per shard and epoch, `EV_<shard>_<epoch>`, holds the subjects `ev.<shard>.<realm>`. What is stored is
+republished on `live.<shard>.<realm>` with its sequence number. The relay is the only writer (see relay.py); web
+processes read through `EventStream`.
+
+Invariants
+- `None` always means *the server said that it does not exist*. Not knowing (time-out, no leader, no connection) is
+  `StreamUnavailable`: a caller must never take the one for the other, because a missing stream opens a new epoch.
+- Direct gets may be answered by a replica that is behind: fine for readers, who audit. The relay asks the leader
+  (`get_from_leader`, `info`).
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import AsyncIterator, Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+POS_ZERO: Final = "0" * 16 + "-" + "0" * 6  # sorts before every real position
+BATCH: Final = 256
+LASTS_CHUNK: Final = 1000  # the server refuses multi_last answers of more than 1,024 subjects
+API_TIMEOUT: Final = 5.0
+STREAM_NOT_FOUND: Final = 10059
+MESSAGE_NOT_FOUND: Final = 10037
+_STREAM_NAME = re.compile(r"EV_(\d+)_(\d+)")
+
+
+class StreamUnavailable(Exception):
+    """JetStream did not answer, or answered that it cannot answer now."""
+
+
+class Stored(msgspec.Struct, frozen=True):
+    """One event as it stands in a stream. `data` is empty when the event was too large to be stored."""
+
+    seq: int
+    subject: str
+    pos: str
+    epoch: int
+    xid: int | None
+    xmax: int
+    data: bytes
+    previous: int = -1  # sequence of the event before it on the same subject; known for republished ones only
+
+
+class StreamInfo(msgspec.Struct, frozen=True):
+    name: str
+    created: str
+    first_seq: int
+    last_seq: int
+    messages: int
+
+
+class ApiError(msgspec.Struct, frozen=True):
+    code: int = 0
+    err_code: int = 0
+    description: str = ""
+
+
+def stream_name(shard: int, epoch: int) -> str:
+    return f"EV_{shard}_{epoch}"
+
+
+def parse_stream_name(name: str) -> tuple[int, int] | None:
+    """(shard, epoch) of an event stream's name."""
+    match = _STREAM_NAME.fullmatch(name)
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def event_subject(shard: int, realm_id: int) -> str:
+    return f"ev.{shard}.{realm_id}"
+
+
+def live_subject(shard: int, realm_id: int) -> str:
+    return f"live.{shard}.{realm_id}"
+
+
+def transient_subject(shard: int, realm_id: int) -> str:
+    return f"transient.{shard}.{realm_id}"
+
+
+def parse_live(msg: Msg) -> Stored:
+    """An event that arrived by republish."""
+    headers = msg.headers or {}
+    previous = int(headers.get("Nats-Last-Sequence", -1))
+    return _stored(int(headers["Nats-Sequence"]), headers["Nats-Subject"], headers, msg.data, previous)
+
+
+class EventStream:
+    """Read access to the event streams; one per NATS connection, used by any number of tasks."""
+
+    def __init__(self, nc: Client, shards: int) -> None:
+        self.nc = nc
+        self.shards = shards
+
+    async def info(self, shard: int, epoch: int) -> StreamInfo | None:
+        """The stream as its leader knows it; None if there is no such stream."""
+        name = stream_name(shard, epoch)
+        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=STREAM_NOT_FOUND)
+        return None if answer is None else stream_info(answer)
+
+    async def get(self, shard: int, epoch: int, seq: int) -> Stored | None:
+        return await self._direct(stream_name(shard, epoch), {"seq": seq})
+
+    async def last(self, shard: int, epoch: int, subject: str | None = None) -> Stored | None:
+        """The last event of a subject, or of the whole stream."""
+        return await self._direct(stream_name(shard, epoch), {"last_by_subj": subject or f"ev.{shard}.>"})
+
+    async def get_from_leader(self, shard: int, epoch: int, seq: int) -> Stored | None:
+        """The event at `seq`, never from a replica that is behind."""
+        name = stream_name(shard, epoch)
+        answer = await call_api(self.nc, f"STREAM.MSG.GET.{name}", {"seq": seq}, missing=MESSAGE_NOT_FOUND)
+        return None if answer is None else _from_api(answer["message"])
+
+    async def read(self, shard: int, epoch: int, subject: str, after: int, until: int) -> AsyncIterator[Stored]:
+        """The events of one subject with `after < seq <= until`, in order."""
+        name = stream_name(shard, epoch)
+        while after < until:
+            request = {"seq": after + 1, "next_by_subj": subject, "batch": min(BATCH, until - after)}
+            messages, pending = await self._batch(name, request)
+            for msg in messages:
+                stored = _from_direct(msg)
+                if stored.seq > until:
+                    return
+                yield stored
+                after = stored.seq
+            if not messages or not pending:
+                return
+
+    async def lasts(self, shard: int, epoch: int, subjects: Sequence[str]) -> dict[str, int]:
+        """The last sequence of each subject that has events."""
+        name = stream_name(shard, epoch)
+        found: dict[str, int] = {}
+        for start in range(0, len(subjects), LASTS_CHUNK):
+            chunk = list(subjects[start : start + LASTS_CHUNK])
+            messages, _ = await self._batch(name, {"multi_last": chunk, "batch": len(chunk)})
+            for msg in messages:
+                headers = msg.headers or {}
+                found[headers["Nats-Subject"]] = int(headers["Nats-Sequence"])
+        return found
+
+    async def _direct(self, name: str, request: dict[str, Any]) -> Stored | None:
+        msg = await _request(self.nc, f"$JS.API.DIRECT.GET.{name}", request)
+        status = (msg.headers or {}).get("Status")
+        if status == "404":
+            return None
+        if status is not None:
+            raise StreamUnavailable(f"direct get from {name}: status {status}")
+        return _from_direct(msg)
+
+    async def _batch(self, name: str, request: dict[str, Any]) -> tuple[list[Msg], int]:
+        """The messages of one batch and how many are left after it."""
+        inbox = self.nc.new_inbox()
+        messages: list[Msg] = []
+        try:
+            sub = await self.nc.subscribe(inbox)
+            try:
+                await self.nc.publish(f"$JS.API.DIRECT.GET.{name}", msgspec.json.encode(request), reply=inbox)
+                while True:
+                    msg = await sub.next_msg(timeout=API_TIMEOUT)
+                    status = (msg.headers or {}).get("Status")
+                    if status is None:
+                        messages.append(msg)
+                    elif status == "204":
+                        return messages, int((msg.headers or {}).get("Nats-Num-Pending", 0))
+                    elif status == "404":
+                        return messages, 0
+                    else:
+                        raise StreamUnavailable(f"batch from {name}: status {status}")
+            finally:
+                await sub.unsubscribe()
+        except (nats.errors.Error, OSError) as error:
+            raise StreamUnavailable(f"batch from {name}: {error!r}") from error
+
+
+async def call_api(
+    nc: Client, subject: str, request: dict[str, Any] | None = None, *, missing: int = 0
+) -> dict[str, Any] | None:
+    """One JetStream API request. None for the error code `missing`; every other error is StreamUnavailable."""
+    msg = await _request(nc, f"$JS.API.{subject}", request)
+    answer: dict[str, Any] = msgspec.json.decode(msg.data) if msg.data else {}
+    if not answer:
+        raise StreamUnavailable(f"{subject}: empty answer, headers {msg.headers}")
+    error = msgspec.convert(answer.get("error") or {}, ApiError)
+    if error.code:
+        if missing and error.err_code == missing:
+            return None
+        raise StreamUnavailable(f"{subject}: {error.description} ({error.err_code})")
+    return answer
+
+
+async def create_stream(nc: Client, config: dict[str, Any]) -> StreamInfo:
+    """Create a stream, or find one that has exactly this configuration."""
+    answer = await call_api(nc, f"STREAM.CREATE.{config['name']}", config)
+    assert answer is not None
+    return stream_info(answer)
+
+
+async def delete_stream(nc: Client, name: str) -> bool:
+    return await call_api(nc, f"STREAM.DELETE.{name}", missing=STREAM_NOT_FOUND) is not None
+
+
+async def event_streams(nc: Client) -> list[StreamInfo]:
+    """Every event stream of every epoch that exists."""
+    found: list[StreamInfo] = []
+    offset = 0
+    while True:
+        page = await call_api(nc, "STREAM.LIST", {"offset": offset})
+        assert page is not None
+        streams = page.get("streams") or []
+        found += [stream_info(one) for one in streams if parse_stream_name(one["config"]["name"])]
+        offset += len(streams)
+        if not streams or offset >= page["total"]:
+            return found
+
+
+def event_stream_config(shard: int, epoch: int, *, first_seq: int, retention: float, replicas: int) -> dict[str, Any]:
+    return {
+        "name": stream_name(shard, epoch),
+        "subjects": [f"ev.{shard}.>"],
+        "storage": "file",
+        "retention": "limits",
+        "discard": "old",
+        "max_age": int(retention * 1e9),
+        "num_replicas": replicas,
+        "allow_direct": True,
+        "first_seq": first_seq,
+        "republish": {"src": f"ev.{shard}.>", "dest": f"live.{shard}.>"},
+    }
+
+
+def stream_info(answer: dict[str, Any]) -> StreamInfo:
+    state = answer["state"]
+    return StreamInfo(
+        name=answer["config"]["name"],
+        created=answer["created"],
+        first_seq=state["first_seq"],
+        last_seq=state["last_seq"],
+        messages=state["messages"],
+    )
+
+
+async def _request(nc: Client, subject: str, request: dict[str, Any] | None) -> Msg:
+    try:
+        return await nc.request(subject, msgspec.json.encode(request) if request else b"", timeout=API_TIMEOUT)
+    except (nats.errors.Error, OSError) as error:
+        raise StreamUnavailable(f"{subject}: {error!r}") from error
+
+
+def _from_direct(msg: Msg) -> Stored:
+    headers = msg.headers or {}
+    return _stored(int(headers["Nats-Sequence"]), headers["Nats-Subject"], headers, msg.data, -1)
+
+
+def _from_api(message: dict[str, Any]) -> Stored:
+    headers = dict(_header_lines(b64decode(message.get("hdrs", ""))))
+    return _stored(message["seq"], message["subject"], headers, b64decode(message.get("data", "")), -1)
+
+
+def _header_lines(raw: bytes) -> Iterable[tuple[str, str]]:
+    for line in raw.decode().split("\r\n")[1:]:
+        name, colon, value = line.partition(":")
+        if colon:
+            yield name.strip(), value.strip()
+
+
+def _stored(seq: int, subject: str, headers: dict[str, str], data: bytes, previous: int) -> Stored:
+    # A message without our headers was not written by the relay; position zero makes every check on it fail.
+    xid = headers.get("Xid")
+    return Stored(
+        seq=seq,
+        subject=subject,
+        pos=headers.get("Pos", POS_ZERO),
+        epoch=int(headers.get("Epoch", 0)),
+        xid=int(xid) if xid else None,
+        xmax=int(headers.get("Xmax", 0)),
+        data=data,
+        previous=previous,
+    )
