@@ -1,0 +1,81 @@
+"""Writes the pages of docs/reference/ that follow from the code. A test compares; this script brings them up to date:
+
+.venv/bin/python docs/generate.py
+"""
+
+import ast
+import inspect
+from pathlib import Path
+
+from tertulia.kernel import settings
+
+REFERENCE = Path(__file__).parent / "reference"
+ROOT = Path(__file__).parents[1]
+
+
+def main() -> None:
+    for name, text in pages().items():
+        (REFERENCE / name).write_text(text, encoding="utf-8")
+        print(f"docs/reference/{name}")
+
+
+def pages() -> dict[str, str]:
+    """The generated pages: file name and text."""
+    return {"settings.md": settings_page()}
+
+
+def settings_page() -> str:
+    """Every setting with its type, default and text, under the headings of kernel/settings.py."""
+    lines = [
+        "# Settings",
+        "",
+        "<!-- Generated from src/tertulia/kernel/settings.py by docs/generate.py: edit there. -->",
+        "",
+        "A setting is an environment variable, or the same name without the prefix and in lower case in a TOML file",
+        "named by `TERTULIA_CONFIG`. The environment wins over the file, the file over the default. A value that cannot",
+        "be used, or an unknown key in the file, stops the program with a sentence that says which.",
+    ]
+    source = inspect.getsource(settings.Settings)
+    for heading, fields in sections(source):
+        lines += ["", f"## {heading}", "", "| Variable | Type | Default | |", "|---|---|---|---|"]
+        lines += [row(field, text) for field, text in fields]
+    return "\n".join(lines) + "\n"
+
+
+def sections(source: str) -> list[tuple[str, list[tuple[ast.AnnAssign, str]]]]:
+    """Fields by the comment line that heads their group; the string below a field is its text."""
+    structure = ast.parse(source).body[0]
+    assert isinstance(structure, ast.ClassDef)
+    headings = {n: line.strip(" #") for n, line in enumerate(source.splitlines(), 1) if line.strip().startswith("# ")}
+    found: list[tuple[str, list[tuple[ast.AnnAssign, str]]]] = []
+    for node, following in zip(structure.body, [*structure.body[1:], None], strict=True):
+        if not isinstance(node, ast.AnnAssign):
+            continue
+        heading = headings.get(node.lineno - 1)
+        if heading is not None or not found:
+            found.append((heading or "General", []))
+        found[-1][1].append((node, text_of(following)))
+    return found
+
+
+def text_of(node: ast.stmt | None) -> str:
+    match node:
+        case ast.Expr(value=ast.Constant(value=str(text))):
+            return inspect.cleandoc(text).replace("\n", " ")
+        case _:
+            return ""
+
+
+def row(field: ast.AnnAssign, text: str) -> str:
+    assert isinstance(field.target, ast.Name)
+    name = field.target.id
+    default = getattr(settings.Settings(), name)
+    kind = ast.unparse(field.annotation)
+    if kind.startswith("Literal["):
+        kind = " or ".join(f"`{word.strip(' ')[1:-1]}`" for word in kind.removeprefix("Literal[")[:-1].split(","))
+    shown = "(empty)" if default == "" else f"`{str(default).lower() if isinstance(default, bool) else default}`"
+    return f"| `{settings.PREFIX}{name.upper()}` | {kind} | {shown} | {text} |"
+
+
+if __name__ == "__main__":
+    main()
