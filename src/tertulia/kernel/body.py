@@ -1,0 +1,126 @@
+"""Reads the parameters of a request: query string first, then a body that overrides it.
+
+Bodies are urlencoded, multipart or a JSON object, for every method; another content type is no parameters. The size is
+limited by what Content-Length promises and by what arrives. A body that is too large is read and thrown away up to a
+point, so that the client gets to see the answer; beyond that the connection is closed with it.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from tertulia.kernel.call import MAX_CLIENT_NAME, Call, ClientGone
+from tertulia.kernel.errors import Refusal, payload_too_large
+from tertulia.kernel.json_guard import JsonTrouble, check_depth
+from tertulia.kernel.multipart import MultipartReader
+from tertulia.kernel.urlencoded import MAX_FIELDS, check_text, read_urlencoded, too_many_fields
+
+MAX_BODY = 25 * 1024 * 1024
+DRAIN_SECONDS = 5.0
+
+_FORM = b"application/x-www-form-urlencoded"
+_decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_text = msgspec.json.Decoder(str).decode
+
+Field = str | msgspec.Raw
+
+
+async def read_fields(call: Call, limit: int) -> dict[str, Field]:
+    """Every parameter of the request, undecoded. Also learns the client's name."""
+    fields: dict[str, Field] = {}
+    query = call.scope["query_string"]
+    if query:
+        read_urlencoded(query, fields)
+    headers = call.raw_headers
+    if headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers:
+        await _read_body(call, limit, fields)
+    named = fields.get("client")
+    if named:
+        call.named_client = _client_name(named)
+    return fields
+
+
+async def _read_body(call: Call, limit: int, fields: dict[str, Field]) -> None:
+    kind = call.raw_headers.get(b"content-type", _FORM)
+    media_type = kind.partition(b";")[0].strip().lower()
+    if media_type == _FORM:
+        read_urlencoded(await _whole(call, limit), fields)
+    elif media_type == b"multipart/form-data":
+        await _read_multipart(call, limit, kind, fields)
+    elif media_type == b"application/json":
+        _read_object(await _whole(call, limit), fields)
+
+
+async def _whole(call: Call, limit: int) -> bytes:
+    parts = [chunk async for chunk in _chunks(call, limit)]
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def _chunks(call: Call, limit: int) -> AsyncIterator[bytes]:
+    if int(call.raw_headers.get(b"content-length", b"0")) > limit:
+        raise await _too_large(call, limit)
+    size = 0
+    more = True
+    while more:
+        message = await call.receive()
+        if message["type"] == "http.disconnect":
+            raise ClientGone
+        chunk = message.get("body", b"")
+        more = message.get("more_body", False)
+        size += len(chunk)
+        if size > limit:
+            raise await _too_large(call, limit) if more else payload_too_large(limit)
+        if chunk:
+            yield chunk
+
+
+async def _too_large(call: Call, limit: int) -> Refusal:
+    drained = 0
+    try:
+        async with asyncio.timeout(DRAIN_SECONDS):
+            while drained <= limit:
+                message = await call.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientGone
+                if not message.get("more_body", False):
+                    return payload_too_large(limit)
+                drained += len(message.get("body", b""))
+    except TimeoutError:
+        pass
+    return payload_too_large(limit, close=True)
+
+
+async def _read_multipart(call: Call, limit: int, content_type: bytes, fields: dict[str, Field]) -> None:
+    reader = MultipartReader(content_type, fields, call.files)
+    async for chunk in _chunks(call, limit):
+        reader.feed(chunk)
+    reader.finish()
+
+
+def _read_object(body: bytes, fields: dict[str, Field]) -> None:
+    if not body:
+        return
+    try:
+        check_depth(body)
+        sent = _decode_object(body)
+    except JsonTrouble as trouble:
+        raise Refusal(f"The request body {trouble}", code="INVALID_JSON") from None
+    except msgspec.ValidationError:
+        raise Refusal("The request body is not a JSON object", code="INVALID_JSON") from None
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise Refusal("The request body is not valid JSON", code="INVALID_JSON") from None
+    if len(sent) > MAX_FIELDS:
+        raise too_many_fields()
+    for name in sent:
+        check_text(name.encode())
+    fields.update(sent)
+
+
+def _client_name(named: Field) -> str | None:
+    if not isinstance(named, str):
+        try:
+            named = _decode_text(named)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+    return named.replace("\0", "").strip()[:MAX_CLIENT_NAME].strip() or None

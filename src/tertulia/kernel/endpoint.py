@@ -1,0 +1,175 @@
+"""Endpoints: a typed function is parser, authorization and documentation of one address.
+
+Positional parameters are injected by their type: a kind of Caller, the Call, a scope such as Transaction, or a service
+of the application. Keyword-only parameters are request parameters (see params.py) or parts of the path, matched by
+name. Everything that can be worked out is worked out when the module is imported; a mistake fails there.
+"""
+
+import inspect
+import re
+import types
+import typing
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any, Protocol, TypeVar
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.call import Call, UploadedFile
+from tertulia.kernel.params import Param, Wire, alias, compile_param
+from tertulia.kernel.reply import Reply
+
+__all__ = [
+    "Authenticator", "Call", "Endpoint", "Injected", "Reply", "UploadedFile", "Wire",
+    "alias", "collect", "delete", "get", "patch", "post", "put",
+]  # fmt: skip
+
+PREFIX = "/api/v1"
+Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
+
+_slot = re.compile(r"\{([a-z_]+)\}")
+
+
+class Authenticator(Protocol):
+    """Finds out who calls. Raises a Refusal for wrong credentials, and for missing ones unless `optional`."""
+
+    async def authenticate(self, call: Call, kind: type[Caller], optional: bool) -> Caller | None:
+        """The caller, as an instance of `kind`; None only if `optional` and no credentials were sent."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Injected:
+    """A positional parameter. `optional` says that it may be None."""
+
+    name: str
+    type: type
+    optional: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One method at one address, and all there is to know about it."""
+
+    name: str
+    method: str
+    path: str
+    function: Callable[..., Awaitable[Any]]
+    injected: tuple[Injected, ...]
+    path_params: dict[str, type]
+    params: tuple[Param, ...]
+    returns: Any
+    docs: str
+    feature: str
+    body_limit: int | None
+    listed: bool
+
+    @property
+    def caller(self) -> Injected | None:
+        """The parameter that asks for authentication."""
+        return next((wanted for wanted in self.injected if issubclass(wanted.type, Caller)), None)
+
+
+def get(path: str, **options: Any) -> Callable[[Function], Function]:
+    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description)."""
+    return _endpoint("GET", path, **options)
+
+
+def post(path: str, **options: Any) -> Callable[[Function], Function]:
+    """POST at /api/v1 + path; options as for `get`."""
+    return _endpoint("POST", path, **options)
+
+
+def put(path: str, **options: Any) -> Callable[[Function], Function]:
+    """PUT at /api/v1 + path; options as for `get`."""
+    return _endpoint("PUT", path, **options)
+
+
+def patch(path: str, **options: Any) -> Callable[[Function], Function]:
+    """PATCH at /api/v1 + path; options as for `get`."""
+    return _endpoint("PATCH", path, **options)
+
+
+def delete(path: str, **options: Any) -> Callable[[Function], Function]:
+    """DELETE at /api/v1 + path; options as for `get`."""
+    return _endpoint("DELETE", path, **options)
+
+
+def collect(*modules: ModuleType) -> list[Endpoint]:
+    """The endpoints that the modules define, in the order of definition."""
+    found: list[Endpoint] = []
+    for module in modules:
+        for value in vars(module).values():
+            if getattr(value, "__module__", None) == module.__name__:
+                found.extend(getattr(value, "__endpoints__", ()))
+    return found
+
+
+def _endpoint(
+    method: str, path: str, *, prefix: str = PREFIX, body_limit: int | None = None, listed: bool = True
+) -> Callable[[Function], Function]:
+    def declare(function: Function) -> Function:
+        endpoint = describe(function, method, prefix + path, body_limit=body_limit, listed=listed)
+        declared: list[Endpoint] = [*getattr(function, "__endpoints__", ()), endpoint]
+        function.__endpoints__ = declared  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def describe(
+    function: Callable[..., Awaitable[Any]],
+    method: str,
+    path: str,
+    *,
+    body_limit: int | None = None,
+    listed: bool = True,
+) -> Endpoint:
+    """Read an endpoint off a function's signature."""
+    hints = typing.get_type_hints(function, include_extras=True)
+    slots = _slot.findall(path)
+    injected, path_params, params = [], {}, []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.name not in hints:
+            raise TypeError(f"{function.__qualname__}: {parameter.name} has no type")
+        hint = hints[parameter.name]
+        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            injected.append(_injected(function, parameter.name, hint))
+        elif parameter.name in slots:
+            if hint not in (int, str):
+                raise TypeError(f"{function.__qualname__}: {parameter.name} is part of the path, so int or str")
+            path_params[parameter.name] = hint
+        elif parameter.default is inspect.Parameter.empty:
+            params.append(compile_param(parameter.name, hint))
+        else:
+            params.append(compile_param(parameter.name, hint, parameter.default))
+    if missing := set(slots) - set(path_params):
+        raise TypeError(f"{function.__qualname__}: no keyword parameter for {sorted(missing)} of the path")
+    return Endpoint(
+        name=function.__name__,
+        method=method,
+        path=path,
+        function=function,
+        injected=tuple(injected),
+        path_params=path_params,
+        params=tuple(params),
+        returns=hints.get("return"),
+        docs=inspect.getdoc(function) or "",
+        feature=_feature(function.__module__),
+        body_limit=body_limit,
+        listed=listed,
+    )
+
+
+def _injected(function: Callable[..., Any], name: str, hint: Any) -> Injected:
+    arms = typing.get_args(hint) if typing.get_origin(hint) in (types.UnionType, typing.Union) else (hint,)
+    wanted = [arm for arm in arms if arm is not types.NoneType]
+    if len(wanted) != 1 or not isinstance(wanted[0], type):
+        raise TypeError(f"{function.__qualname__}: {name} is injected by its type, so it needs exactly one class")
+    return Injected(name, wanted[0], len(arms) > len(wanted))
+
+
+def _feature(module: str) -> str:
+    """The package an endpoint belongs to: tertulia.messages.routes -> messages."""
+    parts = module.split(".")
+    return parts[1] if parts[0] == "tertulia" and len(parts) > 2 else parts[0]

@@ -1,0 +1,227 @@
+"""Request parameters: from an annotation to a compiled reader, once per endpoint and never again per request.
+
+A parameter arrives as text (a form field or the query string) or as one value of a JSON object body, kept undecoded as
+`msgspec.Raw`. Texts stay texts for strings, string literals and string enumerations; every other type is JSON text.
+Values are never coerced. The first fault is reported, as 400 BAD_REQUEST without extra keys.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import operator
+import types
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.faults import say_fault
+from tertulia.kernel.json_guard import JsonTrouble, check_json
+
+Fields = Mapping[str, "str | msgspec.Raw"]
+
+_MISSING: Any = object()
+_decode_any = msgspec.json.Decoder().decode
+_decode_text = msgspec.json.Decoder(str).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """Own parser for a parameter, used inside Annotated.
+
+    `parse` gets the raw text, or the decoded value when the request body is JSON. It raises ValueError with the rest
+    of a sentence that starts with the parameter's name ("is not a colour"), or a Refusal.
+    """
+
+    parse: Callable[[Any], Any]
+    schema: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Alias:
+    names: tuple[str, ...]
+    default: Any
+
+
+def alias(*names: str, default: Any = None, required: bool = False) -> Any:
+    """Default value of a parameter that is also accepted under other names; sending two of them is refused."""
+    return _Alias(names, _MISSING if required else default)
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One request parameter: what documentation needs, and the function that reads it."""
+
+    name: str
+    aliases: tuple[str, ...]
+    annotation: Any
+    required: bool
+    default: Any
+    is_text: bool
+    wire: Wire | None
+    from_text: Callable[[str], Any]
+    from_json: Callable[[msgspec.Raw], Any]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+
+def compile_param(name: str, annotation: Any, default: Any = _MISSING) -> Param:
+    """Build the reader of one parameter. `default` is the signature's default, an alias(), or nothing."""
+    aliases: tuple[str, ...] = ()
+    if isinstance(default, _Alias):
+        aliases, default = default.names, default.default
+    wanted = _without_none(annotation)
+    wire = _find_wire(wanted)
+    is_text = wire is None and _is_text(wanted)
+    if wire is not None:
+        from_text, from_json = _wire_readers(name, wire)
+    elif is_text:
+        from_text, from_json = _text_readers(name, wanted)
+    else:
+        from_text, from_json = _json_readers(name, wanted)
+    required = default is _MISSING
+    return Param(name, aliases, wanted, required, None if required else default, is_text, wire, from_text, from_json)
+
+
+def read_params(params: tuple[Param, ...], fields: Fields, into: dict[str, Any]) -> None:
+    """Read every declared parameter, in the order of declaration, into keyword arguments."""
+    for param in params:
+        value = fields.get(param.name)
+        if param.aliases:
+            value = _choose(param, fields)
+        if value is not None:
+            value = param.from_text(value) if value.__class__ is str else param.from_json(value)  # type: ignore[arg-type]
+        if value is not None:
+            into[param.name] = value
+        elif param.required:
+            raise Refusal(f"{param.name} is missing")
+        else:
+            into[param.name] = param.default
+
+
+def _choose(param: Param, fields: Fields) -> str | msgspec.Raw | None:
+    sent = [name for name in param.names if name in fields and not _is_null(fields[name])]
+    if len(sent) > 1:
+        raise Refusal(
+            f"{sent[0]} and {sent[1]} are two names of one parameter, send only one of them",
+            code="REQUEST_CONFUSING_VAR",
+            var_name1=sent[0],
+            var_name2=sent[1],
+        )
+    return fields[sent[0]] if sent else None
+
+
+def _is_null(value: str | msgspec.Raw) -> bool:
+    return not isinstance(value, str) and bytes(value) == b"null"
+
+
+def _json_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
+    decode = msgspec.json.Decoder(wanted).decode
+
+    def read(text: str | bytes) -> Any:
+        try:
+            check_json(text)
+            return decode(text)
+        except msgspec.ValidationError as fault:
+            raise Refusal(say_fault(name, str(fault), wanted)) from None
+        except JsonTrouble as trouble:
+            raise Refusal(f"{name} {trouble}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise Refusal(f"{name} is not valid JSON") from None
+
+    def from_text(text: str) -> Any:
+        return None if text == "null" else read(text)
+
+    def from_json(raw: msgspec.Raw) -> Any:
+        body = bytes(raw)
+        return None if body == b"null" else read(body)
+
+    return from_text, from_json
+
+
+def _text_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
+    convert = msgspec.convert
+
+    def from_text(text: str) -> Any:
+        try:
+            return convert(text, wanted)
+        except msgspec.ValidationError as fault:
+            raise Refusal(say_fault(name, str(fault), wanted)) from None
+
+    take = (lambda text: text) if wanted is str else from_text
+
+    def from_json(raw: msgspec.Raw) -> Any:
+        body = bytes(raw)
+        if body == b"null":
+            return None
+        try:
+            text = _decode_text(body)
+        except msgspec.ValidationError as fault:
+            raise Refusal(say_fault(name, str(fault), str)) from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise Refusal(f"{name} is not valid JSON") from None
+        if "\0" in text:
+            raise Refusal(f"{name} holds a NUL character")
+        return take(text)
+
+    return take, from_json
+
+
+def _wire_readers(name: str, wire: Wire) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
+    parse = wire.parse
+
+    def read(value: Any) -> Any:
+        try:
+            return parse(value)
+        except msgspec.ValidationError as fault:
+            raise Refusal(say_fault(name, str(fault), object)) from None
+        except msgspec.DecodeError:
+            raise Refusal(f"{name} is not valid JSON") from None
+        except ValueError as fault:
+            raise Refusal(f"{name} {fault}") from None
+
+    def from_text(text: str) -> Any:
+        return read(text)
+
+    def from_json(raw: msgspec.Raw) -> Any:
+        body = bytes(raw)
+        if body == b"null":
+            return None
+        try:
+            check_json(body)
+            value = _decode_any(body)
+        except JsonTrouble as trouble:
+            raise Refusal(f"{name} {trouble}") from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise Refusal(f"{name} is not valid JSON") from None
+        return read(value)
+
+    return from_text, from_json
+
+
+def _without_none(annotation: Any) -> Any:
+    """`X | None` is an optional X: absence is expressed by not sending it, or by null."""
+    if typing.get_origin(annotation) in (types.UnionType, typing.Union):
+        kept = [arm for arm in typing.get_args(annotation) if arm is not types.NoneType]
+        return kept[0] if len(kept) == 1 else functools.reduce(operator.or_, kept)
+    return annotation
+
+
+def _find_wire(wanted: Any) -> Wire | None:
+    return next((mark for mark in getattr(wanted, "__metadata__", ()) if isinstance(mark, Wire)), None)
+
+
+def _is_text(wanted: Any) -> bool:
+    if typing.get_origin(wanted) is typing.Annotated:
+        return _is_text(typing.get_args(wanted)[0])
+    if isinstance(wanted, typing.NewType):
+        return _is_text(wanted.__supertype__)
+    if typing.get_origin(wanted) is typing.Literal:
+        return all(isinstance(choice, str) for choice in typing.get_args(wanted))
+    return isinstance(wanted, type) and (wanted is str or (issubclass(wanted, str) and issubclass(wanted, enum.Enum)))

@@ -1,0 +1,44 @@
+"""Answers: what an endpoint returned becomes bytes, exactly once.
+
+A success is the returned Struct, dict or `msgspec.Raw` (an already encoded JSON object) with `result` and `msg` put in
+front of its encoded form. A `Reply` is sent as it is.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+_encode = msgspec.json.Encoder().encode
+_SUCCESS = b'{"result":"success","msg":""'
+
+JSON = "application/json"
+
+
+class Reply:
+    """A complete answer: its bytes, status and headers. Headers given here replace none of the common ones."""
+
+    __slots__ = ("body", "content_type", "headers", "status")
+
+    def __init__(
+        self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None, content_type: str = JSON
+    ) -> None:
+        self.body = body
+        self.status = status
+        self.headers = headers
+        self.content_type = content_type
+
+
+def success_body(result: Any, ignored: list[str] | None = None) -> bytes:
+    """The body of a success, newline included."""
+    head = _SUCCESS
+    if ignored:
+        head += b',"ignored_parameters_unsupported":' + _encode(ignored)
+    if result is None:
+        return head + b"}\n"
+    body = _encode(result)
+    if body[:1] != b"{":
+        raise TypeError(f"an endpoint returned {type(result).__name__}, which is not a JSON object")
+    if body == b"{}":
+        return head + b"}\n"
+    return b"%b,%b\n" % (head, body[1:])
