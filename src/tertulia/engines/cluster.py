@@ -6,13 +6,16 @@ wants to try goes into `local.conf` beside it.
 
 import os
 import shutil
-import subprocess
+import tempfile
 from pathlib import Path
 
 from tertulia.engines.account import Account
 from tertulia.engines.errors import EngineFailed
+from tertulia.engines.process import ChildProcess
+from tertulia.engines.reach import reachable_cluster
 
 ADMIN = "tertulia"
+_INITDB_SECONDS = 120.0
 
 # fsync, full_page_writes and synchronous_commit stay at their defaults (on): an acknowledged message is never lost.
 _CONFIGURATION = """\
@@ -45,31 +48,31 @@ include_if_exists = 'local.conf'
 """
 
 
-def make_cluster(bin_dir: Path, cluster: Path, password_file: Path, account: Account | None) -> None:
+def make_cluster(bin_dir: Path, cluster: Path, password: str, account: Account | None) -> None:
     """Run initdb in a folder beside and rename it: an interrupted attempt leaves nothing that looks finished."""
     attempt = cluster.with_name(cluster.name + ".new")
     shutil.rmtree(attempt, ignore_errors=True)
     attempt.mkdir(mode=0o700)
     if account is not None:
         os.chown(attempt, account.uid, account.gid)
-    command = [str(bin_dir / "initdb"), "--pgdata", str(attempt), "--encoding=UTF8", "--locale=C.UTF-8"]
-    command += ["--username", ADMIN, "--auth=scram-sha-256", "--pwfile", str(password_file)]
-    done = subprocess.run(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-        cwd="/",
-        env=clean_environment(),
-        user=account.uid if account else None,
-        group=account.gid if account else None,
-        extra_groups=[] if account else None,
-    )
-    if done.returncode != 0:
-        shutil.rmtree(attempt, ignore_errors=True)
-        raise EngineFailed(f"initdb could not make a database in {cluster}:\n{done.stdout.strip()}")
+    log = cluster.with_name("initdb.log")
+    name = reachable_cluster(attempt, account)
+    command = [str(bin_dir / "initdb"), "--pgdata", str(name), "--encoding=UTF8", "--locale=C.UTF-8"]
+    command += ["--username", ADMIN, "--auth=scram-sha-256"]
+    common = "/tmp" if account else None  # noqa: S108 -- TMPDIR may be closed to the account
+    with tempfile.NamedTemporaryFile("w", prefix="tertulia-", dir=common) as password_file:
+        if account is not None:
+            os.fchown(password_file.fileno(), account.uid, account.gid)
+        password_file.write(password)
+        password_file.flush()
+        process = ChildProcess(
+            [*command, "--pwfile", password_file.name], log, env=clean_environment(), account=account, folder=attempt
+        )
+        process.start()
+        process.wait(_INITDB_SECONDS)
+    if process.exit_code != 0:
+        process.kill()
+        raise EngineFailed(f"initdb could not make a database in {cluster}; see {log}:\n{log.read_text()[-2000:]}")
     attempt.rename(cluster)
 
 

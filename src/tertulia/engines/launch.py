@@ -1,7 +1,7 @@
 """The first moments of a child process: tie its life to the parent, give up root, become the program.
 
-Run as a script (`python -I -S launch.py PARENT SIGNAL UID GID PROGRAM ARG...`), because code between fork and exec is
-not safe in a parent with threads. It imports nothing of ours: the new account may not be able to read our package.
+Run as a script (`python -I -S launch.py PARENT SIGNAL UID GID FOLDER PROGRAM ARG...`), because code between fork and
+exec is not safe in a parent with threads. It imports nothing of ours, so that it is quick.
 """
 
 import ctypes
@@ -9,12 +9,15 @@ import os
 import signal
 import sys
 
+FOLDER_NUMBER = 100
 PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: list[str]) -> None:
     parent, death_signal, uid, gid = (int(text) for text in arguments[:4])
-    command = arguments[4:]
+    folder, *command = arguments[4:]
+    if folder != "-":
+        os.dup2(os.open(folder, os.O_RDONLY | os.O_DIRECTORY), FOLDER_NUMBER, inheritable=True)
     if uid >= 0:
         os.setgroups([])
         os.setgid(gid)

@@ -19,7 +19,7 @@ from tertulia.engines.errors import EngineFailed
 from tertulia.engines.find import postgres_version
 from tertulia.engines.ports import free_port
 from tertulia.engines.process import ChildProcess
-from tertulia.engines.reach import check_reachable, reachable_programs
+from tertulia.engines.reach import reachable_cluster, reachable_programs
 from tertulia.engines.secret import secret_in
 
 DATABASE = "tertulia"
@@ -43,8 +43,7 @@ class Postgres:
         return self.url_of(DATABASE)
 
     def url_of(self, database: str) -> str:
-        password = secret_in(self.folder / "password", self._account)
-        return f"postgresql://{ADMIN}:{password}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://{ADMIN}:{self._password()}@127.0.0.1:{self.port}/{database}"
 
     @property
     def process(self) -> ChildProcess:
@@ -79,20 +78,21 @@ class Postgres:
 
     def _prepare(self) -> ChildProcess:
         self.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
-        check_reachable(self.folder, self._account)
         bin_dir = reachable_programs(self._bin_dir, self._account)
-        password_file = self.folder / "password"
-        secret_in(password_file, self._account)
         if not (self.cluster / "PG_VERSION").exists():
-            make_cluster(bin_dir, self.cluster, password_file, self._account)
+            make_cluster(bin_dir, self.cluster, self._password(), self._account)
         self._check_version(bin_dir)
         return ChildProcess(
-            [str(bin_dir / "postgres"), "-D", str(self.cluster)],
+            [str(bin_dir / "postgres"), "-D", str(reachable_cluster(self.cluster, self._account))],
             self.log,
             env=clean_environment(),
             account=self._account,
+            folder=self.cluster,
             death_signal=signal.SIGQUIT,  # ends within seconds whatever its clients do; the next start recovers
         )
+
+    def _password(self) -> str:
+        return secret_in(self.folder / "password")
 
     def _check_version(self, bin_dir: Path) -> None:
         made_by = (self.cluster / "PG_VERSION").read_text().strip()

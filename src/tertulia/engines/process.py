@@ -16,12 +16,17 @@ from types import TracebackType
 from typing import Self
 
 from tertulia.engines.account import Account
+from tertulia.engines.launch import FOLDER_NUMBER
 
+INHERITED_FOLDER = Path(f"/proc/self/fd/{FOLDER_NUMBER}")
 _LAUNCH = Path(__file__).with_name("launch.py")
 
 
 class ChildProcess:
-    """A program that can be started, stopped, killed and started again; its output is appended to a log file."""
+    """A program that can be started, stopped, killed and started again; its output is appended to a log file.
+
+    `folder` is opened before root is given up; the program reaches it as `INHERITED_FOLDER`.
+    """
 
     def __init__(
         self,
@@ -30,12 +35,14 @@ class ChildProcess:
         *,
         env: Mapping[str, str] | None = None,
         account: Account | None = None,
+        folder: Path | None = None,
         death_signal: signal.Signals = signal.SIGTERM,
     ) -> None:
         self.command = list(command)
         self.log = log
         self._env = None if env is None else dict(env)
         self._account = account
+        self._folder = folder
         self._death_signal = death_signal
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -45,7 +52,8 @@ class ChildProcess:
         if self.is_alive():
             raise RuntimeError(f"{self.command[0]} runs already")
         uid, gid = (self._account.uid, self._account.gid) if self._account else (-1, -1)
-        prefix = [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, (os.getpid(), int(self._death_signal), uid, gid))]
+        how = (os.getpid(), int(self._death_signal), uid, gid, self._folder or "-")
+        prefix = [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, how)]
         with self.log.open("ab") as output:
             self._process = subprocess.Popen(
                 [*prefix, *self.command],

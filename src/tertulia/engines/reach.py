@@ -1,4 +1,4 @@
-"""PostgreSQL's programs at a place where the account it runs as can reach them.
+"""PostgreSQL's programs and its folder at a place where the account it runs as can reach them.
 
 Only a root parent needs this: a virtual environment below a closed home folder (/root) is out of reach for the
 ordinary account. The wheel's programs find their libraries relative to themselves, so they can be copied; an
@@ -7,12 +7,14 @@ installation that the operator chose is not copied, because nobody knows what it
 
 import os
 import shutil
+import sys
 from importlib import metadata
 from pathlib import Path
 
 from tertulia.engines.account import Account, find_barrier
 from tertulia.engines.errors import EngineFailed
 from tertulia.engines.find import find_wheel_postgres
+from tertulia.engines.process import INHERITED_FOLDER
 
 _COPIES = Path("/var/cache/tertulia")
 
@@ -29,13 +31,21 @@ def reachable_programs(bin_dir: Path, account: Account | None) -> Path:
     )
 
 
-def check_reachable(folder: Path, account: Account | None) -> None:
-    barrier = find_barrier(folder / "cluster", account)
-    if account is not None and barrier is not None:
-        raise EngineFailed(
-            f"PostgreSQL does not run as root; it runs as {account.name}, who cannot reach {folder} because {barrier} "
-            "is closed. Choose a data folder elsewhere (for example below /var/lib), or run this as an ordinary user."
-        )
+def reachable_cluster(cluster: Path, account: Account | None) -> Path:
+    """The name by which the account reaches the folder, when its process is started with that folder (process.py).
+
+    A process may use an open folder whose parents are closed to it (a temporary folder of root's, say); it only has to
+    avoid naming them.
+    """
+    barrier = find_barrier(cluster, account)
+    if account is None or barrier is None:
+        return cluster
+    if sys.platform == "linux":
+        return INHERITED_FOLDER
+    raise EngineFailed(
+        f"PostgreSQL does not run as root; it runs as {account.name}, who cannot reach {cluster} because {barrier} "
+        "is closed. Choose a data folder elsewhere, or run this command as an ordinary user."
+    )
 
 
 def _copy_of_wheel(bin_dir: Path) -> Path:

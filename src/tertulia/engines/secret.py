@@ -4,11 +4,9 @@ import os
 import secrets
 from pathlib import Path
 
-from tertulia.engines.account import Account
 
-
-def secret_in(path: Path, account: Account | None = None) -> str:
-    """The password in that file, which is made if missing and given to the account."""
+def secret_in(path: Path) -> str:
+    """The password in that file, which is made if missing."""
     try:
         return path.read_text().strip()
     except FileNotFoundError:
@@ -16,8 +14,6 @@ def secret_in(path: Path, account: Account | None = None) -> str:
     secret = secrets.token_hex(16)
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        if account is not None:
-            os.fchown(handle, account.uid, account.gid)
         os.write(handle, f"{secret}\n".encode())
     finally:
         os.close(handle)
