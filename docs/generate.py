@@ -21,7 +21,7 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The generated pages: file name and text."""
-    return {"settings.md": settings_page()}
+    return {"settings.md": settings_page(), "metrics.md": metrics_page()}
 
 
 def settings_page() -> str:
@@ -75,6 +75,44 @@ def row(field: ast.AnnAssign, text: str) -> str:
         kind = " or ".join(f"`{word.strip(' ')[1:-1]}`" for word in kind.removeprefix("Literal[")[:-1].split(","))
     shown = "(empty)" if default == "" else f"`{str(default).lower() if isinstance(default, bool) else default}`"
     return f"| `{settings.PREFIX}{name.upper()}` | {kind} | {shown} | {text} |"
+
+
+def metrics_page() -> str:
+    """Every metric that is declared anywhere in the source."""
+    lines = [
+        "# Metrics and health",
+        "",
+        "<!-- Generated from the metrics declared in src/tertulia by docs/generate.py: edit there. -->",
+        "",
+        "A web process answers these on its own port; relay and worker on `TERTULIA_METRICS_PORT`, if it is set.",
+        "",
+        "| Address | |",
+        "|---|---|",
+        "| `/health/live` | 200 as long as the process works at all |",
+        "| `/health/ready` | 200 when it can do its job, otherwise 503 with the reason |",
+        "| `/metrics` | the metrics below, for Prometheus, beside those of the Python process |",
+        "",
+        "| Metric | Kind | Labels | |",
+        "|---|---|---|---|",
+    ]
+    found = [metric for path in (ROOT / "src").rglob("*.py") for metric in metrics_of(path.read_text(encoding="utf-8"))]
+    return "\n".join([*lines, *sorted(found)]) + "\n"
+
+
+def metrics_of(source: str) -> list[str]:
+    """The rows of the metrics that a module declares, each as `Kind("name", "text", [labels])`."""
+    rows = []
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Call(
+                func=ast.Name(id="Counter" | "Gauge" | "Histogram" | "Summary" as kind),
+                args=[ast.Constant(value=str(name)), ast.Constant(value=str(text)), *more],
+            ):
+                named = [keyword.value for keyword in node.keywords if keyword.arg == "labelnames"]
+                labels = ", ".join(ast.literal_eval([*more, *named][0])) if more or named else ""
+                ending = "_total" if kind == "Counter" and not name.endswith("_total") else ""
+                rows.append(f"| `{name}{ending}` | {kind.lower()} | {labels} | {text.rstrip('.')} |")
+    return rows
 
 
 if __name__ == "__main__":
