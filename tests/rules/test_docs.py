@@ -29,12 +29,14 @@ def test_links_between_pages_lead_to_files(page: Path) -> None:
 
 
 def test_files_named_in_the_documentation_exist() -> None:
-    named = re.compile(r"`((?:src/tertulia|tests|bench|bin|docs)/[\w./-]+)`")
+    whole = r"`((?:src/tertulia|tests|bench|bin|docs)/[\w./-]+)`"
+    inside = r"\b((?:kernel|events|engines|cli|realms|groups|users|channels|topics|reads|messages)/\w+\.py)\b"
+    named = re.compile(f"{whole}|{inside}")
     gone = {
         f"{page.relative_to(ROOT)}: {path}"
         for page in PAGES
-        for path in named.findall(page.read_text())
-        if not (ROOT / path.rstrip("/")).exists()
+        for whole_path, inside_path in named.findall(page.read_text())
+        if not (ROOT / (path := whole_path or f"src/tertulia/{inside_path}")).exists()
     }
     assert gone == set()
 
