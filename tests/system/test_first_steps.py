@@ -1,0 +1,59 @@
+"""The README and the tutorial do what they say: their commands are run as they stand, against `tertulia dev`."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SHELL_BLOCK = re.compile(r"^```sh\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
+
+pytestmark = pytest.mark.system
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
+    command = Path(sys.executable).with_name("tertulia")
+    data = tmp_path_factory.mktemp("dev") / "data"
+    process = subprocess.Popen(
+        [command, "dev", "--json", "--port", "0", "--data", data], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first-steps.md"])
+def test_the_commands_of_the_page_work_as_written(page: str, server: dict[str, Any], tmp_path: Path) -> None:
+    start, *steps = SHELL_BLOCK.findall((ROOT / page).read_text())
+    assert start == "bin/setup\n.venv/bin/tertulia dev\n"
+    kofi = next(user for user in server["users"] if user["email"] == "kofi@example.com")
+    script = "\n".join(steps)
+    script = script.replace("http://localhost:9991", server["url"].rstrip("/"))
+    script = re.sub(r"^PASSWORD=\.\.\..*$", f"PASSWORD={kofi['password']}", script, flags=re.MULTILINE)
+
+    ran = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert ran.returncode == 0, ran.stderr
+    replies = [json.loads(line) for line in ran.stdout.splitlines()]
+    sent = [reply["id"] for reply in replies if "id" in reply]
+    heard = [event["message"]["id"] for reply in replies for event in reply.get("events", [])]
+    refused = [reply["code"] for reply in replies if reply["result"] == "error"]
+    assert heard == sent[:1]
+    assert refused == (["STREAM_DOES_NOT_EXIST"] if "first-steps" in page else [])
