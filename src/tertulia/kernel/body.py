@@ -58,7 +58,10 @@ async def _whole(call: Call, limit: int) -> bytes:
 
 
 async def _chunks(call: Call, limit: int) -> AsyncIterator[bytes]:
-    if int(call.raw_headers.get(b"content-length", b"0")) > limit:
+    declared = call.raw_headers.get(b"content-length", b"0")
+    if not declared.isdigit():
+        raise Refusal("Content-Length is not a number")
+    if int(declared) > limit:
         raise await _too_large(call, limit)
     size = 0
     more = True

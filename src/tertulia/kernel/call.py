@@ -90,7 +90,7 @@ class Call:
 
     def add_header(self, name: str, value: str) -> None:
         """Send a header with the reply, whatever the reply will be."""
-        self.reply_headers.append((name.lower().encode("latin-1"), value.encode("latin-1")))
+        self.reply_headers.append((name.lower().encode("ascii"), value.encode("latin-1", "replace")))
 
     @property
     def client(self) -> str:

@@ -26,6 +26,7 @@ __all__ = [
 
 PREFIX = "/api/v1"
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
+Kind = TypeVar("Kind", bound=Caller)
 
 _slot = re.compile(r"\{([a-z_]+)\}")
 
@@ -33,7 +34,7 @@ _slot = re.compile(r"\{([a-z_]+)\}")
 class Authenticator(Protocol):
     """Finds out who calls. Raises a Refusal for wrong credentials, and for missing ones unless `optional`."""
 
-    async def authenticate(self, call: Call, kind: type[Caller], optional: bool) -> Caller | None:
+    async def authenticate(self, call: Call, kind: type[Kind], optional: bool) -> Kind | None:
         """The caller, as an instance of `kind`; None only if `optional` and no credentials were sent."""
         ...
 
@@ -71,7 +72,10 @@ class Endpoint:
 
 
 def get(path: str, **options: Any) -> Callable[[Function], Function]:
-    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description)."""
+    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns.
+
+    `returns` describes the answer where the function's own return type does not, because it returns encoded bytes.
+    """
     return _endpoint("GET", path, **options)
 
 
@@ -105,11 +109,9 @@ def collect(*modules: ModuleType) -> list[Endpoint]:
     return found
 
 
-def _endpoint(
-    method: str, path: str, *, prefix: str = PREFIX, body_limit: int | None = None, listed: bool = True
-) -> Callable[[Function], Function]:
+def _endpoint(method: str, path: str, *, prefix: str = PREFIX, **options: Any) -> Callable[[Function], Function]:
     def declare(function: Function) -> Function:
-        endpoint = describe(function, method, prefix + path, body_limit=body_limit, listed=listed)
+        endpoint = describe(function, method, prefix + path, **options)
         declared: list[Endpoint] = [*getattr(function, "__endpoints__", ()), endpoint]
         function.__endpoints__ = declared  # type: ignore[attr-defined]
         return function
@@ -124,6 +126,7 @@ def describe(
     *,
     body_limit: int | None = None,
     listed: bool = True,
+    returns: Any = None,
 ) -> Endpoint:
     """Read an endpoint off a function's signature."""
     hints = typing.get_type_hints(function, include_extras=True)
@@ -153,7 +156,7 @@ def describe(
         injected=tuple(injected),
         path_params=path_params,
         params=tuple(params),
-        returns=hints.get("return"),
+        returns=returns or hints.get("return"),
         docs=inspect.getdoc(function) or "",
         feature=_feature(function.__module__),
         body_limit=body_limit,

@@ -49,10 +49,12 @@ def unauthorized(msg: str, realm_name: str, *, code: str = "UNAUTHORIZED") -> Re
 
 
 def not_found() -> Refusal:
+    """No such address."""
     return Refusal("There is nothing at this address", code="NOT_FOUND", status=404)
 
 
 def method_not_allowed(allowed: list[str]) -> Refusal:
+    """The address exists, for other methods."""
     headers = {"Allow": ", ".join(allowed)}
     return Refusal(
         "This address does not answer to this method",
@@ -71,12 +73,14 @@ def payload_too_large(limit: int, *, close: bool = False) -> Refusal:
 
 
 def internal_error() -> Refusal:
+    """What a client learns about an exception nobody expected: nothing but its request id, in the header."""
     return Refusal("The server failed to answer this request", code="INTERNAL_ERROR", status=500)
 
 
-def server_not_ready(retry_after: int = 1) -> Refusal:
+def server_not_ready(msg: str = "The server is not ready, try again shortly", retry_after: int = 1) -> Refusal:
+    """A 503: the same request may succeed in a moment."""
     return Refusal(
-        "The server is not ready, try again shortly",
+        msg,
         code="SERVER_NOT_READY",
         status=503,
         headers={"Retry-After": str(retry_after)},

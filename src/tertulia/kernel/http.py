@@ -18,7 +18,7 @@ from tertulia.kernel.call import AsgiApp, Call, ClientGone, Receive, Scope, Send
 from tertulia.kernel.endpoint import Authenticator, Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
 from tertulia.kernel.params import read_params
-from tertulia.kernel.reply import Reply, success_body
+from tertulia.kernel.reply import JSON, Reply, success_body
 from tertulia.kernel.router import PathArgs, Router
 
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
@@ -41,7 +41,8 @@ class Api:
 
     services: instances by exact type. scopes: openers by type, such as Transaction: database.transaction; opened around
     the action. translate: what an exception of an engine means to the caller. observe(endpoint, method, status,
-    seconds): metrics. fallback: the app for addresses outside /api.
+    seconds): metrics. fallback: the app for addresses outside /api that no
+    endpoint has.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class Api:
         """ASGI."""
         if scope["type"] != "http":
             await _other_scope(scope, receive, send)
-        elif self._fallback is not None and not scope["path"].startswith("/api/"):
+        elif self._fallback is not None and self._is_elsewhere(scope["path"]):
             await self._fallback(scope, receive, send)
         else:
             await self._serve(Call(scope, receive, self._external_host), send)
@@ -104,6 +105,9 @@ class Api:
         if self._observe is not None:
             self._observe(name, call.method, reply.status, seconds)
         self._log.debug("request", endpoint=name, path=call.path, status=reply.status, seconds=seconds)
+
+    def _is_elsewhere(self, path: str) -> bool:
+        return not path.startswith("/api/") and not self._router.knows(path)
 
     def _explain(self, error: Exception, call: Call) -> Refusal:
         known = self._translate(error) if self._translate else None
@@ -189,18 +193,26 @@ def _refused(refusal: Refusal) -> Reply:
 
 
 async def _send(call: Call, reply: Reply, send: Send) -> None:
-    headers = _JSON.copy() if reply.content_type == "application/json" else [
-        (b"content-type", reply.content_type.encode("latin-1")), *_COMMON
-    ]  # fmt: skip
+    if reply.content_type == JSON:
+        headers = _JSON.copy()
+    else:
+        headers = [(b"content-type", _header_value(reply.content_type)), *_COMMON]
+    if reply.headers:
+        own = [(name.lower().encode("latin-1"), _header_value(value)) for name, value in reply.headers.items()]
+        replaced = {name for name, _ in own}
+        headers = [header for header in headers if header[0] not in replaced] + own
     headers.append((b"x-request-id", call.request_id.encode()))
     if reply.status != 204:
         headers.append((b"content-length", b"%d" % len(reply.body)))
-    if reply.headers:
-        headers += [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in reply.headers.items()]
     headers += call.reply_headers
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
     body = b"" if call.method == "HEAD" else reply.body
     await send({"type": "http.response.body", "body": body})
+
+
+def _header_value(value: str) -> bytes:
+    """A header ends at its line's end: whatever a value holds, it does not start another header."""
+    return " ".join(value.splitlines()).encode("latin-1", "replace")
 
 
 async def _other_scope(scope: Scope, receive: Receive, send: Send) -> None:

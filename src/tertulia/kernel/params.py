@@ -29,9 +29,11 @@ _decode_any = msgspec.json.Decoder().decode
 _decode_text = msgspec.json.Decoder(str).decode
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Wire:
     """Own parser for a parameter, used inside Annotated.
+
+    Compared by identity: Annotated types must be hashable, and a schema is not.
 
     `parse` gets the raw text, or the decoded value when the request body is JSON. It raises ValueError with the rest
     of a sentence that starts with the parameter's name ("is not a colour"), or a Refusal.

@@ -16,7 +16,7 @@ JSON = "application/json"
 
 
 class Reply:
-    """A complete answer: its bytes, status and headers. Headers given here replace none of the common ones."""
+    """A complete answer: its bytes, status and headers. Its headers win over the common ones."""
 
     __slots__ = ("body", "content_type", "headers", "status")
 

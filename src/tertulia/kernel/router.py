@@ -83,6 +83,12 @@ class Router(Generic[Target]):
             others |= pattern.methods
         raise method_not_allowed(_allowed(others)) if others else not_found()
 
+    def knows(self, path: str) -> bool:
+        """Whether anything answers at this path."""
+        return path in self._fixed or any(
+            pattern.read(path) is not None for pattern in self._patterns.get(path.count("/"), ())
+        )
+
     def allowed(self, path: str) -> list[str]:
         """Every method that works at this path; refuses with 404 when there is none."""
         fixed = self._fixed.get(path)
