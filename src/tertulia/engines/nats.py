@@ -33,6 +33,8 @@ jetstream {{ store_dir: "{folder}/store", sync_interval: "{sync_seconds}s" }}
 
 
 class Nats:
+    name = "nats"
+
     def __init__(self, program: Path, folder: Path, *, port: int | None = None, sync_seconds: int = 10) -> None:
         self.folder = folder.absolute()
         self.log = self.folder / "nats.log"

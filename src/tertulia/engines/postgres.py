@@ -28,6 +28,8 @@ _LEFTOVER_SECONDS = 15.0
 
 
 class Postgres:
+    name = "postgres"
+
     def __init__(self, bin_dir: Path, folder: Path, *, port: int | None = None) -> None:
         self.folder = folder.absolute()
         self.cluster = self.folder / "cluster"

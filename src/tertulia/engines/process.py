@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,7 +24,7 @@ _LAUNCH = Path(__file__).with_name("launch.py")
 
 
 class ChildProcess:
-    """A program that can be started, stopped, killed and started again; its output is appended to a log file.
+    """A program that can be started, stopped, killed and started again; its output is appended to a log file, or is ours.
 
     `folder` is opened before root is given up; the program reaches it as `INHERITED_FOLDER`.
     """
@@ -31,7 +32,7 @@ class ChildProcess:
     def __init__(
         self,
         command: Sequence[str],
-        log: Path,
+        log: Path | None,
         *,
         env: Mapping[str, str] | None = None,
         account: Account | None = None,
@@ -54,12 +55,12 @@ class ChildProcess:
         uid, gid = (self._account.uid, self._account.gid) if self._account else (-1, -1)
         how = (os.getpid(), int(self._death_signal), uid, gid, self._folder or "-")
         prefix = [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, how)]
-        with self.log.open("ab") as output:
+        with self.log.open("ab") if self.log else nullcontext() as output:
             self._process = subprocess.Popen(
                 [*prefix, *self.command],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=subprocess.STDOUT,
+                stderr=subprocess.STDOUT if self.log else None,
                 env=self._env,
                 cwd="/",
                 start_new_session=True,

@@ -1,0 +1,22 @@
+"""The command `tertulia`: one word per process of the server, and what an operator does by hand.
+
+Each command imports what it runs when it runs, so that `--help` and the start of a small process stay quick. What goes
+wrong in an expected way (a missing program, a setting, a refused name) is one line on standard error and exit code 1;
+everything else is a traceback.
+"""
+
+import sys
+
+
+def main() -> None:
+    """The entry point of the command and of `python -m tertulia`."""
+    from tertulia.cli.commands import app
+    from tertulia.cli.errors import is_expected
+
+    try:
+        app()
+    except Exception as problem:
+        if not is_expected(problem):
+            raise
+        print(f"tertulia: {getattr(problem, 'msg', problem)}", file=sys.stderr)  # a refusal's text without its code
+        sys.exit(1)

@@ -1,0 +1,210 @@
+"""Write large data with COPY.
+
+Order: users, channels, messages, subscriptions. Who subscribes after the messages finds them read, which is what a
+grown organization looks like. Each step commits in portions, so an interrupted fill leaves less, never something
+inconsistent: the numbers of a conversation advance with its messages, in one transaction.
+
+Subscriptions go through the channels feature, in large portions, because running web processes must hear of them.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+import asyncpg
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+
+from tertulia.channels.actions import create_channel, subscribe
+from tertulia.cli.errors import CommandFailed
+from tertulia.cli.phrases import paragraph, person_name, topic_name
+from tertulia.kernel.db import Database
+from tertulia.kernel.settings import Settings
+from tertulia.realms.queries import find_realm
+
+_USERS_AT_ONCE = 20_000
+_MESSAGES_AT_ONCE = 20_000
+_SUBSCRIBERS_AT_ONCE = 20_000
+_TOPICS_PER_CHANNEL = 20
+_DAYS = 90
+
+
+class Wanted(NamedTuple):
+    users: int
+    channels: int
+    messages: int
+    subscribers: int | None
+
+
+class Filled(NamedTuple):
+    users: int
+    channels: list[dict[str, object]]
+    messages: int
+
+
+class _Channel(NamedTuple):
+    id: int
+    name: str
+
+
+async def fill_database(settings: Settings, subdomain: str, wanted: Wanted, console: Console) -> Filled:
+    columns = (TextColumn("{task.description:13}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console) as progress:
+        async with await Database.connect(settings.postgres_url, shards=settings.shards, size=2) as database:
+            return await _Fill(database, progress, await _realm_id(database, subdomain)).run(wanted)
+
+
+class _Fill:
+    def __init__(self, database: Database, progress: Progress, realm_id: int) -> None:
+        self._database = database
+        self._progress = progress
+        self._realm_id = realm_id
+        self._random = random.Random(4711)  # the same data each time: measurements can be compared
+
+    async def run(self, wanted: Wanted) -> Filled:
+        await self._check(wanted)
+        await self._add_users(wanted.users)
+        channels = await self._add_channels(wanted.channels)
+        people = await self._people()
+        if wanted.messages:
+            await self._add_messages(channels, people, wanted.messages)
+        await self._subscribe(channels, people, wanted.subscribers)
+        names: list[dict[str, object]] = [{"stream_id": channel.id, "name": channel.name} for channel in channels]
+        return Filled(wanted.users, names, wanted.messages)
+
+    async def _check(self, wanted: Wanted) -> None:
+        there = len(await self._people()) + wanted.users
+        if wanted.subscribers is not None and wanted.subscribers > there:
+            raise CommandFailed(
+                f"{wanted.subscribers:,} subscribers need as many people, but there are {there:,} with the new ones. "
+                f"Add more with --users."
+            )
+
+    async def _add_users(self, count: int) -> None:
+        task = self._task("users", count)
+        async with self._database.reader() as reader:
+            start = await reader.fetchval("select coalesce(max(id), 0) from account")
+        columns = ("realm_id", "email", "email_key", "full_name")
+        for portion in _portions(count, _USERS_AT_ONCE):
+            rows = [self._user(start + number) for number in portion]
+            async with self._database.transaction() as tx:
+                await tx.connection.copy_records_to_table("account", records=rows, columns=columns)
+            self._progress.advance(task, len(rows))
+
+    def _user(self, number: int) -> tuple[int, str, str, str]:
+        email = f"filled{number}@example.com"
+        return self._realm_id, email, email, person_name(self._random)
+
+    async def _people(self) -> list[int]:
+        """Everybody who may be subscribed: the demo people first, then the filled ones in order."""
+        sql = "select id from account where realm_id = $1 and bot_type is null and is_active and role < 600 order by id"
+        async with self._database.reader() as reader:
+            return [row["id"] for row in await reader.fetch(sql, self._realm_id)]
+
+    async def _add_channels(self, count: int) -> list[_Channel]:
+        task = self._task("channels", count)
+        async with self._database.reader() as reader:
+            start = await reader.fetchval("select coalesce(max(id), 0) from conversation")
+        channels = []
+        for portion in _portions(count, 100):
+            async with self._database.transaction() as tx:
+                for number in portion:
+                    name = f"filled {start + number + 1}"
+                    channels.append(_Channel(await create_channel(tx, self._realm_id, name), name))
+            self._progress.advance(task, len(portion))
+        return channels
+
+    async def _add_messages(self, channels: Sequence[_Channel], people: Sequence[int], count: int) -> None:
+        """Round after round over the channels, oldest first, so that ids and times grow together."""
+        task = self._task("messages", count)
+        clock = _Clock(count)
+        each = max(1, _MESSAGES_AT_ONCE // len(channels))
+        left = count
+        while left:
+            async with self._database.transaction() as tx:
+                for channel in channels:
+                    portion = min(each, left)
+                    if portion:
+                        await self._add_portion(tx.connection, channel.id, people, clock, portion)
+                    left -= portion
+                    self._progress.advance(task, portion)
+
+    async def _add_portion(
+        self,
+        connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]",
+        channel_id: int,
+        people: Sequence[int],
+        clock: "_Clock",
+        count: int,
+    ) -> None:
+        sql = "update conversation set last_seq = last_seq + $2 where id = $1 returning last_seq"
+        last = await connection.fetchval(sql, channel_id, count)
+        first = last - count + 1
+        topics = await self._topics(connection, channel_id)
+        rows: list[tuple[object, ...]] = []
+        newest: dict[int, int] = {}
+        for seq in range(first, last + 1):
+            # Talk comes in runs: a topic goes on for a while before the next one has its turn.
+            topic_id = topics[(seq // 7) % len(topics)]
+            content = paragraph(self._random)
+            sender = people[self._random.randrange(len(people))]
+            base = (self._realm_id, channel_id, seq, topic_id, sender)
+            rows.append((*base, clock.next(), "fill", content, f"<p>{content}</p>"))
+            newest[topic_id] = seq
+        columns = ("realm_id", "conversation_id", "seq", "topic_id", "sender_id", "sent_at", "client", "content")
+        await connection.copy_records_to_table("message", records=rows, columns=(*columns, "rendered"))
+        sql = "update topic set last_seq = seq from unnest($1::bigint[], $2::bigint[]) as new(id, seq) where topic.id = new.id"
+        await connection.execute(sql, list(newest), list(newest.values()))
+
+    async def _topics(
+        self, connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]", channel_id: int
+    ) -> list[int]:
+        sql = "select id from topic where conversation_id = $1 order by id"
+        found = [row["id"] for row in await connection.fetch(sql, channel_id)]
+        if found:
+            return found
+        sql = """
+        insert into topic (conversation_id, name, name_key) select $1, name, name from unnest($2::text[]) as name
+        returning id
+        """
+        names = [topic_name(self._random, number) for number in range(_TOPICS_PER_CHANNEL)]
+        return [row["id"] for row in await connection.fetch(sql, channel_id, names)]
+
+    async def _subscribe(self, channels: Sequence[_Channel], people: Sequence[int], count: int | None) -> None:
+        each = len(people) if count is None else count
+        task = self._task("subscriptions", each * len(channels))
+        for channel in channels:
+            for portion in _portions(each, _SUBSCRIBERS_AT_ONCE):
+                async with self._database.transaction() as tx:
+                    await tx.execute("set local statement_timeout = 0")
+                    await subscribe(tx, self._realm_id, [channel.id], people[portion.start : portion.stop])
+                self._progress.advance(task, len(portion))
+
+    def _task(self, name: str, total: int) -> TaskID:
+        return self._progress.add_task(name, total=total, visible=total > 0)
+
+
+class _Clock:
+    """Moments at even distances from some months ago until now."""
+
+    def __init__(self, count: int) -> None:
+        self._step = timedelta(days=_DAYS) / count
+        self._now = datetime.now(UTC) - timedelta(days=_DAYS)
+
+    def next(self) -> datetime:
+        self._now += self._step
+        return self._now
+
+
+def _portions(count: int, size: int) -> Iterator[range]:
+    for start in range(0, count, size):
+        yield range(start, min(start + size, count))
+
+
+async def _realm_id(database: Database, subdomain: str) -> int:
+    async with database.reader() as reader:
+        realm = await find_realm(reader, subdomain)
+    if realm is None:
+        raise CommandFailed(f"There is no organization at the subdomain {subdomain!r}.")
+    return realm.id

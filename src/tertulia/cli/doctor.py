@@ -1,0 +1,90 @@
+"""`tertulia doctor`: is this machine, and is this configuration, fit to run the server?"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from tertulia.kernel.settings import Settings
+
+
+def doctor(
+    config: Annotated[Path | None, typer.Option("--config", help="A TOML file with settings.")] = None,
+) -> None:
+    """Check settings and engines; say what to mend. Exit code 1 if something is wrong."""
+    from tertulia.kernel.settings import load_settings
+
+    settings = load_settings(config)
+    checks: dict[str, Callable[[Settings], str]] = {
+        "PostgreSQL": _look_at_postgres,
+        "NATS": _look_at_nats,
+        "for `tertulia dev`": _look_at_programs,
+    }
+    failed = False
+    print(f"ok      Python: {sys.version.split()[0]}")
+    for name, check in checks.items():
+        try:
+            print(f"ok      {name}: {check(settings)}")
+        except Exception as problem:
+            failed = True
+            print(f"WRONG   {name}: {str(problem) or type(problem).__name__}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def _look_at_programs(settings: "Settings") -> str:
+    from tertulia.engines import find_nats_server, find_postgres
+    from tertulia.engines.find import postgres_version
+
+    programs = find_postgres(settings)
+    return f"PostgreSQL {postgres_version(programs)} in {programs}, nats-server at {find_nats_server(settings)}"
+
+
+def _look_at_postgres(settings: "Settings") -> str:
+    from tertulia.cli.errors import CommandFailed
+
+    return asyncio.run(_ask_postgres(settings, CommandFailed))
+
+
+async def _ask_postgres(settings: "Settings", failed: type[Exception]) -> str:
+    import asyncpg
+
+    connection = await asyncpg.connect(settings.postgres_url, timeout=5)
+    try:
+        version = int(await connection.fetchval("show server_version_num")) // 10_000
+        if version < 15:
+            raise failed(f"version {version} is too old: 15 or newer is needed")
+        if await connection.fetchval("show wal_level") != "logical":
+            raise failed("set wal_level = logical and restart PostgreSQL")
+        if await connection.fetchval("select to_regclass('alembic_version')") is None:
+            raise failed("the database is empty: run `tertulia migrate`")
+        revision = await connection.fetchval("select version_num from alembic_version")
+        lag = await connection.fetchval(
+            "select pg_size_pretty(pg_current_wal_lsn() - confirmed_flush_lsn) from pg_replication_slots where slot_name = $1",
+            settings.slot,
+        )
+        return f"version {version}, schema {revision}, relay " + (f"behind by {lag}" if lag else "has not run yet")
+    finally:
+        await connection.close()
+
+
+def _look_at_nats(settings: "Settings") -> str:
+    return asyncio.run(_ask_nats(settings))
+
+
+async def _ask_nats(settings: "Settings") -> str:
+    import nats
+
+    async def ignore(_: Exception) -> None:
+        """The exception that ends the attempt says the same."""
+
+    client = await nats.connect(settings.nats_url, connect_timeout=5, allow_reconnect=False, error_cb=ignore)
+    try:
+        account = await client.jetstream().account_info()
+        return f"version {client.connected_server_version}, JetStream with {account.streams} streams"
+    finally:
+        await client.close()

@@ -1,0 +1,172 @@
+"""The parts of `tertulia dev` put together: engines, database, demo organization, and our three processes.
+
+Started in the order of need, stopped in reverse: web, worker, relay, NATS, PostgreSQL.
+"""
+
+import asyncio
+import http.client
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+from rich.console import Console
+
+from tertulia.cli.demo import SUBDOMAIN, Demo, ensure_demo, keep
+from tertulia.cli.errors import CommandFailed
+from tertulia.cli.folder import DevFolder, State
+from tertulia.cli.logs import LogWatch
+from tertulia.cli.summary import show_summary
+from tertulia.cli.supervise import OwnProcess, Supervisor
+from tertulia.cli.talk import say_all
+from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres, free_port
+from tertulia.engines.find import postgres_version
+from tertulia.kernel.settings import Settings
+
+_READY_SECONDS = 60.0
+
+
+class Site:
+    def __init__(self, settings: Settings, port: int, folder: DevFolder, *, quiet: bool) -> None:
+        _check_free(settings.host, port)
+        self._folder = folder
+        # Standard output belongs to the one line of JSON when a program listens.
+        self._console = Console(stderr=quiet, highlight=False)
+        self._quiet = quiet
+        self._supervisor = Supervisor(self._warn, self._publish)
+        self._logs = LogWatch()
+        self._programs = find_postgres(settings)
+        self._postgres = Postgres(self._programs, folder.postgres)
+        self._nats = Nats(find_nats_server(settings), folder.nats, sync_seconds=settings.nats_sync_seconds)
+        self._port = port or free_port()
+        self._base = settings
+        self._metrics = {name: free_port() for name in ("relay", "worker")}
+        self._demo: Demo | None = None
+
+    def start(self) -> None:
+        with self._step(f"PostgreSQL {postgres_version(self._programs)} from {self._programs}"):
+            self._supervisor.add(self._postgres)
+        with self._step("NATS"):
+            self._supervisor.add(self._nats)
+        settings = self._settings()
+        with self._step("database tables"):
+            _migrate(settings.postgres_url)
+        with self._step("web, relay and worker"):
+            for name in ("relay", "worker", "web"):
+                self._add_own(name, settings)
+            self._demo = asyncio.run(ensure_demo(settings, self._folder.demo))
+            self._await_ready()
+        if not self._demo.has_talked:
+            with self._step("demo talk"):
+                say_all(self._url, self._demo)
+                keep(msgspec.structs.replace(self._demo, has_talked=True), self._folder.demo)
+        self._publish(self._supervisor.pids)
+
+    def tick(self) -> None:
+        self._supervisor.tick()
+        for line in self._logs.news():
+            self._warn(line)
+
+    def stop(self) -> None:
+        if not self._quiet:
+            self._console.print("\nStopping ...")
+        self._supervisor.stop()
+
+    def as_json(self) -> str:
+        """The one line for programs."""
+        assert self._demo is not None
+        line = {
+            "url": self._url,
+            "realm": SUBDOMAIN,
+            "postgres_url": self._postgres.url,
+            "nats_url": self._nats.url,
+            "users": self._demo.users,
+            "channels": self._demo.channels,
+            "pids": self._supervisor.pids,
+        }
+        return msgspec.json.encode(line).decode()
+
+    def show(self, seconds: float) -> None:
+        assert self._demo is not None
+        show_summary(self._console, self._state(self._supervisor.pids), self._demo, self._folder, seconds)
+
+    @property
+    def _url(self) -> str:
+        return self._settings().url_of(SUBDOMAIN)
+
+    def _settings(self) -> Settings:
+        return msgspec.structs.replace(
+            self._base,
+            postgres_url=self._postgres.url,
+            nats_url=self._nats.url,
+            port=self._port,
+            external_host=f"localhost:{self._port}",
+            external_scheme="http",
+            log_format="json",
+            development=True,
+        )
+
+    def _add_own(self, name: str, settings: Settings) -> None:
+        log = self._folder.logs / f"{name}.log"
+        self._logs.add(name, log)
+        own = msgspec.structs.replace(settings, metrics_port=self._metrics.get(name, 0))
+        self._supervisor.add(OwnProcess(name, own, log))
+
+    def _await_ready(self) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        while not _answers_ready(self._port):
+            if time.monotonic() > deadline:
+                raise CommandFailed(f"The server did not become ready; its logs are in {self._folder.logs}.")
+            self.tick()
+            time.sleep(0.02)
+
+    def _publish(self, pids: dict[str, int]) -> None:
+        self._folder.write_state(self._state(pids))
+
+    def _state(self, pids: dict[str, int]) -> State:
+        metrics = {name: f"http://127.0.0.1:{port}" for name, port in self._metrics.items()}
+        return State(self._url, self._postgres.url, self._nats.url, pids, metrics)
+
+    def _warn(self, text: str) -> None:
+        self._console.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, style="yellow")
+
+    @contextmanager
+    def _step(self, name: str) -> Iterator[None]:
+        began = time.monotonic()
+        if self._quiet:
+            yield
+            return
+        with self._console.status(f"{name} ..."):
+            yield
+        self._console.print(f"[green]✓[/green] {name} [dim]{time.monotonic() - began:.1f} s[/dim]")
+
+
+def _check_free(host: str, port: int) -> None:
+    if not port:
+        return
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as problem:
+            raise CommandFailed(
+                f"Port {port} cannot be used ({problem.strerror}). Choose another with --port; 0 takes a free one."
+            ) from problem
+
+
+def _migrate(url: str) -> None:
+    from tertulia.migrations import migrate
+
+    migrate(url)
+
+
+def _answers_ready(port: int) -> bool:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    try:
+        connection.request("GET", "/health/ready")
+        return connection.getresponse().status == 200
+    except OSError:
+        return False
+    finally:
+        connection.close()
