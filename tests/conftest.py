@@ -1,23 +1,22 @@
 """What every test shares: coroutine tests and fixtures run on asyncio, through the plugin that comes with anyio.
 
-`server` is a whole Tertulia, started once for the session; `engines` are a PostgreSQL and a nats-server without any of
-our processes; `folder` is an empty folder for one test.
+`server` is a whole Tertulia, started once for the session, or the running one whose line of JSON is in the file
+TERTULIA_TEST_SERVER; `own_server` is one for this test alone, to be mistreated; `engines` are a PostgreSQL and a
+nats-server without any of our processes; `folder` is an empty folder for one test.
 """
 
-from collections.abc import Iterator
+import os
+import shutil
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from tempfile import mkdtemp
 
 import pytest
 
 from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres
 from tertulia.kernel.settings import load_settings
-
-
-class Engines(NamedTuple):
-    postgres: Postgres
-    nats: Nats
+from tests.server import Engines, OwnServer, Server
 
 
 @pytest.fixture(scope="session")
@@ -26,18 +25,63 @@ def anyio_backend() -> str:
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    with TemporaryDirectory(prefix="tertulia-test-") as name:
-        yield Path(name)
+def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
+    with _kept_after_failure(request.session) as path:
+        yield path
 
 
 @pytest.fixture(scope="session")
-def engines() -> Iterator[Engines]:
+def server(request: pytest.FixtureRequest) -> Iterator[Server]:
+    if file := os.environ.get("TERTULIA_TEST_SERVER"):
+        yield Server.running(Path(file))
+        return
+    with _kept_after_failure(request.session) as path:
+        own = OwnServer.start(path)
+        try:
+            yield own
+        finally:
+            code = own.stop()
+        assert code == 0, f"`tertulia dev` ended with code {code}; see {path}"
+
+
+@pytest.fixture
+def own_server(folder: Path) -> Iterator[OwnServer]:
+    own = OwnServer.start(folder)
+    try:
+        yield own
+    finally:
+        own.stop()
+
+
+@pytest.fixture(scope="session")
+def engines(request: pytest.FixtureRequest) -> Iterator[Engines]:
     """Fresh and empty: nothing is migrated, no stream exists. One pair for the session."""
     settings = load_settings()
     with (
-        TemporaryDirectory(prefix="tertulia-test-") as name,
-        Postgres(find_postgres(settings), Path(name, "postgres")) as postgres,
-        Nats(find_nats_server(settings), Path(name, "nats"), sync_seconds=settings.nats_sync_seconds) as nats,
+        _kept_after_failure(request.session) as path,
+        Postgres(find_postgres(settings), path / "postgres") as postgres,
+        Nats(find_nats_server(settings), path / "nats", sync_seconds=settings.nats_sync_seconds) as nats,
     ):
         yield Engines(postgres, nats)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A failure says where the logs of the server are."""
+    report = yield
+    if report.failed:
+        for name in ("server", "own_server", "folder"):
+            value = getattr(item, "funcargs", {}).get(name)
+            place = value if isinstance(value, Path) else getattr(value, "folder", None)
+            if place is not None:
+                report.sections.append(("data and logs", str(place)))
+    return report
+
+
+@contextmanager
+def _kept_after_failure(session: pytest.Session) -> Iterator[Path]:
+    """A temporary folder that stays when a test failed: the logs in it tell why."""
+    path = Path(mkdtemp(prefix="tertulia-test-"))
+    yield path
+    if not session.testsfailed:
+        shutil.rmtree(path, ignore_errors=True)

@@ -9,7 +9,7 @@ from nats.js.api import StreamConfig
 
 from tertulia.engines import Nats, find_nats_server
 from tertulia.kernel.settings import load_settings
-from tests.conftest import Engines
+from tests.server import Engines
 
 pytestmark = pytest.mark.system
 

@@ -32,11 +32,14 @@ class LogWatch:
 
 
 def _for_people(line: str) -> str | None:
-    """A structured line of a quiet level is left out; others lose what only machines need; a traceback stays."""
+    """A structured line of a quiet level is left out; others lose what only machines need.
+
+    Of a traceback only the last line is shown, the exception: the way to it is in the file.
+    """
     try:
         entry = json.loads(line)
     except ValueError:
-        return line.rstrip() or None
+        return None if line.startswith((" ", "Traceback (")) else line.rstrip() or None
     if not isinstance(entry, dict):
         return line
     if entry.pop("level", "error") in _QUIET:
@@ -44,6 +47,6 @@ def _for_people(line: str) -> str | None:
     event = entry.pop("event", "")
     for machine in ("timestamp", "process"):
         entry.pop(machine, None)
-    trace = entry.pop("exception", None)
+    trace = str(entry.pop("exception", "")).strip()
     details = "".join(f" {key}={value}" for key, value in entry.items())
-    return f"{event}{details}" + (f"\n{trace}" if trace else "")
+    return f"{event}{details}" + (f": {trace.splitlines()[-1]}" if trace else "")

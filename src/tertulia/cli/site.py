@@ -129,7 +129,7 @@ class Site:
         return State(self._url, self._postgres.url, self._nats.url, pids, metrics)
 
     def _warn(self, text: str) -> None:
-        self._console.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, style="yellow")
+        self._console.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, soft_wrap=True, style="yellow")
 
     @contextmanager
     def _step(self, name: str) -> Iterator[None]:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -25,6 +25,7 @@ _LAUNCH = Path(__file__).with_name("launch.py")
 
 class ChildProcess:
     """A program that can be started, stopped, killed and started again; its output is appended to a log file, or is ours.
+    `stdout`: another file for its standard output.
 
     `folder` is opened before root is given up; the program reaches it as `INHERITED_FOLDER`.
     """
@@ -34,6 +35,7 @@ class ChildProcess:
         command: Sequence[str],
         log: Path | None,
         *,
+        stdout: Path | None = None,
         env: Mapping[str, str] | None = None,
         account: Account | None = None,
         folder: Path | None = None,
@@ -41,6 +43,7 @@ class ChildProcess:
     ) -> None:
         self.command = list(command)
         self.log = log
+        self._stdout = stdout or log
         self._env = None if env is None else dict(env)
         self._account = account
         self._folder = folder
@@ -55,12 +58,14 @@ class ChildProcess:
         uid, gid = (self._account.uid, self._account.gid) if self._account else (-1, -1)
         how = (os.getpid(), int(self._death_signal), uid, gid, self._folder or "-")
         prefix = [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, how)]
-        with self.log.open("ab") if self.log else nullcontext() as output:
+        with ExitStack() as files:
+            log = files.enter_context(self.log.open("ab")) if self.log else None
+            stdout = files.enter_context(self._stdout.open("ab")) if self._stdout else None
             self._process = subprocess.Popen(
                 [*prefix, *self.command],
                 stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT if self.log else None,
+                stdout=stdout,
+                stderr=log,
                 env=self._env,
                 cwd="/",
                 start_new_session=True,
