@@ -1,5 +1,6 @@
 """How a request parameter is read: by its annotation, strictly, with the first fault in words."""
 
+from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated, Any, Literal
 
@@ -225,10 +226,11 @@ def test_an_alias_can_be_required() -> None:
         read_params((param,), {}, {})
 
 
+storable = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]))
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text("abc"), inner),
-)  # fmt: skip
+    st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | storable,
+    lambda inner: st.lists(inner) | st.dictionaries(storable, inner),
+)
 
 
 @given(st.lists(json_values, min_size=1))
@@ -240,7 +242,5 @@ def test_whatever_json_we_can_keep_arrives_unchanged(value: list[Any]) -> None:
 
 @given(st.text())
 def test_no_text_makes_the_reader_fail_in_another_way_than_refusing(text: str) -> None:
-    try:
+    with suppress(Refusal):
         read(list[Draft], text, None)
-    except Refusal as refused:
-        assert refused.code == "BAD_REQUEST"

@@ -1,7 +1,7 @@
 """The outermost layer of a request: urlencoded text, client names, hosts and addresses."""
 
 from typing import Any
-from urllib.parse import quote_plus, urlencode
+from urllib.parse import urlencode
 
 import pytest
 from hypothesis import given
@@ -28,10 +28,8 @@ def test_what_a_client_encodes_is_what_we_read(sent: dict[str, str]) -> None:
 
 @given(storable)
 def test_text_may_arrive_unescaped_except_for_separators(text: str) -> None:
-    raw = (
-        text.replace("&", "%26").replace("+", "%2B").replace("%", "%25").replace("%2526", "%26").replace("%252B", "%2B")
-    )
-    assert fields(b"v=" + raw.encode()) == {"v": fields(b"v=" + quote_plus(text).encode())["v"]}
+    raw = "".join(f"%{ord(char):02X}" if char in "%&+" else char for char in text)
+    assert fields(b"v=" + raw.encode()) == {"v": text}
 
 
 def test_sloppy_bodies_are_read_as_meant() -> None:

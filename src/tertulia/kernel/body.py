@@ -17,6 +17,8 @@ from tertulia.kernel.multipart import MultipartReader
 from tertulia.kernel.urlencoded import MAX_FIELDS, check_text, read_urlencoded, too_many_fields
 
 MAX_BODY = 25 * 1024 * 1024
+# How much of a body that is too large is read and thrown away: this many times the limit, and for how long.
+DRAIN = 2
 DRAIN_SECONDS = 5.0
 
 _FORM = b"application/x-www-form-urlencoded"
@@ -82,7 +84,7 @@ async def _too_large(call: Call, limit: int) -> Refusal:
     drained = 0
     try:
         async with asyncio.timeout(DRAIN_SECONDS):
-            while drained <= limit:
+            while drained <= DRAIN * limit:
                 message = await call.receive()
                 if message["type"] == "http.disconnect":
                     raise ClientGone
