@@ -8,5 +8,5 @@ Concurrency: one active relay per database (the replication slot admits one read
 in a process runs on its one event loop.
 Lifecycle: a relay works in sessions. Any anomaly ends the session; the next one reads what the streams really hold.
 Invariants: the order of a stream is the order of commits; an event is stored once; a sequence number names one event
-for as long as its epoch lasts; where that cannot be kept, a new epoch says so. This package knows audiences, no feature.
+for as long as its epoch lasts; where that cannot be kept, a new epoch says so. This package knows no feature.
 """

@@ -29,6 +29,7 @@ log = structlog.get_logger("tertulia.events.epoch")
 class EpochStream(msgspec.Struct, frozen=True):
     name: str
     created: str
+    first_seq: int = 1  # where the epoch began in this stream
 
 
 class EpochRecord(msgspec.Struct, frozen=True):
@@ -117,7 +118,7 @@ class EpochWatch:
             await self._changed.wait()
         return self.current
 
-    async def _pushed(self, msg: Msg) -> None:
+    async def _pushed(self, _: Msg) -> None:
         # A push is a hint only: the value is read from the leader, so that every change comes by one way.
         self._wake.set()
 

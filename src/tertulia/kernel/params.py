@@ -149,12 +149,14 @@ def _json_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callabl
 
 def _text_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
     convert = msgspec.convert
+    # msgspec remembers what it knows about a Struct, but looks at any other type anew for every value.
+    box: Any = msgspec.defstruct("Box", [("text", wanted)], array_like=True)
 
     def from_text(text: str) -> Any:
         try:
-            return convert(text, wanted)
+            return convert((text,), box).text
         except msgspec.ValidationError as fault:
-            raise Refusal(say_fault(name, str(fault), wanted)) from None
+            raise Refusal(say_fault(name, str(fault).replace(" - at `$[0]`", ""), wanted)) from None
 
     take = (lambda text: text) if wanted is str else from_text
 
@@ -178,12 +180,12 @@ def _text_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callabl
 def _wire_readers(name: str, wire: Wire) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
     parse = wire.parse
 
-    def read(value: Any) -> Any:
+    def read(text: str | None, body: bytes = b"") -> Any:
         try:
-            return parse(value)
+            return parse(decode_json(body) if text is None else text)
         except msgspec.ValidationError as fault:
             raise Refusal(say_fault(name, str(fault), object)) from None
-        except msgspec.DecodeError:
+        except (msgspec.DecodeError, UnicodeDecodeError):
             raise Refusal(f"{name} is not valid JSON") from None
         except ValueError as fault:
             raise Refusal(f"{name} {fault}") from None
@@ -195,16 +197,15 @@ def _wire_readers(name: str, wire: Wire) -> tuple[Callable[[str], Any], Callable
         body = bytes(raw)
         if body == b"null":
             return None
-        try:
-            check_json(body)
-            value = _decode_any(body)
-        except JsonTrouble as trouble:
-            raise Refusal(f"{name} {trouble}") from None
-        except (msgspec.DecodeError, UnicodeDecodeError):
-            raise Refusal(f"{name} is not valid JSON") from None
-        return read(value)
+        return read(None, body)
 
     return from_text, from_json
+
+
+def decode_json(text: str | bytes) -> Any:
+    """Decode JSON inside a Wire parser, with the guards that every JSON parameter has."""
+    check_json(text)
+    return _decode_any(text)
 
 
 def _without_none(annotation: Any) -> Any:

@@ -17,10 +17,11 @@ def read_urlencoded(data: bytes, into: dict[str, Any]) -> None:
     """Add the fields in `data` to `into`."""
     if data.count(b"&") >= MAX_FIELDS:
         raise too_many_fields()
-    for pair in data.split(b"&"):
+    text = check_text(data.replace(b"+", b" "))
+    for pair in text.split("&"):
         if pair:
-            name, _, value = pair.partition(b"=")
-            into[_decode(name)] = _decode(value)
+            name, _, value = pair.partition("=")
+            into[_unescape(name) if "%" in name else name] = _unescape(value) if "%" in value else value
 
 
 def too_many_fields() -> Refusal:
@@ -39,13 +40,9 @@ def check_text(data: bytes) -> str:
     return text
 
 
-def _decode(part: bytes) -> str:
-    if b"+" in part:
-        part = part.replace(b"+", b" ")
-    if b"%" in part:
-        part = _escapes.sub(_unescape, part)
-    return check_text(part)
+def _unescape(text: str) -> str:
+    return check_text(_escapes.sub(_bytes_of, text.encode()))
 
 
-def _unescape(run: re.Match[bytes]) -> bytes:
+def _bytes_of(run: re.Match[bytes]) -> bytes:
     return bytes.fromhex(run.group().replace(b"%", b"").decode())

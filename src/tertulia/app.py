@@ -1,0 +1,202 @@
+"""The composition root: settings -> engines -> features -> ASGI application. A feature is added here, and nowhere else."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import asyncpg
+import nats
+import nats.errors
+import structlog
+import uvicorn
+from nats.aio.client import Client
+
+import tertulia.channels.routes
+import tertulia.events.routes
+import tertulia.messages.routes
+import tertulia.reads.routes
+import tertulia.realms.routes
+import tertulia.users.routes
+from tertulia import __version__
+from tertulia.channels import state as channels_state
+from tertulia.channels.access import ChannelFinder
+from tertulia.events.gateway import Gateway
+from tertulia.events.polls import Polls
+from tertulia.events.register import InitialState
+from tertulia.events.stream import StreamUnavailable
+from tertulia.kernel.db import LOST, Database, Reader, Transaction, as_refusal
+from tertulia.kernel.docs_page import documentation
+from tertulia.kernel.endpoint import collect
+from tertulia.kernel.errors import Refusal, server_not_ready
+from tertulia.kernel.http import Api
+from tertulia.kernel.settings import Settings
+from tertulia.messages.events import MessagePresenter
+from tertulia.messages.lane import SendLane
+from tertulia.messages.places import Places
+from tertulia.reads import state as reads_state
+from tertulia.realms import state as realms_state
+from tertulia.site import Site
+from tertulia.users import state as users_state
+from tertulia.users.authenticate import KeyAuthenticator
+
+log = structlog.get_logger()
+
+ROUTES = (
+    tertulia.realms.routes,
+    tertulia.users.routes,
+    tertulia.channels.routes,
+    tertulia.messages.routes,
+    tertulia.reads.routes,
+    tertulia.events.routes,
+)
+STATE = (
+    realms_state.version,
+    realms_state.realm,
+    users_state.realm_users,
+    channels_state.subscriptions,
+    reads_state.newest_message,
+    reads_state.unread_messages,
+)
+PRESENTERS = {"message": MessagePresenter()}
+ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
+KEEP_ALIVE_SECONDS = 120
+"""Longer than a poll waits, so that polling clients keep their connection."""
+
+
+@asynccontextmanager
+async def open_app(settings: Settings) -> AsyncIterator[tuple[Api, Gateway]]:
+    """The application with its engines, waiting for them to come up; closed in the reverse order."""
+    database = await _patiently("PostgreSQL", lambda: _connect_database(settings))
+    nc = await _patiently("NATS", lambda: _connect_nats(settings))
+    lane = SendLane(database, settings.postgres_url)
+    gateway = Gateway(nc, database, settings, channels_state.memberships)
+    _nats_came_back.append(gateway.reconnected)
+    await _patiently("JetStream", gateway.open)
+    try:
+        yield build_api(settings, database, lane, gateway), gateway
+    finally:
+        await lane.close()
+        await gateway.close()
+        await nc.close()
+        await database.close()
+
+
+def build_api(settings: Settings, database: Database, lane: SendLane, gateway: Gateway) -> Api:
+    """Tie the features to their services."""
+    finder = ChannelFinder(database)
+    services: dict[type, Any] = {
+        Settings: settings,
+        Database: database,
+        SendLane: lane,
+        Places: Places(database, finder),
+        ChannelFinder: finder,
+        Gateway: gateway,
+        Polls: Polls(gateway, dict(PRESENTERS)),
+        InitialState: InitialState(STATE, settings),
+    }
+    endpoints = collect(*ROUTES)
+    site = Site(database, gateway)
+    return Api(
+        [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
+        services=services,
+        scopes={Transaction: database.transaction, Reader: database.reader},
+        authenticator=KeyAuthenticator(database),
+        translate=translate,
+        observe=site.observe,
+        external_host=settings.external_host,
+        body_limit=settings.max_body_bytes,
+        fallback=site,
+    )
+
+
+def translate(error: Exception) -> Refusal | None:
+    """What an engine's failure means to a caller."""
+    if isinstance(error, (StreamUnavailable, nats.errors.Error)):
+        return server_not_ready("The server cannot reach its event log right now. Please try again.")
+    return as_refusal(error)
+
+
+def run_web(settings: Settings) -> None:
+    """Serve the API until SIGTERM or SIGINT."""
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve(settings))
+
+
+async def _serve(settings: Settings) -> None:
+    async with open_app(settings) as (api, gateway):
+        config = uvicorn.Config(
+            api,
+            host=settings.host,
+            port=settings.port,
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            backlog=4096,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
+        )
+        log.info("web", host=settings.host, port=settings.port, version=__version__)
+        await DrainingServer(config, gateway).serve()
+
+
+class DrainingServer(uvicorn.Server):
+    """Ends waiting polls first: uvicorn waits for them otherwise, and they for their heartbeat."""
+
+    def __init__(self, config: uvicorn.Config, gateway: Gateway) -> None:
+        super().__init__(config)
+        self._gateway = gateway
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stop listening, let polls and requests under way end, close."""
+        self._gateway.drain()
+        await super().shutdown(sockets)
+
+
+_nats_came_back: list[Callable[[], None]] = []
+
+
+async def _connect_nats(settings: Settings) -> Client:
+    async def on_error(error: Exception) -> None:
+        log.warning("NATS", error=repr(error))
+        for tell in _nats_came_back:
+            tell()  # a slow consumer lost events: look for what is missing
+
+    async def on_reconnect() -> None:
+        log.info("NATS is back")
+        for tell in _nats_came_back:
+            tell()
+
+    return await nats.connect(
+        settings.nats_url,
+        name="tertulia web",
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=0.25,
+        ping_interval=5,
+        max_outstanding_pings=2,
+        error_cb=on_error,
+        reconnected_cb=on_reconnect,
+    )
+
+
+async def _connect_database(settings: Settings) -> Database:
+    return await Database.connect(settings.postgres_url, shards=settings.shards, size=settings.pool_size)
+
+
+async def _patiently(engine: str, connect: Callable[[], Awaitable[Any]]) -> Any:
+    """Engines may come up after us: try until they answer."""
+    while True:
+        try:
+            return await asyncio.wait_for(connect(), 15)
+        except (*LOST, nats.errors.Error, StreamUnavailable, TimeoutError, asyncpg.InvalidCatalogNameError) as error:
+            log.warning("waiting for an engine", engine=engine, error=repr(error))
+            await asyncio.sleep(0.5)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    import uvloop
+
+    return uvloop.new_event_loop

@@ -1,0 +1,43 @@
+"""Pure decisions about channels."""
+
+import unicodedata
+
+from tertulia.channels.model import Channel
+from tertulia.kernel.errors import Refusal
+from tertulia.realms.limits import MAX_CHANNEL_NAME_LENGTH
+
+
+def may_read(channel: Channel, *, is_guest: bool) -> bool:
+    """Whether a user has access to what is said in the channel."""
+    return channel.is_subscribed or channel.is_web_public or (channel.is_public and not is_guest)
+
+
+def may_send(channel: Channel, *, is_guest: bool) -> bool:
+    """Whether a user may send to the channel. The sending statement asks the same again under its locks."""
+    return not channel.is_archived and (channel.is_subscribed or (channel.is_public and not is_guest))
+
+
+def clean_channel_name(name: str) -> str:
+    """A channel's name as it is stored; refuses what cannot be one."""
+    name = name.strip()
+    if not name:
+        raise Refusal("A channel's name can't be empty.")
+    if len(name) > MAX_CHANNEL_NAME_LENGTH:
+        raise Refusal(f"A channel's name is too long (limit: {MAX_CHANNEL_NAME_LENGTH} characters).")
+    if (position := bad_character(name)) is not None:
+        raise Refusal(f"Invalid character in the channel's name, at position {position}.")
+    return name
+
+
+def bad_character(text: str) -> int | None:
+    """The 1-based position of the first control, surrogate or non-character."""
+    for position, character in enumerate(text, start=1):
+        code = ord(character)
+        if unicodedata.category(character) in ("Cc", "Cs") or 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE:
+            return position
+    return None
+
+
+def name_key_of(name: str) -> str:
+    """What makes two names of channels or topics the same. The application decides, not the database's locale."""
+    return name.strip().lower()

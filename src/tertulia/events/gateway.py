@@ -1,0 +1,359 @@
+"""The gateway: feeds and queues of one web process.
+
+Lifecycle: `open` before the first request, `drain` when the process is asked to stop (polls end with a heartbeat, so that
+clients go elsewhere), `close` at the end. Between them three tasks run: the watch of the epoch, the audit that finds what
+no later event would reveal, and the sweep of queues nobody polls.
+Invariants:
+- An event is delivered or the queue is declared dead: a new epoch, a lost stream or a hole in the log ends the queues.
+- A queue lives in one process at a time: whoever takes one over tells the others to let go of theirs.
+"""
+
+import asyncio
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Any
+
+import nats.errors
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.aio.subscription import Subscription
+
+from tertulia.events.epoch import EpochRecord, EpochWatch, ensure_buckets
+from tertulia.events.feed import Feed
+from tertulia.events.options import QueueOptions
+from tertulia.events.queue import Queue
+from tertulia.events.ranges import SeqSet
+from tertulia.events.snapshot import Snapshot, parse_snapshot
+from tertulia.events.store import QueueRecord, drop_record, find_record, is_queue_id, put_record
+from tertulia.events.stream import EventStream, StreamUnavailable, live_subject, parse_live
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
+
+log = structlog.get_logger()
+
+SWEEP_SECONDS = 20.0
+FEED_IDLE_SECONDS = 120.0
+CLAIM = "queue.claim"
+
+Memberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
+"""The channels of a user with the numbers that were theirs; an open end means that they belong to it now."""
+LoadState = Callable[[Reader], Awaitable[dict[str, Any]]]
+
+
+class Gateway:
+    """Registers queues, finds them, and keeps them fed."""
+
+    def __init__(self, nc: Client, database: Database, settings: Settings, memberships: Memberships) -> None:
+        self.settings = settings
+        self.draining = False
+        self._nc = nc
+        self._database = database
+        self._memberships = memberships
+        self._stream = EventStream(nc, settings.shards)
+        self._watch = EpochWatch(nc, settings.audit_seconds, self._epoch_changed)
+        self._name = uuid.uuid4().hex
+        self._feeds: dict[int, Feed] = {}
+        self._opening: dict[int, asyncio.Task[Feed]] = {}
+        self._subscriptions: dict[int, Subscription] = {}
+        self._queues: dict[str, tuple[Queue, Feed, QueueRecord]] = {}
+        self._taking_over: dict[str, asyncio.Task[Queue | None]] = {}
+        self._empty_since: dict[int, float] = {}
+        self._tasks: list[asyncio.Task[None]] = []
+        self._audit_now = asyncio.Event()
+
+    async def open(self) -> None:
+        """Start watching. Waits for NATS, not for the relay: a new installation has no epoch yet."""
+        await ensure_buckets(self._nc, self.settings.nats_replicas)
+        await self._nc.subscribe(f"{CLAIM}.*", cb=self._claimed)
+        self._tasks = [asyncio.create_task(run()) for run in (self._watch.run, self._audit, self._sweep)]
+
+    def drain(self) -> None:
+        """End every waiting poll with a heartbeat."""
+        self.draining = True
+        for queue, _, _ in self._queues.values():
+            queue.end_wait()
+
+    async def close(self) -> None:
+        """Stop all tasks."""
+        for task in self._tasks:
+            task.cancel()
+        for feed in self._feeds.values():
+            feed.close()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether queues can be registered here."""
+        return self._watch.current is not None and self._nc.is_connected
+
+    @property
+    def queue_count(self) -> int:
+        """How many queues live in this process."""
+        return len(self._queues)
+
+    @property
+    def waiting_count(self) -> int:
+        """How many of them have a request waiting."""
+        return sum(1 for queue, _, _ in self._queues.values() if queue.waiter is not None)
+
+    # Queues
+
+    async def register(
+        self, caller: Caller, options: QueueOptions, idle_seconds: int, load_state: LoadState
+    ) -> tuple[QueueRecord, dict[str, Any]]:
+        """Read the state and make a queue of everything the state does not hold."""
+        feed = await self._feed(caller.realm_id)
+        head = feed.head
+        async with self._database.snapshot() as reader:
+            snapshot = await read_snapshot(reader)
+            state = await load_state(reader)
+            memberships = await self._memberships(reader, caller.user_id)
+        start = await feed.start_of(snapshot, head)
+        record = QueueRecord(
+            id=str(uuid.uuid4()),
+            realm_id=caller.realm_id,
+            user_id=caller.user_id,
+            is_guest=caller.is_guest,
+            epoch=feed.epoch,
+            start=start,
+            snapshot=snapshot,
+            options=options,
+            idle_seconds=idle_seconds,
+        )
+        await put_record(self._nc, record)
+        await self._add(record, feed, snapshot, memberships, start)
+        return record, state
+
+    async def find(self, caller: Caller, queue_id: str, last_event_id: int | None = None) -> Queue:
+        """The caller's queue, taken over from another process if need be; a Refusal if it is dead or not theirs."""
+        held = self._queues.get(queue_id)
+        if held is not None and not self._must_read_again(held[0], last_event_id):
+            queue: Queue | None = held[0]
+        else:
+            queue = await self._take_over_once(caller, queue_id, last_event_id)
+        if queue is None or queue.user_id != caller.user_id:
+            raise bad_queue(queue_id)
+        return queue
+
+    async def delete(self, caller: Caller, queue_id: str) -> None:
+        """End a queue, and the request that waits on it."""
+        queue = await self.find(caller, queue_id)
+        await drop_record(self._nc, queue.id)
+        self._let_go(queue.id)
+        await self._nc.publish(f"{CLAIM}.{queue.id}", self._name.encode())
+
+    def is_alive(self, queue: Queue) -> bool:
+        """Whether the queue still is the one that lives here."""
+        held = self._queues.get(queue.id)
+        return held is not None and held[0] is queue
+
+    def head_of(self, queue: Queue) -> int:
+        """The number up to which the queue has seen the log."""
+        return self._queues[queue.id][1].head
+
+    async def keep(self, queue: Queue) -> None:
+        """Put off the end of a polled queue's record, now and then."""
+        now = time.monotonic()
+        if now - queue.kept_at > queue.idle_seconds / 3:
+            queue.kept_at = now
+            await put_record(self._nc, self._queues[queue.id][2])
+
+    def _must_read_again(self, queue: Queue, last_event_id: int | None) -> bool:
+        """A listener that was too far behind has read all that was kept for it: the rest is in the log."""
+        return queue.overflowed and last_event_id is not None and last_event_id >= queue.pending[-1].seq
+
+    async def _take_over_once(self, caller: Caller, queue_id: str, last_event_id: int | None) -> Queue | None:
+        task = self._taking_over.get(queue_id)
+        if task is None:
+            task = self._taking_over[queue_id] = asyncio.create_task(self._take_over(caller, queue_id, last_event_id))
+            task.add_done_callback(lambda _: self._taking_over.pop(queue_id, None))
+        return await asyncio.shield(task)
+
+    async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int | None) -> Queue | None:
+        if not is_queue_id(queue_id):
+            return None
+        record = await find_record(self._nc, queue_id)
+        if record is None or record.user_id != caller.user_id:
+            return None
+        feed = await self._feed(record.realm_id)
+        if record.epoch != feed.epoch:
+            return None
+        after = max(record.start, last_event_id or 0)
+        info = await self._stream.info(feed.shard, feed.epoch)
+        if info is None or info.first_seq > after + 1:
+            log.warning("a queue was left for longer than the log reaches back", queue=queue_id)
+            return None
+        if after > info.last_seq:
+            raise never_issued(after)
+        async with self._database.snapshot() as reader:
+            snapshot = await read_snapshot(reader)
+            memberships = await self._memberships(reader, record.user_id)
+        self._let_go(queue_id)
+        await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
+        return await self._add(record, feed, snapshot, memberships, after)
+
+    async def _add(
+        self, record: QueueRecord, feed: Feed, joined: Snapshot, memberships: dict[int, SeqSet], after: int
+    ) -> Queue:
+        queue = Queue(
+            record.id, record.user_id, is_guest=record.is_guest, options=record.options, snapshot=record.snapshot
+        )
+        queue.joined = joined
+        queue.history = memberships
+        queue.channels = {channel for channel, history in memberships.items() if history.is_open}
+        queue.acknowledged = queue.issued = after
+        queue.idle_seconds = record.idle_seconds
+        await feed.admit(queue, after)
+        if self._feeds.get(record.realm_id) is not feed:
+            raise bad_queue(record.id)  # the epoch ended while the queue was being made
+        self._queues[queue.id] = queue, feed, record
+        return queue
+
+    def _let_go(self, queue_id: str) -> None:
+        held = self._queues.pop(queue_id, None)
+        if held is not None:
+            queue, feed, _ = held
+            feed.remove(queue)
+            queue.end_wait()
+
+    async def _claimed(self, msg: Msg) -> None:
+        if msg.data != self._name.encode():
+            self._let_go(msg.subject.removeprefix(f"{CLAIM}."))
+
+    # Feeds
+
+    async def _feed(self, realm_id: int) -> Feed:
+        feed = self._feeds.get(realm_id)
+        if feed is not None:
+            return feed
+        task = self._opening.get(realm_id)
+        if task is None:
+            task = self._opening[realm_id] = asyncio.create_task(self._open_feed(realm_id))
+            task.add_done_callback(lambda _: self._opening.pop(realm_id, None))
+        return await asyncio.shield(task)
+
+    async def _open_feed(self, realm_id: int) -> Feed:
+        current = self._watch.current
+        if current is None:
+            raise StreamUnavailable("no relay has opened the event log yet")
+        feed = Feed(self._stream, realm_id, current.epoch)
+
+        async def receive(msg: Msg) -> None:
+            feed.receive(parse_live(msg))
+
+        subscription = await self._nc.subscribe(live_subject(feed.shard, realm_id), cb=receive)
+        try:
+            # The server must know of the subscription before the end of the log is looked up: nothing falls between.
+            await self._nc.flush()
+            await feed.open()
+        except (nats.errors.Error, StreamUnavailable, OSError) as error:
+            await _unsubscribe(subscription)
+            raise StreamUnavailable(f"opening the log of realm {realm_id}: {error!r}") from error
+        if self._watch.current is not current:
+            await _unsubscribe(subscription)
+            raise StreamUnavailable("the epoch ended")
+        self._feeds[realm_id] = feed
+        self._subscriptions[realm_id] = subscription
+        return feed
+
+    async def _close_feed(self, realm_id: int) -> None:
+        feed = self._feeds.pop(realm_id, None)
+        if feed is not None:
+            feed.close()
+            await _unsubscribe(self._subscriptions.pop(realm_id))
+
+    # Watching
+
+    def reconnected(self) -> None:
+        """NATS is back: anything may have been missed."""
+        self._watch.reconnected()
+        self._audit_now.set()
+
+    def _epoch_changed(self, record: EpochRecord) -> None:
+        log.info("epoch", epoch=record.epoch, queues=len(self._queues))
+        self._bury(lambda feed: feed.epoch != record.epoch)
+
+    def _bury(self, is_dead: Callable[[Feed], bool]) -> None:
+        """Declare the queues of feeds dead: their clients register again."""
+        for queue_id, (_, feed, _) in list(self._queues.items()):
+            if is_dead(feed):
+                self._let_go(queue_id)
+        for realm_id, feed in list(self._feeds.items()):
+            if is_dead(feed):
+                del self._feeds[realm_id]
+                feed.close()
+                closing = asyncio.ensure_future(_unsubscribe(self._subscriptions.pop(realm_id)))
+                closing.add_done_callback(lambda done: done.exception())
+
+    async def _audit(self) -> None:
+        while True:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._audit_now.wait(), self.settings.audit_seconds)
+            self._audit_now.clear()
+            shards: dict[int, list[Feed]] = {}
+            for feed in self._feeds.values():
+                shards.setdefault(feed.shard, []).append(feed)
+            for shard, feeds in shards.items():
+                try:
+                    await self._audit_shard(shard, feeds)
+                except StreamUnavailable as reason:
+                    log.debug("audit not possible now", shard=shard, reason=str(reason))
+                except Exception:
+                    log.exception("audit failed", shard=shard)
+
+    async def _audit_shard(self, shard: int, feeds: list[Feed]) -> None:
+        current = self._watch.current
+        assert current is not None
+        info = await self._stream.info(shard, current.epoch)
+        announced = current.streams.get(str(shard))
+        if self._watch.current is not current:
+            return
+        if info is None or announced is None or info.created != announced.created:
+            log.error("the event stream is gone or another one: its queues end", shard=shard)
+            self._bury(lambda feed: feed.shard == shard)
+            return
+        lasts = await self._stream.lasts(shard, current.epoch, [feed.subject for feed in feeds])
+        for feed in feeds:
+            feed.expect(lasts.get(feed.subject, 0))
+
+    async def _sweep(self) -> None:
+        while True:
+            await asyncio.sleep(min(SWEEP_SECONDS, self.settings.default_idle_queue_seconds))
+            now = time.monotonic()
+            for queue_id, (queue, _, _) in list(self._queues.items()):
+                if queue.is_idle(now):
+                    self._let_go(queue_id)
+            for realm_id, feed in list(self._feeds.items()):
+                since = self._empty_since.setdefault(realm_id, now)
+                if feed.queues:
+                    del self._empty_since[realm_id]
+                elif now - since > FEED_IDLE_SECONDS:
+                    del self._empty_since[realm_id]
+                    await self._close_feed(realm_id)
+
+
+async def read_snapshot(reader: Reader) -> Snapshot:
+    """The first statement of a registration's transaction."""
+    row = await reader.fetchrow("select pg_current_snapshot()::text, pg_current_wal_insert_lsn()::text")
+    assert row is not None
+    return parse_snapshot(row[0], row[1])
+
+
+def bad_queue(queue_id: str) -> Refusal:
+    """A queue that does not exist (any more), or is somebody else's."""
+    return Refusal(f"Bad event queue id: {queue_id}", code="BAD_EVENT_QUEUE_ID", queue_id=queue_id)
+
+
+def never_issued(event_id: int) -> Refusal:
+    """An acknowledgement of an event that this queue never gave out."""
+    return Refusal(f"Event {event_id} was not in this queue.")
+
+
+async def _unsubscribe(subscription: Subscription) -> None:
+    with suppress(nats.errors.Error, OSError):
+        await subscription.unsubscribe()

@@ -1,0 +1,65 @@
+"""An event of the log in this process: decoded once, serialized once per variant."""
+
+from collections.abc import Hashable
+from typing import Protocol
+
+import msgspec
+
+from tertulia.events.options import QueueOptions
+from tertulia.events.record import Record
+from tertulia.events.stream import Stored
+
+_decoder = msgspec.json.Decoder(Record)
+
+
+class Listener(Protocol):
+    """What a presenter may know of the queue it writes for."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def user_id(self) -> int: ...
+    @property
+    def options(self) -> QueueOptions: ...
+
+
+class Presenter(Protocol):
+    """How a feature shows its events to different listeners."""
+
+    def variant(self, logged: "Logged", listener: Listener) -> Hashable:
+        """Listeners with equal variants get the same bytes."""
+        ...
+
+    def present(self, logged: "Logged", listener: Listener) -> bytes:
+        """The event's keys as JSON text without the outer braces; `type` and `id` are added."""
+        ...
+
+
+class Logged:
+    """One entry of a realm's log."""
+
+    __slots__ = ("_variants", "decoded", "pos", "record", "seq", "size", "xid", "xmax")
+
+    def __init__(self, stored: Stored) -> None:
+        self.seq = stored.seq
+        self.pos = stored.pos
+        self.xid = stored.xid
+        self.xmax = stored.xmax
+        self.record = _decoder.decode(stored.data)
+        self.size = len(stored.data)
+        self.decoded: object = None
+        """Where a presenter keeps the decoded event."""
+        self._variants: dict[Hashable, bytes] = {}
+
+    def text_for(self, listener: Listener, presenter: Presenter | None) -> bytes:
+        """The event as JSON, for one listener."""
+        variant = presenter.variant(self, listener) if presenter else None
+        text = self._variants.get(variant)
+        if text is None:
+            text = self._variants[variant] = self._write(presenter.present(self, listener) if presenter else None)
+        return text
+
+    def _write(self, keys: bytes | None) -> bytes:
+        own = bytes(self.record.event)[1:-1] if keys is None else keys
+        head = b'{"id":%d,"type":"%s"' % (self.seq, self.record.type.encode())
+        return head + b"," + own + b"}" if own else head + b"}"

@@ -1,0 +1,35 @@
+"""What a client asked of its event queue. Kept in the queue's record, so that any process can serve it."""
+
+import msgspec
+
+
+class Capabilities(msgspec.Struct, frozen=True):
+    """What a client says it understands; unknown keys are ignored."""
+
+    notification_settings_null: bool
+    bulk_message_deletion: bool = False
+    user_avatar_url_field_optional: bool = False
+    stream_typing_notifications: bool = False
+    user_settings_object: bool = False
+    linkifier_url_template: bool = False
+    user_list_incomplete: bool = False
+    include_deactivated_groups: bool = False
+    archived_channels: bool = False
+    empty_topic_name: bool = False
+    simplified_presence_events: bool = False
+    individual_emoji_changes: bool = False
+
+
+class QueueOptions(msgspec.Struct, frozen=True):
+    """The choices of POST /register that shape events."""
+
+    event_types: frozenset[str] | None = None
+    apply_markdown: bool = False
+    client_gravatar: bool = True
+    all_public_channels: bool = False
+    capabilities: Capabilities = Capabilities(notification_settings_null=False)
+    client: str = ""
+
+    def wants(self, type: str) -> bool:
+        """Whether events of this type are delivered."""
+        return self.event_types is None or type in self.event_types

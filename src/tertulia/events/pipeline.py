@@ -1,0 +1,217 @@
+"""The relay at work: log -> streams -> checkpoint -> confirmation. One per session.
+
+One task each: `_pump` reads the log and stores events, `_report` writes the checkpoint and confirms the slot, `_audit`
+looks whether the streams still hold what was stored; transient events are received by the NATS client. The first that
+fails ends all.
+
+At its start it writes a marker into the log. When that comes back, the slot has sent everything committed before the
+session: a stream that was being refilled must be whole by then, and only then transient events may take numbers.
+
+Invariants
+- An event whose position is not beyond the last one in its stream is there already and is skipped.
+- What is confirmed to the slot is stored, has rested `confirm_after_seconds`, and is covered by the checkpoint.
+"""
+
+import asyncio
+import time
+from collections.abc import Coroutine
+from contextlib import suppress
+from secrets import token_hex
+from typing import Any, Final
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+from tertulia.events import checkpoint, wal
+from tertulia.events.chain import Chain, Found
+from tertulia.events.ledger import Due, Ledger
+from tertulia.events.publisher import Publisher
+from tertulia.events.relay_metrics import DURABLE, LAG_BYTES, LAG_SECONDS, REJECTED, TRANSIENT
+from tertulia.events.replication import Replication
+from tertulia.events.stream import POS_ZERO
+from tertulia.kernel.settings import Settings
+
+REPORT_SECONDS: Final = 1.0
+TICK_SECONDS: Final = 0.25
+DRAIN_SECONDS: Final = 2.0
+MARKER: Final = "tertulia.relay"
+IDLE_BYTES: Final = (
+    1024 * 1024
+)  # an idle slot follows foreign traffic in steps of this size, because each costs a write
+BREATH: Final = 256  # messages read before others may run
+EARLY_TRANSIENTS: Final = 1000
+HEADER_ROOM: Final = 1024
+
+log = structlog.get_logger("tertulia.events.relay")
+
+
+class Pipeline:
+    def __init__(
+        self, settings: Settings, nc: Client, pg: Any, replication: Replication, chain: Chain, found: Found
+    ) -> None:
+        self._settings = settings
+        self._nc = nc
+        self._pg = pg
+        self._replication = replication
+        self._chain = chain
+        self._epoch = found.epoch
+        self._shards = found.shards
+        self._stored_before = {number: wal.position_key(shard.pos) for number, shard in found.shards.items()}
+        self._ledger = Ledger()
+        self._publisher = Publisher(nc, found.epoch, found.shards, self._ledger)
+        self._due: Due | None = None
+        self._commit_lsn = 0
+        self._index = 0
+        self._token = token_hex(8)
+        self._caught_up = False
+        self._early: list[Msg] = []
+        self._confirmable = found.confirmable
+        self._rested = 0
+
+    async def run(self, stop: asyncio.Event, lost: asyncio.Future[None]) -> None:
+        await self._publisher.start()
+        await self._nc.subscribe("transient.>", cb=self._received_transient)
+        await checkpoint.emit_marker(self._pg, MARKER, self._token)
+        stopping = asyncio.ensure_future(stop.wait())
+        jobs: list[Coroutine[Any, Any, None]] = [
+            self._pump(),
+            self._report(),
+            self._audit(),
+            self._publisher.failure(),
+        ]
+        tasks: list[asyncio.Future[Any]] = [stopping, *map(asyncio.ensure_future, jobs)]
+        try:
+            done, _ = await asyncio.wait([*tasks, lost], return_when=asyncio.FIRST_COMPLETED)
+            for ended in done:
+                ended.result()
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await self._finish()
+
+    async def _pump(self) -> None:
+        read = 0
+        while True:
+            payload = self._replication.read()
+            if payload is None:
+                await self._replication.readable()
+                continue
+            match wal.parse(payload):
+                case wal.Message() as message:
+                    await self._take(message)
+                    self._index += 1
+                case wal.Begin(commit_lsn, committed_at):
+                    self._due = self._ledger.begin(committed_at)
+                    self._commit_lsn = commit_lsn
+                    self._index = 0
+                case wal.Commit(end_lsn) if self._due is not None:
+                    self._ledger.commit(self._due, end_lsn, time.monotonic())
+                    self._due = None
+            read += 1
+            if read % BREATH == 0:
+                await asyncio.sleep(0)
+
+    async def _take(self, message: wal.Message) -> None:
+        if not wal.is_event(message):
+            if message.prefix == MARKER and message.content.decode() == self._token:
+                await self._catch_up()
+            return
+        try:
+            event = wal.parse_event(message, self._settings.shards)
+        except wal.MalformedEvent as reason:
+            REJECTED.inc()
+            log.error("event rejected", reason=str(reason), lsn=wal.format_lsn(self._commit_lsn))
+            return
+        if (self._commit_lsn, self._index) <= self._stored_before[event.shard]:
+            return
+        data = event.data
+        if len(data) + HEADER_ROOM > self._nc.max_payload:
+            # It keeps its place, empty: readers must declare the queues of its realm dead.
+            REJECTED.inc()
+            log.error("event too large", subject=event.subject, bytes=len(data), limit=self._nc.max_payload)
+            data = b""
+        pos = wal.position(self._commit_lsn, self._index)
+        await self._publisher.store(event.shard, event.subject, data, pos=pos, xid=event.xid, due=self._due)
+        DURABLE.inc()
+
+    async def _catch_up(self) -> None:
+        self._publisher.check_refilled()
+        for shard in self._shards.values():
+            if shard.pos == POS_ZERO:  # so that a transient event, which repeats the position before it, has one
+                shard.pos = wal.position(self._commit_lsn, self._index)
+        self._caught_up = True
+        early, self._early = self._early, []
+        for msg in early:
+            await self._store_transient(msg)
+
+    async def _received_transient(self, msg: Msg) -> None:
+        if self._caught_up:
+            await self._store_transient(msg)
+        elif len(self._early) < EARLY_TRANSIENTS:
+            self._early.append(msg)
+
+    async def _store_transient(self, msg: Msg) -> None:
+        subject = "ev" + msg.subject.removeprefix("transient")
+        number = wal.find_shard(subject, self._settings.shards)
+        if number is None or len(msg.data) + HEADER_ROOM > self._nc.max_payload:
+            REJECTED.inc()
+            return
+        await self._publisher.store(number, subject, msg.data, pos="", xid=None, due=None)
+        TRANSIENT.inc()
+
+    async def _report(self) -> None:
+        reported = 0.0
+        while True:
+            now = time.monotonic()
+            self._publisher.check_acks(now)
+            if now - reported >= REPORT_SECONDS:
+                reported = now
+                await self._write_checkpoint()
+                self._confirm()
+                await self._measure()
+            await asyncio.sleep(TICK_SECONDS)
+
+    async def _write_checkpoint(self) -> None:
+        confirmable = max(self._ledger.stored_end, self._confirmable)
+        if self._is_idle:
+            confirmable = max(confirmable, self._replication.wal_end)
+        marks = {
+            number: shard.acked
+            for number, shard in self._shards.items()
+            if not shard.refill and shard.acked.seq > shard.checkpointed
+        }
+        if marks or confirmable - self._confirmable >= IDLE_BYTES:
+            await checkpoint.write_marks(self._pg, self._epoch, marks, confirmable)
+            self._confirmable = confirmable
+            self._publisher.checkpointed(marks)
+
+    def _confirm(self) -> None:
+        self._rested = max(self._rested, self._ledger.rested(time.monotonic(), self._settings.confirm_after_seconds))
+        self._replication.confirm(self._confirmable if self._is_idle else min(self._rested, self._confirmable))
+
+    @property
+    def _is_idle(self) -> bool:
+        """Nothing is owed: the slot may follow the end of the log."""
+        return self._caught_up and self._due is None and self._ledger.is_idle
+
+    async def _measure(self) -> None:
+        end = await checkpoint.get_flushed(self._pg)
+        reached = self._replication.wal_end if self._ledger.is_settled else self._ledger.stored_end
+        LAG_BYTES.set(max(0, end - reached) if reached else 0)
+        oldest = self._ledger.oldest_commit
+        LAG_SECONDS.set(max(0.0, time.time() - oldest) if oldest else 0.0)
+
+    async def _audit(self) -> None:
+        while True:
+            await asyncio.sleep(self._settings.audit_seconds)
+            for number, shard in self._shards.items():
+                await self._chain.audit(self._epoch, number, shard)
+
+    async def _finish(self) -> None:
+        """A clean end: what is on its way arrives and is written down, so that the successor has less to ask."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._publisher.drained(), DRAIN_SECONDS)
+        await self._write_checkpoint()
+        self._confirm()

@@ -1,0 +1,124 @@
+"""An event queue: a cursor in a realm's log, and the events after it that are for this listener.
+
+What is pending is only a memory of the log: it can be dropped and read again. At most one request waits on a queue; a
+second one ends the first with a heartbeat.
+"""
+
+import asyncio
+import time
+from collections import deque
+
+from tertulia.events.logged import Logged
+from tertulia.events.options import QueueOptions
+from tertulia.events.ranges import SeqSet
+from tertulia.events.snapshot import Snapshot
+
+MAX_PENDING = 10_000
+"""A listener further behind than this reads the rest from the log later."""
+
+
+class Queue:
+    """A listener of a realm."""
+
+    __slots__ = (
+        "acknowledged",
+        "all_public",
+        "channels",
+        "history",
+        "id",
+        "idle_seconds",
+        "is_guest",
+        "issued",
+        "joined",
+        "kept_at",
+        "last_used",
+        "options",
+        "overflowed",
+        "pending",
+        "snapshot",
+        "user_id",
+        "waiter",
+    )
+
+    def __init__(self, id: str, user_id: int, *, is_guest: bool, options: QueueOptions, snapshot: Snapshot) -> None:
+        self.id = id
+        self.user_id = user_id
+        self.is_guest = is_guest
+        self.options = options
+        self.all_public = options.all_public_channels and not is_guest
+        self.snapshot: Snapshot | None = snapshot
+        """Which transactions the client's state holds already; None once the log is past them."""
+        self.joined: Snapshot = snapshot
+        """When `channels` and `history` were read."""
+        self.channels: set[int] = set()
+        self.history: dict[int, SeqSet] = {}
+        self.pending: deque[Logged] = deque()
+        self.acknowledged = 0
+        self.issued = 0
+        self.idle_seconds = 0
+        self.overflowed = False
+        self.last_used = self.kept_at = time.monotonic()
+        self.waiter: asyncio.Future[None] | None = None
+
+    def replay(self, logged: Logged) -> None:
+        """Take an event of the log in order, deciding alone whether it is for this listener."""
+        if self._hears(logged):
+            self.offer(logged)
+        for change in logged.record.changes:
+            if self.user_id in change.users and not self.joined.sees(logged.xid):
+                self.change_channel(change.channel, joined=change.joined, seq=change.seq)
+
+    def change_channel(self, channel: int, *, joined: bool, seq: int) -> None:
+        """The listener joined or left a channel."""
+        history = self.history.setdefault(channel, SeqSet())
+        if joined:
+            self.channels.add(channel)
+            history.open_from(seq + 1)
+        else:
+            self.channels.discard(channel)
+            history.close_at(seq + 1)
+
+    def _hears(self, logged: Logged) -> bool:
+        to = logged.record.to
+        if to.realm or (to.members and not self.is_guest) or self.user_id in to.users:
+            return True
+        if to.channel is None:
+            return False
+        if to.public and self.all_public:
+            return True
+        if logged.record.stamp is not None:
+            # Exact wherever the queue is in the log: the numbers say what was theirs when it was sent.
+            history = self.history.get(to.channel)
+            return history is not None and logged.record.stamp.seq in history
+        return to.channel in self.channels
+
+    def offer(self, logged: Logged) -> None:
+        """Take an event that this listener's audience hears, unless the state holds it or the type was not asked for."""
+        if not self.options.wants(logged.record.type):
+            return
+        if self.snapshot is not None:
+            if self.snapshot.is_before(logged.pos):
+                self.snapshot = None
+            elif self.snapshot.sees(logged.xid):
+                return
+        if len(self.pending) >= MAX_PENDING:
+            self.overflowed = True
+            return
+        self.pending.append(logged)
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)
+
+    def acknowledge(self, last_event_id: int) -> None:
+        """Forget what the client has."""
+        self.acknowledged = max(self.acknowledged, last_event_id)
+        while self.pending and self.pending[0].seq <= self.acknowledged:
+            self.pending.popleft()
+
+    def is_idle(self, now: float) -> bool:
+        """Whether the client has not asked for longer than the queue lives."""
+        return self.waiter is None and now - self.last_used > self.idle_seconds
+
+    def end_wait(self) -> None:
+        """End the waiting request, if there is one."""
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_result(None)

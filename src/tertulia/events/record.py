@@ -1,0 +1,57 @@
+"""What an event is in the log: who hears it, what it says, and what it changes about who hears later ones.
+
+The log's body is the JSON of a `Record`. The sending statement writes its own `stamp` into it, because the numbers
+are known only there; see messages/statements.py.
+"""
+
+from typing import Any
+
+import msgspec
+
+
+class Audience(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Who hears an event. The parts add up."""
+
+    realm: bool = False
+    """Everybody in the realm."""
+    members: bool = False
+    """Everybody in the realm but guests."""
+    users: tuple[int, ...] = ()
+    channel: int | None = None
+    """Those subscribed to the channel at this point of the log."""
+    public: bool = False
+    """With `channel`: also whoever listens to all public channels."""
+
+
+class Change(msgspec.Struct, frozen=True):
+    """A change of who belongs to a channel, at the moment its last message had the number `seq`."""
+
+    channel: int
+    users: tuple[int, ...]
+    joined: bool
+    seq: int
+
+
+class Stamp(msgspec.Struct, frozen=True):
+    """What the database decided about a message when it was stored."""
+
+    id: int
+    seq: int
+    at: int
+    topic: str | None = None
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One entry of the log."""
+
+    to: Audience
+    type: str
+    event: msgspec.Raw
+    """The event's own keys, as a JSON object without `id` and `type`."""
+    changes: tuple[Change, ...] = ()
+    stamp: Stamp | None = None
+
+
+def record(to: Audience, type: str, event: Any, *, changes: tuple[Change, ...] = ()) -> Record:
+    """An entry for `Transaction.emit`."""
+    return Record(to=to, type=type, event=msgspec.Raw(msgspec.json.encode(event)), changes=changes)

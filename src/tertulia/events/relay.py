@@ -1,0 +1,66 @@
+"""The relay process: sessions, one after the other, for as long as it runs.
+
+It carries events from PostgreSQL's write-ahead log into the JetStream streams and is their only writer. Run two: the
+replication slot admits one reader, the other waits as stand-by and takes over. See session.py for one session, chain.py
+for epochs, pipeline.py for the work.
+
+Invariant: any failure at all ends the session and nothing else. What the streams hold is then read, never assumed.
+"""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack, suppress
+from typing import Final
+
+import structlog
+
+from tertulia.events.checkpoint import Mark
+from tertulia.events.relay_metrics import SESSIONS
+from tertulia.events.session import EpochOpened, Session
+from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.settings import Settings
+
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 2.0
+GOOD_SESSION_SECONDS: Final = 10.0
+
+log = structlog.get_logger("tertulia.events.relay")
+
+
+async def run_relay(settings: Settings, stop: asyncio.Event) -> None:
+    """Carry events until `stop` is set."""
+    relay = Relay(settings)
+    async with AsyncExitStack() as stack:
+        if settings.metrics_port:
+            await stack.enter_async_context(serve_monitor(settings.host, settings.metrics_port, relay.is_ready))
+        await relay.run(stop)
+
+
+class Relay:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._remembered: dict[tuple[int, int], Mark] = {}
+        self._session: Session | None = None
+
+    def is_ready(self) -> bool:
+        """At work, or waiting properly. A session in either role has a living connection to both engines."""
+        return self._session is not None and self._session.role in ("active", "stand-by")
+
+    async def run(self, stop: asyncio.Event) -> None:
+        pause = FIRST_PAUSE
+        while not stop.is_set():
+            SESSIONS.inc()
+            begun = time.monotonic()
+            self._session = Session(self._settings, self._remembered)
+            try:
+                await self._session.run(stop)
+            except EpochOpened:
+                continue
+            except Exception as error:
+                log.warning("session ended", error=type(error).__name__, reason=str(error))
+                log.debug("session ended", exc_info=error)
+            if time.monotonic() - begun > GOOD_SESSION_SECONDS:
+                pause = FIRST_PAUSE
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), pause)
+            pause = min(pause * 2, LONGEST_PAUSE)

@@ -1,0 +1,17 @@
+"""What a relay tells about itself."""
+
+from typing import Literal
+
+from prometheus_client import Counter, Gauge
+
+Role = Literal["starting", "stand-by", "active", "down"]
+
+LAG_BYTES = Gauge("tertulia_relay_lag_bytes", "Write-ahead log that the active relay has not stored yet")
+LAG_SECONDS = Gauge("tertulia_relay_lag_seconds", "Age of the oldest committed transaction that is not stored yet")
+EVENTS = Counter("tertulia_relay_events", "Events stored", ["kind"])
+REJECTED = Counter("tertulia_relay_rejected", "Messages in the log that claim to be events and cannot be stored")
+SESSIONS = Counter("tertulia_relay_sessions", "Sessions begun; each anomaly ends one")
+ACTIVE = Gauge("tertulia_relay_active", "1: this relay reads the log; 0: it stands by, or has no connection")
+EPOCH = Gauge("tertulia_relay_epoch", "The epoch that this relay writes")
+DURABLE = EVENTS.labels("durable")
+TRANSIENT = EVENTS.labels("transient")

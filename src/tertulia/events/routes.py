@@ -1,0 +1,102 @@
+"""Endpoints of the event system."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from tertulia.events.gateway import Gateway
+from tertulia.events.options import Capabilities, QueueOptions
+from tertulia.events.polls import Polls
+from tertulia.events.register import InitialState, Wanted
+from tertulia.kernel.auth import Person
+from tertulia.kernel.endpoint import Call, Wire, delete, get, post
+from tertulia.kernel.errors import Refusal
+
+MAX_IDLE_SECONDS = 7 * 86400
+MOBILE_IDLE_SECONDS = 43_200
+
+
+def idle_seconds(value: Any) -> int:
+    """A number of seconds, or the word `mobile`, which existing clients send with quotes around it."""
+    if isinstance(value, str):
+        value = "mobile" if value == "mobile" else msgspec.json.decode(value)
+    if value == "mobile":
+        return MOBILE_IDLE_SECONDS
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ValueError("is not an integer")
+    if value < 1:
+        raise ValueError("is too small")
+    return min(value, MAX_IDLE_SECONDS)
+
+
+IdleSeconds = Annotated[int, Wire(idle_seconds, {"anyOf": [{"type": "integer", "minimum": 1}, {"const": "mobile"}]})]
+Pair = Annotated[list[str], msgspec.Meta(min_length=2, max_length=2)]
+
+
+@post("/register")
+async def register(
+    caller: Person,
+    call: Call,
+    gateway: Gateway,
+    initial: InitialState,
+    *,
+    event_types: list[str] | None = None,
+    fetch_event_types: list[str] | None = None,
+    apply_markdown: bool = False,
+    client_gravatar: bool = True,
+    include_subscribers: Literal["true", "false", "partial"] = "false",
+    slim_presence: bool = False,  # noqa: ARG001 (presence comes later; clients send it already)
+    presence_history_limit_days: int | None = None,  # noqa: ARG001
+    all_public_streams: bool = False,
+    narrow: list[Pair] | None = None,
+    client_capabilities: Capabilities | None = None,
+    idle_queue_timeout: IdleSeconds | None = None,
+) -> dict[str, Any]:
+    """Register an event queue: the state now, and a queue that delivers each later change exactly once."""
+    if narrow:
+        raise Refusal("narrow is not supported yet: register without it and filter the events.")
+    if all_public_streams and caller.is_guest:
+        raise Refusal("Guests can't listen to all public channels.")
+    options = QueueOptions(
+        event_types=None if event_types is None else frozenset(event_types),
+        apply_markdown=apply_markdown,
+        client_gravatar=client_gravatar,
+        all_public_channels=all_public_streams,
+        capabilities=client_capabilities or Capabilities(notification_settings_null=False),
+        client=call.client,
+    )
+    fetch = event_types if fetch_event_types is None else fetch_event_types
+    wanted = Wanted(None if fetch is None else frozenset(fetch), options, include_subscribers)
+    idle = idle_queue_timeout or gateway.settings.default_idle_queue_seconds
+    record, state = await gateway.register(caller, options, idle, lambda reader: initial.load(reader, caller, wanted))
+    return {
+        "queue_id": record.id,
+        "last_event_id": record.start,
+        "idle_queue_timeout_secs": record.idle_seconds,
+        **state,
+    }
+
+
+@get("/events")
+async def get_events(
+    caller: Person,
+    call: Call,
+    gateway: Gateway,
+    polls: Polls,
+    *,
+    queue_id: str,
+    last_event_id: int,
+    dont_block: bool = False,
+) -> msgspec.Raw:
+    """Wait for events after `last_event_id`, which acknowledges everything up to it.
+
+    Answers at once when there are events or with `dont_block`; else with a heartbeat after about a minute.
+    """
+    queue = await gateway.find(caller, queue_id, last_event_id)
+    return await polls.answer(call, queue, last_event_id, dont_block=dont_block)
+
+
+@delete("/events")
+async def delete_queue(caller: Person, gateway: Gateway, *, queue_id: str) -> None:
+    """End an event queue."""
+    await gateway.delete(caller, queue_id)

@@ -1,0 +1,38 @@
+"""What a registration saw of the database (pure).
+
+An event is delivered to a queue if and only if its transaction is not visible in the queue's snapshot: so each change is
+in the state or in the events, never in both and never in neither.
+"""
+
+import msgspec
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """`pg_current_snapshot()` and the WAL position at that moment (as 16 hexadecimal digits, like an event's)."""
+
+    xmin: int
+    xmax: int
+    under_way: frozenset[int]
+    lsn: str
+
+    def sees(self, xid: int | None) -> bool:
+        """Whether the transaction is part of the state. Transient events have none, and are in no state."""
+        if xid is None or xid >= self.xmax:
+            return False
+        return xid < self.xmin or xid not in self.under_way
+
+    def is_before(self, pos: str) -> bool:
+        """Whether everything from this position of the log on committed after the snapshot."""
+        return pos[:16] >= self.lsn
+
+
+def parse_snapshot(text: str, lsn: str) -> Snapshot:
+    """From PostgreSQL's `xmin:xmax:xip,xip` and `X/Y`."""
+    xmin, xmax, under_way = text.split(":")
+    high, low = lsn.split("/")
+    return Snapshot(
+        xmin=int(xmin),
+        xmax=int(xmax),
+        under_way=frozenset(int(xid) for xid in under_way.split(",") if xid),
+        lsn=f"{(int(high, 16) << 32) + int(low, 16):016X}",
+    )

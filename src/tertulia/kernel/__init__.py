@@ -1,0 +1,1 @@
+"""The ground every feature stands on: settings, database, endpoints, errors. The kernel knows no feature."""

@@ -1,0 +1,53 @@
+"""Coalesced reads: concurrent look-ups of one kind share one query.
+
+While a query is under way, the keys that arrive wait; when it returns, they go out together as the next one. There
+is no timer and no cache: a single caller waits for its own query only, and every answer was read after it was asked
+for, so a revoked key or a changed right is seen at once.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Coalescer(Generic[K, V]):
+    """`load(key)` answers what `read([keys])` says of the key, or None."""
+
+    def __init__(self, read: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]]) -> None:
+        self._read = read
+        self._waiting: dict[K, asyncio.Future[V | None]] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def load(self, key: K) -> V | None:
+        """The value for the key as of a query that starts after this call."""
+        future = self._waiting.get(key)
+        if future is None:
+            future = self._waiting[key] = asyncio.get_running_loop().create_future()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run())
+        # Shielded: the same future may be awaited by several callers, and one of them may go away.
+        return await asyncio.shield(future)
+
+    async def _run(self) -> None:
+        try:
+            while self._waiting:
+                await self._read_once()
+        finally:
+            self._task = None
+
+    async def _read_once(self) -> None:
+        batch, self._waiting = self._waiting, {}
+        try:
+            found = await self._read(list(batch))
+        except Exception as error:
+            for future in batch.values():
+                if not future.done():
+                    future.set_exception(error)
+                    future.exception()  # a caller may have gone away: never warn about an unread exception
+            return
+        for key, future in batch.items():
+            if not future.done():
+                future.set_result(found.get(key))

@@ -1,0 +1,200 @@
+"""PostgreSQL: the pool, transactions and their events. The only place that commits.
+
+Invariants:
+- Events emitted in a transaction are written to the WAL with it (`pg_logical_emit_message(true, ...)`), so they exist
+  if and only if the change does.
+- When the connection is lost while COMMIT is under way, the outcome is asked for (`pg_xact_status`), never guessed.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Any, Self
+
+import asyncpg
+import msgspec
+import structlog
+
+from tertulia.kernel.errors import Refusal, server_not_ready
+
+log = structlog.get_logger()
+
+# What asyncpg raises when the connection went away under a statement.
+LOST = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.InterfaceError,
+    asyncpg.AdminShutdownError,
+    asyncpg.CrashShutdownError,
+    asyncpg.CannotConnectNowError,
+    OSError,
+)
+# How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
+OUTCOME_SECONDS = 60.0
+STATEMENT_TIMEOUT = "30s"
+
+
+class OutcomeUnknown(Exception):
+    """The connection was lost during a commit, and PostgreSQL did not come back in time to say what became of it."""
+
+
+_EMIT = """
+select pg_logical_emit_message(true, subject, pg_current_xact_id()::text || ' ' || body), pg_current_xact_id()::text
+from unnest($1::text[], $2::text[]) as emitted(subject, body)
+"""
+
+
+class Reader:
+    """Reads outside a transaction, each statement for itself."""
+
+    def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]") -> None:
+        self.connection = connection
+
+    async def fetch(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
+        """All rows."""
+        return await self.connection.fetch(sql, *arguments)
+
+    async def fetchrow(self, sql: str, *arguments: object) -> asyncpg.Record | None:
+        """The first row, or None."""
+        return await self.connection.fetchrow(sql, *arguments)
+
+    async def fetchval(self, sql: str, *arguments: object) -> Any:
+        """The first column of the first row, or None."""
+        return await self.connection.fetchval(sql, *arguments)
+
+
+class Transaction(Reader):
+    """A transaction under way; `emit` says what the world will hear when it commits."""
+
+    def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]", shards: int) -> None:
+        super().__init__(connection)
+        self._shards = shards
+        self._emitted: list[tuple[str, str]] = []
+
+    async def execute(self, sql: str, *arguments: object) -> str:
+        """Run a statement that returns no rows."""
+        return await self.connection.execute(sql, *arguments)
+
+    def emit(self, realm_id: int, record: msgspec.Struct) -> None:
+        """Append an event to the realm's log, in this transaction. Written in one statement before the commit."""
+        self._emitted.append((subject_of(realm_id, self._shards), msgspec.json.encode(record).decode()))
+
+    async def flush(self) -> str | None:
+        """Write the emitted events; the transaction's id, if there were any."""
+        if not self._emitted:
+            return None
+        subjects, bodies = zip(*self._emitted, strict=True)
+        self._emitted = []
+        row = await self.connection.fetchrow(_EMIT, subjects, bodies)
+        assert row is not None
+        xid: str = row[1]
+        return xid
+
+
+def subject_of(realm_id: int, shards: int) -> str:
+    """The subject of a realm's events: one per realm, on the realm's shard."""
+    return f"ev.{realm_id % shards}.{realm_id}"
+
+
+class Database:
+    """The pool of one process."""
+
+    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", shards: int) -> None:
+        self.pool = pool
+        self.shards = shards
+
+    @classmethod
+    async def connect(cls, url: str, *, shards: int, size: int = 10) -> Self:
+        """Open a pool; fails if PostgreSQL cannot be reached."""
+        pool = await asyncpg.create_pool(url, min_size=1, max_size=size, server_settings=session_settings())
+        return cls(pool, shards)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the pool; waits a moment for statements under way."""
+        try:
+            await asyncio.wait_for(self.pool.close(), 5)
+        except TimeoutError:
+            self.pool.terminate()
+
+    @asynccontextmanager
+    async def reader(self) -> AsyncIterator[Reader]:
+        """A connection for reads that need no common snapshot."""
+        async with self.pool.acquire() as connection:
+            yield Reader(connection)
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Reader]:
+        """Reads that all see the database at one moment."""
+        async with (
+            self.pool.acquire() as connection,
+            connection.transaction(isolation="repeatable_read", readonly=True),
+        ):
+            yield Reader(connection)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Transaction]:
+        """A read-write transaction: committed on leaving, rolled back on any exception."""
+        async with self.pool.acquire() as connection:
+            transaction = connection.transaction()
+            await transaction.start()
+            tx = Transaction(connection, self.shards)
+            try:
+                yield tx
+                xid = await tx.flush()
+            except BaseException:
+                await _roll_back(transaction)
+                raise
+            await self._commit(transaction, xid)
+
+    async def _commit(self, transaction: "asyncpg.transaction.Transaction", xid: str | None) -> None:
+        try:
+            await transaction.commit()
+        except LOST:
+            if xid is None or not await self.committed(xid):
+                raise
+
+    async def committed(self, xid: str) -> bool:
+        """Whether the transaction committed, asked until PostgreSQL can tell (it may be recovering from a crash)."""
+        deadline = asyncio.get_running_loop().time() + OUTCOME_SECONDS
+        while asyncio.get_running_loop().time() < deadline:
+            try:
+                async with self.pool.acquire(timeout=5) as connection:
+                    status = await connection.fetchval("select pg_xact_status($1::text::xid8)", xid)
+            except LOST:
+                status = "unknown"
+            if status in ("committed", "aborted"):
+                log.warning("outcome asked after a lost connection", xid=xid, status=status)
+                return bool(status == "committed")
+            await asyncio.sleep(0.1)
+        raise OutcomeUnknown(xid)
+
+
+def session_settings() -> dict[str, str]:
+    """Settings of every connection of ours."""
+    return {"application_name": "tertulia", "statement_timeout": STATEMENT_TIMEOUT, "timezone": "UTC", "jit": "off"}
+
+
+async def _roll_back(transaction: "asyncpg.transaction.Transaction") -> None:
+    try:
+        await transaction.rollback()
+    except LOST:
+        log.debug("connection lost before the rollback: the server rolls back by itself")
+
+
+def as_refusal(error: Exception) -> Refusal | None:
+    """What a caller is told when an engine is out of reach: try again, nothing was done."""
+    if isinstance(error, OutcomeUnknown):
+        return server_not_ready(
+            "The database went away during this change: look whether it happened before you repeat it."
+        )
+    if isinstance(error, (*LOST, asyncpg.TooManyConnectionsError, asyncpg.QueryCanceledError)):
+        return server_not_ready("The server cannot reach its database right now. Please try again.")
+    return None

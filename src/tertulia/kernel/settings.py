@@ -1,0 +1,115 @@
+"""Settings: typed, read once at start, from the environment and an optional TOML file.
+
+A field `postgres_url` is the environment variable `TERTULIA_POSTGRES_URL` and the key `postgres_url` of the file
+named by `TERTULIA_CONFIG` (or `--config`). The environment wins over the file, the file over the default.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+PREFIX = "TERTULIA_"
+
+
+class SettingsError(ValueError):
+    """A setting that cannot be used; the text says which one and why."""
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Everything an operator may set. Defaults suit one small machine."""
+
+    # Engines
+    postgres_url: str = "postgresql://tertulia@127.0.0.1:5432/tertulia"
+    nats_url: str = "nats://127.0.0.1:4222"
+    postgres_bin: str = ""
+    """Folder of the PostgreSQL programs, for `tertulia dev`; empty: look in the usual places."""
+    nats_server: str = ""
+    """The nats-server program, for `tertulia dev`; empty: look in PATH, then beside Python."""
+    pool_size: int = 10
+    """PostgreSQL connections of one web process, besides those of the send lanes."""
+    nats_replicas: int = 1
+    """Copies of each stream in a NATS cluster: 1, 3 or 5."""
+
+    # HTTP
+    host: str = "127.0.0.1"
+    port: int = 9991
+    external_host: str = "localhost"
+    """The organization with the empty subdomain lives here, others at `<subdomain>.<external_host>`."""
+    external_scheme: Literal["http", "https"] = "http"
+    max_body_bytes: int = 25 * 1024 * 1024
+    drain_seconds: float = 10.0
+    """How long a stopping web process waits for requests under way."""
+
+    # Event log
+    shards: int = 4
+    """Number of event streams. Fixed for the life of a cell: a realm's stream is its id modulo this number."""
+    slot: str = "tertulia_events"
+    publication: str = "tertulia_events"
+    nats_sync_seconds: int = 10
+    confirm_after_seconds: float = 25.0
+    """How long an event rests in NATS before PostgreSQL may forget it; more than twice `nats_sync_seconds`."""
+    event_retention_seconds: int = 8 * 86400
+    audit_seconds: float = 3.0
+    """How often web and relay compare what they saw with what the log holds."""
+
+    # Event queues
+    heartbeat_seconds: float = 45.0
+    heartbeat_jitter_seconds: float = 10.0
+    default_idle_queue_seconds: int = 600
+
+    # Operation
+    log_format: Literal["json", "console"] = "json"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    metrics_port: int = 0
+    """Port of /metrics and /health for relay and worker; 0: none. The web process has them on its own port."""
+    development: bool = False
+    compat_aliases: bool = True
+    """Send the older names of keys beside ours, for existing clients."""
+
+    def __post_init__(self) -> None:
+        if self.shards < 1:
+            raise SettingsError("shards must be at least 1")
+        if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
+            raise SettingsError("confirm_after_seconds must be more than twice nats_sync_seconds: see docs/decisions")
+
+    def url_of(self, subdomain: str) -> str:
+        """The canonical address of a realm, without a trailing slash."""
+        host = f"{subdomain}.{self.external_host}" if subdomain else self.external_host
+        return f"{self.external_scheme}://{host}"
+
+    def environment(self) -> dict[str, str]:
+        """These settings as environment variables, for a child process."""
+        return {PREFIX + name.upper(): _text(getattr(self, name)) for name in self.__struct_fields__}
+
+
+def load_settings(file: Path | None = None, env: Mapping[str, str] | None = None) -> Settings:
+    """Read settings from `file` (or the file `TERTULIA_CONFIG` names) and the environment."""
+    env = os.environ if env is None else env
+    named = env.get(PREFIX + "CONFIG")
+    file = file or (Path(named) if named else None)
+    values: dict[str, object] = _read_file(file) if file else {}
+    for name in Settings.__struct_fields__:
+        if (text := env.get(PREFIX + name.upper())) is not None:
+            values[name] = text
+    try:
+        return msgspec.convert(values, Settings, strict=False)
+    except msgspec.ValidationError as error:
+        where = f" (file {file}, environment {PREFIX}*)" if file else f" (environment {PREFIX}*)"
+        raise SettingsError(f"{error}{where}") from error
+
+
+def _read_file(file: Path) -> dict[str, object]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SettingsError(f"cannot read the settings file {file}: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError(f"the settings file {file} is not TOML: {error}") from error
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,207 @@
+"""The group commit: sends of one process share transactions.
+
+While one batch is being written the next one fills; there is no timer. A lane has a connection of its own.
+
+- The fast lane skips conversations that somebody else holds locked, so that one stuck conversation does not hold up all.
+- Their rows go to a waiting lane of that conversation, and later rows of it follow until that lane has drained: inside a
+  conversation the order of arrival is kept.
+- After a definite error the rows of a batch are tried one by one, so that a bad row answers only its own sender. After
+  a lost connection the outcome is asked for: committed rows are answered, the others are tried again.
+"""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+import structlog
+
+from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, session_settings, subject_of
+from tertulia.messages.model import Outgoing
+from tertulia.messages.statements import LOCK, LOCK_FREE, SEND
+
+log = structlog.get_logger()
+
+MAX_BATCH = 200
+MAX_WAITING_LANES = 4
+RETRY_SECONDS = 0.2
+
+Connection = asyncpg.Connection[asyncpg.Record]
+Pooled = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+
+
+class Ticket:
+    """A message in a lane and the promise of its answer: the message's id, or None if the rules refuse it."""
+
+    __slots__ = ("answer", "outgoing")
+
+    def __init__(self, outgoing: Outgoing) -> None:
+        self.outgoing = outgoing
+        self.answer: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+
+    def settle(self, message_id: int | None) -> None:
+        if not self.answer.done():
+            self.answer.set_result(message_id)
+
+    def fail(self, error: BaseException) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # its sender may have gone away: never warn about an unread exception
+
+
+class SendLane:
+    """Writes messages. `send` answers after the commit."""
+
+    def __init__(self, database: Database, postgres_url: str) -> None:
+        self._database = database
+        self._url = postgres_url
+        self._fast: list[Ticket] = []
+        self._waiting: defaultdict[int, list[Ticket]] = defaultdict(list)
+        self._waiting_slots = asyncio.Semaphore(MAX_WAITING_LANES)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._running = False
+        self._connection: Connection | None = None
+
+    async def send(self, outgoing: Outgoing) -> int | None:
+        """Store a message; its id, or None if the sender may not send it there (any more)."""
+        ticket = Ticket(outgoing)
+        if outgoing.conversation_id in self._waiting:
+            self._waiting[outgoing.conversation_id].append(ticket)
+        else:
+            self._fast.append(ticket)
+            if not self._running:
+                self._running = True
+                self._start(self._run_fast())
+        return await ticket.answer
+
+    async def close(self) -> None:
+        """Finish what is under way and close the lane's connection."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._connection is not None:
+            await self._connection.close(timeout=2)
+
+    def _start(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run_fast(self) -> None:
+        try:
+            while self._fast:
+                batch, self._fast = self._fast[:MAX_BATCH], self._fast[MAX_BATCH:]
+                left = await self._write_settling(batch, wait=False)
+                self._hand_over(left)
+        finally:
+            self._running = False
+
+    def _hand_over(self, left: Sequence[Ticket]) -> None:
+        """Move what the fast lane left behind, and whatever follows it there, to waiting lanes."""
+        if not left:
+            return
+        held = {ticket.outgoing.conversation_id for ticket in left}
+        behind = [ticket for ticket in self._fast if ticket.outgoing.conversation_id in held]
+        self._fast = [ticket for ticket in self._fast if ticket.outgoing.conversation_id not in held]
+        for ticket in (*left, *behind):
+            self._waiting[ticket.outgoing.conversation_id].append(ticket)
+        for conversation_id in held:
+            self._start(self._run_waiting(conversation_id))
+
+    async def _run_waiting(self, conversation_id: int) -> None:
+        async with self._waiting_slots:
+            while batch := self._waiting[conversation_id][:MAX_BATCH]:
+                del self._waiting[conversation_id][: len(batch)]
+                await self._write_settling(batch, wait=True)
+            del self._waiting[conversation_id]
+
+    async def _write_settling(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
+        """Write a batch and settle its tickets, whatever happens; those whose conversation is held by others."""
+        try:
+            return await self._write_stubbornly(batch, wait=wait)
+        except asyncpg.PostgresError as error:
+            if len(batch) == 1:
+                log.error("a message could not be stored", error=repr(error))
+                batch[0].fail(error)
+                return []
+            log.warning("a batch failed, its rows are tried alone", rows=len(batch), error=repr(error))
+            alone = [await self._write_settling([ticket], wait=wait) for ticket in batch]
+            return [ticket for left in alone for ticket in left]
+        except Exception as error:
+            for ticket in batch:
+                ticket.fail(error)
+            return []
+
+    async def _write_stubbornly(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
+        """Write a batch through lost connections: it is written again only when it is known not to be stored."""
+        async with asyncio.timeout(OUTCOME_SECONDS):
+            while True:
+                try:
+                    if wait:
+                        async with self._database.pool.acquire() as connection:
+                            return await self._write(connection, batch, LOCK)
+                    return await self._write(await self._connect(), batch, LOCK_FREE)
+                except LOST as error:
+                    log.warning("connection lost before a commit: the batch is tried again", error=repr(error))
+                    await asyncio.sleep(RETRY_SECONDS)
+
+    async def _connect(self) -> Connection:
+        if self._connection is None or self._connection.is_closed():
+            # The statement is the same for every batch: planning it each time would cost more than running it.
+            settings = {**session_settings(), "plan_cache_mode": "force_generic_plan"}
+            self._connection = await asyncpg.connect(self._url, server_settings=settings)
+        return self._connection
+
+    async def _write(self, connection: Connection | Pooled, batch: list[Ticket], lock: str) -> list[Ticket]:
+        transaction = connection.transaction()
+        await transaction.start()
+        try:
+            wanted = {ticket.outgoing.conversation_id for ticket in batch}
+            had = {row["id"] for row in await connection.fetch(lock, list(wanted))}
+            ours = [ticket for ticket in batch if ticket.outgoing.conversation_id in had]
+            rows = await connection.fetch(SEND, *self._columns(ours)) if ours else []
+        except asyncpg.PostgresError:
+            with suppress(asyncpg.PostgresError, *LOST):
+                await transaction.rollback()
+            raise
+        if await self._is_committed(transaction, rows):
+            found = {row["ord"]: row["id"] for row in rows}
+            for number, ticket in enumerate(ours, start=1):
+                ticket.settle(found.get(number))
+        else:
+            raise ConnectionError("the commit did not happen")
+        if lock is LOCK:
+            # Waiting is over: what could not even be locked does not exist.
+            for ticket in batch:
+                ticket.settle(None)
+            return []
+        return [ticket for ticket in batch if ticket.outgoing.conversation_id not in had]
+
+    async def _is_committed(
+        self, transaction: "asyncpg.transaction.Transaction", rows: Sequence[asyncpg.Record]
+    ) -> bool:
+        try:
+            await transaction.commit()
+        except LOST:
+            return bool(rows) and await self._database.committed(rows[0]["xid"])
+        return True
+
+    def _columns(self, batch: Sequence[Ticket]) -> list[list[object]]:
+        rows = [
+            (
+                out.conversation_id,
+                out.sender_id,
+                out.topic,
+                out.topic_key,
+                out.content,
+                out.rendered,
+                out.client,
+                subject_of(out.realm_id, self._database.shards),
+                out.record,
+                out.read,
+                out.key,
+            )
+            for out in (ticket.outgoing for ticket in batch)
+        ]
+        return [list(column) for column in zip(*rows, strict=True)]

@@ -1,0 +1,82 @@
+"""Messages: what is sent, what the log carries, what the API shows."""
+
+from typing import Literal
+
+import msgspec
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A participant of a direct conversation, as `display_recipient` lists them."""
+
+    id: int
+    email: str
+    full_name: str
+    is_mirror_dummy: bool = False
+
+
+class Echo(msgspec.Struct, frozen=True):
+    """A client's own name for the message it sends, given back to one queue."""
+
+    queue_id: str
+    local_id: str
+
+
+class MessageSent(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The log's event of a message; the numbers are in the record's stamp."""
+
+    sender_id: int
+    sender_full_name: str
+    sender_email: str
+    avatar_version: int
+    realm: str
+    client: str
+    content: str
+    rendered: str
+    conversation_id: int
+    channel: str | None = None
+    people: tuple[Person, ...] = ()
+    read: bool = False
+    echo: Echo | None = None
+
+
+class Outgoing(msgspec.Struct, frozen=True):
+    """A message on its way to the lane."""
+
+    realm_id: int
+    conversation_id: int
+    sender_id: int
+    topic: str | None
+    topic_key: str | None
+    content: str
+    rendered: str
+    client: str
+    record: str
+    """The log's record, JSON, without its stamp."""
+    read: bool
+    key: str | None
+    """The client's Idempotency-Key."""
+
+
+class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
+    """A message as the API shows it."""
+
+    id: int
+    sender_id: int
+    sender_full_name: str
+    sender_email: str
+    sender_realm_str: str
+    avatar_url: str | None
+    client: str
+    content: str
+    content_type: str
+    type: Literal["stream", "private"]
+    stream_id: int | msgspec.UnsetType = msgspec.UNSET
+    display_recipient: str | tuple[Person, ...]
+    recipient_id: int
+    subject: str
+    topic_links: tuple[()] = ()
+    timestamp: int
+    is_me_message: bool
+    reactions: tuple[()] = ()
+    submessages: tuple[()] = ()
+    flags: list[str] | msgspec.UnsetType = msgspec.UNSET

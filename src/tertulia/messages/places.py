@@ -1,0 +1,102 @@
+"""Where a message goes: the one way from an address to a conversation, refusing what the sender cannot reach."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia.channels.access import ChannelFinder
+from tertulia.channels.rules import clean_channel_name, may_send, name_key_of
+from tertulia.events.record import Audience
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Database
+from tertulia.kernel.errors import Refusal
+from tertulia.messages import queries
+from tertulia.messages.model import Person
+from tertulia.messages.queries import Recipient
+from tertulia.messages.rules import ToChannel, ToPeople
+from tertulia.realms.settings import decode_settings
+from tertulia.topics.rules import check_topic_policy, clean_topic
+from tertulia.users.queries import email_key_of
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A conversation a message may be sent to, and who will hear it."""
+
+    conversation_id: int
+    audience: Audience
+    channel: str | None = None
+    topic: str | None = None
+    topic_key: str | None = None
+    people: tuple[Person, ...] = ()
+
+
+class Places:
+    """Finds conversations for senders."""
+
+    def __init__(self, database: Database, channels: ChannelFinder) -> None:
+        self._database = database
+        self._channels = channels
+
+    async def reach(self, sender: Caller, address: ToChannel | ToPeople) -> Place:
+        """The place of an address; a Refusal if there is none for this sender."""
+        if isinstance(address, ToChannel):
+            return await self._channel(sender, address)
+        return await self._people(sender, address)
+
+    async def _channel(self, sender: Caller, address: ToChannel) -> Place:
+        settings = decode_settings(sender.realm_settings)
+        topic = clean_topic(address.topic, settings)
+        named = address.channel if isinstance(address.channel, int) else clean_channel_name(address.channel)
+        channel = await self._channels.find(sender, named)
+        if channel is None:
+            raise no_such_channel(named)
+        if not may_send(channel, is_guest=sender.is_guest):
+            raise Refusal(f"You can't send messages to the channel '{channel.name}'.")
+        check_topic_policy(topic, channel.topics_policy, settings)
+        return Place(
+            conversation_id=channel.id,
+            audience=Audience(channel=channel.id, public=channel.is_public),
+            channel=channel.name,
+            topic=topic,
+            topic_key=name_key_of(topic),
+        )
+
+    async def _people(self, sender: Caller, address: ToPeople) -> Place:
+        async with self._database.reader() as reader:
+            keys = [email_key_of(email) for email in address.emails]
+            recipients = await queries.find_recipients(reader, sender.realm_id, address.ids, keys)
+            check_recipients(address, recipients)
+            people = {person.id: person for person in recipients}
+            people[sender.user_id] = Recipient(sender.user_id, sender.email, sender.full_name, is_active=True)
+            participants = sorted(people)
+            conversation_id = await queries.find_direct_conversation(reader, sender.realm_id, participants)
+        if conversation_id is None:
+            async with self._database.transaction() as tx:
+                conversation_id = await queries.make_direct_conversation(tx, sender.realm_id, participants)
+        return Place(
+            conversation_id=conversation_id,
+            audience=Audience(users=tuple(participants)),
+            people=tuple(Person(one.id, one.email, one.full_name) for one in (people[id] for id in participants)),
+        )
+
+
+def check_recipients(address: ToPeople, found: Sequence[Recipient]) -> None:
+    """Refuse recipients who do not exist or are gone."""
+    ids = {person.id for person in found}
+    for user_id in address.ids:
+        if user_id not in ids:
+            raise Refusal(f"There is no user with the ID {user_id}.")
+    keys = {email_key_of(person.email) for person in found}
+    for email in address.emails:
+        if email_key_of(email) not in keys:
+            raise Refusal(f"There is no user with the email address '{email}'.")
+    for person in found:
+        if not person.is_active:
+            raise Refusal(f"'{person.email}' is deactivated and no longer reads messages here.")
+
+
+def no_such_channel(named: int | str) -> Refusal:
+    """The refusal for a channel that does not exist, or might as well not exist for this caller."""
+    if isinstance(named, int):
+        return Refusal(f"There is no channel with the ID {named}.", code="STREAM_DOES_NOT_EXIST", stream_id=named)
+    return Refusal(f"There is no channel named '{named}'.", code="STREAM_DOES_NOT_EXIST", stream=named)

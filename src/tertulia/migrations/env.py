@@ -1,0 +1,23 @@
+"""Alembic's entry: one connection, one transaction, one migrating process at a time."""
+
+from alembic import context
+from sqlalchemy import create_engine, make_url, text
+
+# Any number that no other program in this database uses: migrating processes wait for each other on it.
+MIGRATION_LOCK = 7_370_117
+
+
+def run() -> None:
+    """Run the migrations under a lock; a migration never waits long for a table lock while others queue behind it."""
+    url = make_url(context.config.attributes["postgres_url"]).set(drivername="postgresql+psycopg2")
+    engine = create_engine(url)
+    with engine.begin() as connection:
+        connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})
+        connection.execute(text("set local lock_timeout = '5s'"))
+        context.configure(connection=connection, version_table="schema_version", transaction_per_migration=False)
+        with context.begin_transaction():
+            context.run_migrations()
+    engine.dispose()
+
+
+run()

@@ -1,0 +1,1 @@
+"""One file per migration, named by its number."""

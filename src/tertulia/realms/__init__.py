@@ -1,0 +1,1 @@
+"""Realms: the organizations. A realm is found by the host a request names; everything else belongs to one realm."""

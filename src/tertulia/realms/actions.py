@@ -1,0 +1,30 @@
+"""What can be done to realms."""
+
+import re
+
+import asyncpg
+
+from tertulia.groups.system import DESCRIPTIONS
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.realms import queries
+
+_SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
+
+
+async def create_realm(tx: Transaction, subdomain: str, name: str, description: str = "") -> int:
+    """Make an organization with its system groups; its id."""
+    if subdomain and not _SUBDOMAIN.fullmatch(subdomain):
+        raise Refusal(
+            "A subdomain has up to 39 lower-case letters, digits and hyphens, and starts with none of the last."
+        )
+    if not 1 <= len(name) <= 40:
+        raise Refusal("An organization's name has 1 to 40 characters.")
+    try:
+        realm_id = await queries.insert_realm(tx, subdomain, name, description)
+    except asyncpg.UniqueViolationError as error:
+        raise Refusal(f"There is an organization at the subdomain {subdomain!r} already.") from error
+    await queries.insert_system_groups(
+        tx, realm_id, [str(group) for group in DESCRIPTIONS], list(DESCRIPTIONS.values())
+    )
+    return realm_id

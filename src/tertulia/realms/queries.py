@@ -1,0 +1,60 @@
+"""SQL of the realms feature: one statement per function."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia.kernel.db import Reader, Transaction
+
+
+class Realm(msgspec.Struct, frozen=True):
+    """An organization."""
+
+    id: int
+    subdomain: str
+    uuid: str
+    name: str
+    description: str
+    created: int
+    is_active: bool
+    settings: bytes
+
+
+_COLUMNS = """
+id, subdomain, uuid::text as uuid, name, description, extract(epoch from date_created)::bigint as created, is_active,
+settings::text::bytea as settings
+"""
+
+
+async def find_realm(reader: Reader, subdomain: str) -> Realm | None:
+    """The realm at a subdomain."""
+    row = await reader.fetchrow(f"select {_COLUMNS} from realm where subdomain = $1", subdomain)
+    return Realm(**row) if row else None
+
+
+async def get_realm(reader: Reader, realm_id: int) -> Realm:
+    """The realm of a caller, which exists."""
+    row = await reader.fetchrow(f"select {_COLUMNS} from realm where id = $1", realm_id)
+    assert row is not None
+    return Realm(**row)
+
+
+async def insert_realm(tx: Transaction, subdomain: str, name: str, description: str) -> int:
+    """A new realm's id."""
+    sql = "insert into realm (subdomain, name, description) values ($1, $2, $3) returning id"
+    return int(await tx.fetchval(sql, subdomain, name, description))
+
+
+async def insert_system_groups(tx: Transaction, realm_id: int, names: Sequence[str], texts: Sequence[str]) -> None:
+    """The groups every realm has."""
+    sql = """
+    insert into user_group (realm_id, name, description, is_system)
+    select $1, name, description, true from unnest($2::text[], $3::text[]) as system_group(name, description)
+    """
+    await tx.execute(sql, realm_id, names, texts)
+
+
+async def system_group_ids(reader: Reader, realm_id: int) -> dict[str, int]:
+    """Name -> id of the realm's system groups."""
+    rows = await reader.fetch("select name, id from user_group where realm_id = $1 and is_system", realm_id)
+    return {row["name"]: row["id"] for row in rows}

@@ -1,0 +1,69 @@
+"""Endpoints of the realms feature."""
+
+from typing import Any
+
+from tertulia import __version__
+from tertulia.kernel.db import Reader
+from tertulia.kernel.endpoint import Call, get
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
+from tertulia.realms import queries
+from tertulia.realms.aliases import with_aliases
+from tertulia.realms.limits import FEATURE_LEVEL
+from tertulia.realms.queries import Realm
+from tertulia.realms.settings import decode_settings
+
+ICON = "/static/icon.svg"
+# Every way to log in that clients know of, in the order of the specification.
+METHODS = (
+    *("password", "dev", "email", "ldap", "remoteuser", "github", "azuread", "gitlab", "apple", "google", "saml"),
+    "openid connect",
+)
+
+
+@get("/server_settings")
+async def server_settings(call: Call, reader: Reader, settings: Settings) -> dict[str, Any]:
+    """What a client needs to know before it logs in. No authentication."""
+    realm = await get_realm_of(call, reader)
+    has_password = decode_settings(realm.settings).password_auth_enabled
+    url = realm_url(realm, call, settings)
+    reply = {
+        "authentication_methods": {name: has_password and name in ("password", "email") for name in METHODS},
+        "external_authentication_methods": [],
+        **version_keys(),
+        "push_notifications_enabled": False,
+        "is_incompatible": False,
+        "email_auth_enabled": has_password,
+        "require_email_format_usernames": True,
+        "realm_url": url,
+        "realm_uri": url,
+        "realm_name": realm.name,
+        "realm_icon": ICON,
+        "realm_description": f"<p>{realm.description}</p>" if realm.description else "",
+        "realm_web_public_access_enabled": False,
+    }
+    return with_aliases(reply, enabled=settings.compat_aliases)
+
+
+def version_keys() -> dict[str, Any]:
+    """Which version of the service this is."""
+    return {
+        "service_version": __version__,
+        "service_merge_base": __version__,
+        "service_feature_level": FEATURE_LEVEL,
+    }
+
+
+async def get_realm_of(call: Call, reader: Reader) -> Realm:
+    """The organization at the address a request was sent to."""
+    realm = await queries.find_realm(reader, call.subdomain) if call.subdomain is not None else None
+    if realm is None:
+        raise Refusal("There is no organization at this address.", code="NONEXISTENT_SUBDOMAIN", status=404)
+    return realm
+
+
+def realm_url(realm: Realm, call: Call, settings: Settings) -> str:
+    """The organization's address. In development it is the one the request came to, whatever port that is."""
+    if settings.development and (host := call.header("host")):
+        return f"{settings.external_scheme}://{host}"
+    return settings.url_of(realm.subdomain)

@@ -1,0 +1,64 @@
+"""What is served outside the API: health, metrics, and the icon."""
+
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, ProcessCollector, generate_latest
+
+from tertulia.events.gateway import Gateway
+from tertulia.kernel.call import Receive, Scope, Send
+from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.errors import error_body, not_found
+from tertulia.kernel.request_metrics import RequestMetrics
+
+_ICON = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4502f"/>'
+    b'<path d="M14 20h26v6H30v24h-7V26h-9z" fill="#fff"/><circle cx="46" cy="34" r="5" fill="#f6c667"/></svg>'
+)
+
+
+class Site:
+    """The ASGI application for addresses outside /api."""
+
+    def __init__(self, database: Database, gateway: Gateway) -> None:
+        self._database = database
+        self._gateway = gateway
+        self._registry = CollectorRegistry()
+        ProcessCollector(registry=self._registry)
+        self.observe = RequestMetrics(self._registry)
+        queues = Gauge("tertulia_event_queues", "Event queues in this process.", registry=self._registry)
+        queues.set_function(lambda: gateway.queue_count)
+        waiting = Gauge("tertulia_waiting_polls", "Long polls waiting in this process.", registry=self._registry)
+        waiting.set_function(lambda: gateway.waiting_count)
+
+    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+        """ASGI."""
+        status, content_type, body = await self._answer(scope["path"])
+        headers = [(b"content-type", content_type.encode()), (b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    async def _answer(self, path: str) -> tuple[int, str, bytes]:
+        match path:
+            case "/health/live":
+                return 200, "text/plain", b"alive\n"
+            case "/health/ready":
+                missing = await self._missing()
+                return (
+                    (503, "text/plain", f"waiting for {missing}\n".encode())
+                    if missing
+                    else (200, "text/plain", b"ready\n")
+                )
+            case "/metrics":
+                return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
+            case "/static/icon.svg" | "/favicon.ico":
+                return 200, "image/svg+xml", _ICON
+        return 404, "application/json", error_body(not_found())
+
+    async def _missing(self) -> str | None:
+        if self._gateway.draining:
+            return "nothing: this process is stopping"
+        if not self._gateway.is_ready:
+            return "the event log (NATS, and a relay that has opened it)"
+        try:
+            await self._database.pool.fetchval("select 1", timeout=2)
+        except (*LOST, TimeoutError):
+            return "PostgreSQL"
+        return None

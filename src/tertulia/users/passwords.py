@@ -1,0 +1,28 @@
+"""Passwords: argon2id, checked away from the event loop, at the same cost whether or not there is a user."""
+
+import asyncio
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+_hasher = PasswordHasher()
+# What an unknown user's attempt is checked against, so that it takes as long as a known one's.
+_DECOY = _hasher.hash("nobody has this password")
+
+
+async def hash_password(password: str) -> str:
+    """What is stored of a password."""
+    return await asyncio.to_thread(_hasher.hash, password)
+
+
+async def is_password(stored: str | None, password: str) -> bool:
+    """Whether the password is the stored one."""
+    matches = await asyncio.to_thread(_verify, stored or _DECOY, password)
+    return matches and stored is not None
+
+
+def _verify(stored: str, password: str) -> bool:
+    try:
+        return _hasher.verify(stored, password)
+    except (VerificationError, InvalidHashError):
+        return False

@@ -1,0 +1,43 @@
+"""The worker: due work that no request waits for. So far it forgets old idempotency keys.
+
+Any number of workers run side by side: each piece of work is claimed in the transaction that does it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack, suppress
+
+import structlog
+
+from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.settings import Settings
+from tertulia.messages.keys import forget_old_keys
+
+log = structlog.get_logger()
+
+TICK_SECONDS = 60.0
+WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (forget_old_keys,)
+
+
+async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
+    """Do what is due until asked to stop."""
+    database: Database | None = None
+    async with AsyncExitStack() as stack:
+        if settings.metrics_port:
+            await stack.enter_async_context(
+                serve_monitor(settings.host, settings.metrics_port, lambda: database is not None)
+            )
+        while not stop.is_set():
+            try:
+                if database is None:
+                    database = await Database.connect(settings.postgres_url, shards=settings.shards, size=2)
+                    stack.push_async_callback(database.close)
+                    log.info("worker", work=[task.__name__ for task in WORK])
+                for task in WORK:
+                    if done := await task(database):
+                        log.info("done", work=task.__name__, rows=done)
+            except LOST as error:
+                log.warning("PostgreSQL is away", error=repr(error))
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), TICK_SECONDS if database else 1.0)
