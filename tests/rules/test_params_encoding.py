@@ -1,7 +1,7 @@
 """The outermost layer of a request: urlencoded text, client names, hosts and addresses."""
 
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import unquote_to_bytes, urlencode
 
 import pytest
 from hypothesis import given
@@ -30,6 +30,13 @@ def test_what_a_client_encodes_is_what_we_read(sent: dict[str, str]) -> None:
 def test_text_may_arrive_unescaped_except_for_separators(text: str) -> None:
     raw = "".join(f"%{ord(char):02X}" if char in "%&+" else char for char in text)
     assert fields(b"v=" + raw.encode()) == {"v": text}
+
+
+@given(st.text("%=aF09_z \r\n.-"))
+def test_broken_escapes_stay_as_they_are(text: str) -> None:
+    meant = unquote_to_bytes(text)
+    if b"\0" not in meant and meant.isascii():
+        assert fields(b"v=" + text.encode()) == {"v": meant.decode()}
 
 
 def test_sloppy_bodies_are_read_as_meant() -> None:
