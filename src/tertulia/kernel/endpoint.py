@@ -16,12 +16,12 @@ from typing import Any, Protocol, TypeVar
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call, UploadedFile
-from tertulia.kernel.params import Param, Wire, alias, compile_param
+from tertulia.kernel.params import Param, Wire, alias, compile_param, decode_json
 from tertulia.kernel.reply import Reply
 
 __all__ = [
     "Authenticator", "Call", "Endpoint", "Injected", "Reply", "UploadedFile", "Wire",
-    "alias", "collect", "delete", "get", "patch", "post", "put",
+    "alias", "collect", "decode_json", "delete", "get", "patch", "post", "put",
 ]  # fmt: skip
 
 PREFIX = "/api/v1"
