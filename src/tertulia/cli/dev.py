@@ -24,25 +24,30 @@ def dev(
     """Run a whole server on this machine to try it out: engines, web, relay, worker and a demo organization."""
     if context.invoked_subcommand is not None:
         return
-    from tertulia.cli.folder import default_folder, open_folder
-    from tertulia.cli.site import Site
     from tertulia.cli.supervise import stop_on_signals
+
+    with stop_on_signals():
+        _run(data, port, fresh=fresh, as_json=as_json)
+
+
+def _run(data: Path | None, port: int | None, *, fresh: bool, as_json: bool) -> None:
+    from tertulia.cli.ensemble import Ensemble
+    from tertulia.cli.folder import default_folder, open_folder
     from tertulia.kernel.settings import load_settings
 
     started = time.monotonic()
     settings = load_settings()
     with open_folder(data or default_folder(), fresh=fresh) as folder:
-        site = Site(settings, settings.port if port is None else port, folder, quiet=as_json)
+        ensemble = Ensemble(settings, settings.port if port is None else port, folder, quiet=as_json)
         try:
-            with stop_on_signals():
-                site.start()
-                if as_json:
-                    sys.stdout.write(site.as_json() + "\n")
-                    sys.stdout.flush()
-                else:
-                    site.show(time.monotonic() - started)
-                while True:
-                    site.tick()
-                    time.sleep(0.05)
+            ensemble.start()
+            if as_json:
+                sys.stdout.write(ensemble.as_json() + "\n")
+                sys.stdout.flush()
+            else:
+                ensemble.show(time.monotonic() - started)
+            while True:
+                ensemble.tick()
+                time.sleep(0.05)
         finally:
-            site.stop()
+            ensemble.stop()

@@ -23,18 +23,18 @@ def serve(config: ConfigFile = None) -> None:
 
     settings = load_settings(config)
     supervisor = Supervisor(lambda text: typer.echo(f"tertulia serve: {text}", err=True))
-    try:
-        with stop_on_signals():
+    with stop_on_signals():
+        try:
             for index, name in enumerate(("relay", "worker", "web")):
                 own = settings
-                if settings.metrics_port and name != "web":  # one port each: relay the one that is set, worker the next
+                if settings.metrics_port and name != "web":  # relay: the port that is set; worker: the next one
                     own = msgspec.structs.replace(settings, metrics_port=settings.metrics_port + index)
                 supervisor.add(OwnProcess(name, own))
             while True:
                 supervisor.tick()
                 time.sleep(0.1)
-    finally:
-        supervisor.stop()
+        finally:
+            supervisor.stop()
 
 
 def web(config: ConfigFile = None) -> None:

@@ -7,7 +7,7 @@ from rich.text import Text
 from tertulia.cli.demo import Demo
 from tertulia.cli.folder import DevFolder, State
 
-_ROLES = {100: "owner", 200: "administrator", 300: "moderator", 400: "member", 600: "guest"}
+_ROLES = {100: "owner", 200: "admin", 300: "moderator", 400: "member", 600: "guest"}
 
 
 def show_summary(console: Console, state: State, demo: Demo, folder: DevFolder, seconds: float) -> None:
@@ -41,14 +41,15 @@ def _logins(demo: Demo) -> Table:
 
 
 def _show_addresses(console: Console, state: State, demo: Demo, folder: DevFolder) -> None:
-    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
-    table.add_column(style="dim")
-    table.add_column(overflow="fold")
-    table.add_row("channels", ", ".join(f"{channel.name} ({channel.stream_id})" for channel in demo.channels))
-    table.add_row("API", f"{state.url}/api/docs")
-    table.add_row("PostgreSQL", state.postgres_url)
-    table.add_row("NATS", state.nats_url)
-    table.add_row("data, logs", str(folder.path))
+    lines = {
+        "channels": ", ".join(f"{channel.name} ({channel.stream_id})" for channel in demo.channels),
+        "API": f"{state.url}/api/docs",
+        "PostgreSQL": state.postgres_url,
+        "NATS": state.nats_url,
+        "data, logs": str(folder.path),
+    }
     console.print()
-    console.print(table)
+    for name, value in lines.items():
+        # Never wrapped: a broken address cannot be copied.
+        console.print(Text.assemble((f"{name:12}", "dim"), value), soft_wrap=True)
     console.print()

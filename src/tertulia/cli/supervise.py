@@ -8,7 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +17,7 @@ from tertulia.kernel.settings import PREFIX, Settings
 
 _STEADY_SECONDS = 5.0
 _LONGEST_PAUSE = 5.0
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopRequested(BaseException):
@@ -87,6 +88,7 @@ class Supervisor:
                 self._start_again(kept)
 
     def stop(self) -> None:
+        ignore_signals()
         while self._kept:
             self._kept.pop().service.stop()
 
@@ -119,21 +121,21 @@ class _Kept:
 
 @contextmanager
 def stop_on_signals() -> Iterator[None]:
-    """Inside, Ctrl-C and friends raise StopRequested, which is swallowed here; afterwards they are ignored."""
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    for number in numbers:
-        signal.signal(number, _raise)
-    try:
+    """Inside, the first Ctrl-C or SIGTERM raises StopRequested, which is swallowed here; later ones are ignored."""
+    for number in _ENDING:
+        signal.signal(number, _raise_once)
+    with suppress(StopRequested):
         yield
-    except StopRequested:
-        pass
-    finally:
-        # What follows is an orderly end of bounded length; an impatient second Ctrl-C must not leave half of it.
-        for number in numbers:
-            signal.signal(number, signal.SIG_IGN)
 
 
-def _raise(_number: int, _frame: object) -> None:
+def ignore_signals() -> None:
+    """For an orderly end of bounded length, which an impatient second Ctrl-C must not cut in half."""
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _raise_once(_number: int, _frame: object) -> None:
+    ignore_signals()
     raise StopRequested
 
 

@@ -6,9 +6,11 @@ Started in the order of need, stopped in reverse: web, worker, relay, NATS, Post
 import asyncio
 import http.client
 import socket
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 
 import msgspec
 from rich.console import Console
@@ -27,7 +29,7 @@ from tertulia.kernel.settings import Settings
 _READY_SECONDS = 60.0
 
 
-class Site:
+class Ensemble:
     def __init__(self, settings: Settings, port: int, folder: DevFolder, *, quiet: bool) -> None:
         _check_free(settings.host, port)
         self._folder = folder
@@ -45,6 +47,8 @@ class Site:
         self._demo: Demo | None = None
 
     def start(self) -> None:
+        # Alembic takes half a second to import: that goes on beside initdb.
+        threading.Thread(target=import_module, args=("tertulia.migrations",), daemon=True).start()
         with self._step(f"PostgreSQL {postgres_version(self._programs)} from {self._programs}"):
             self._supervisor.add(self._postgres)
         with self._step("NATS"):
