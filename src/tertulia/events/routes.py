@@ -9,7 +9,7 @@ from tertulia.events.options import Capabilities, QueueOptions
 from tertulia.events.polls import Polls
 from tertulia.events.register import InitialState, Wanted
 from tertulia.kernel.auth import Person
-from tertulia.kernel.endpoint import Call, Wire, delete, get, post
+from tertulia.kernel.endpoint import Call, Wire, decode_json, delete, get, post
 from tertulia.kernel.errors import Refusal
 
 MAX_IDLE_SECONDS = 7 * 86400
@@ -19,7 +19,7 @@ MOBILE_IDLE_SECONDS = 43_200
 def idle_seconds(value: Any) -> int:
     """A number of seconds, or the word `mobile`, which existing clients send with quotes around it."""
     if isinstance(value, str):
-        value = "mobile" if value == "mobile" else msgspec.json.decode(value)
+        value = "mobile" if value == "mobile" else decode_json(value)
     if value == "mobile":
         return MOBILE_IDLE_SECONDS
     if isinstance(value, bool) or not isinstance(value, int):

@@ -11,6 +11,7 @@ Invariants
   (`get_from_leader`, `info`).
 """
 
+import asyncio
 import re
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -156,25 +157,27 @@ class EventStream:
         """The messages of one batch and how many are left after it."""
         inbox = self.nc.new_inbox()
         messages: list[Msg] = []
+        ended: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
+
+        async def arrived(msg: Msg) -> None:
+            headers = msg.headers or {}
+            if "Status" not in headers:
+                messages.append(msg)
+            elif not ended.done():
+                ended.set_result(headers)
+
         try:
-            sub = await self.nc.subscribe(inbox)
+            sub = await self.nc.subscribe(inbox, cb=arrived)
             try:
                 await self.nc.publish(f"$JS.API.DIRECT.GET.{name}", msgspec.json.encode(request), reply=inbox)
-                while True:
-                    msg = await sub.next_msg(timeout=API_TIMEOUT)
-                    status = (msg.headers or {}).get("Status")
-                    if status is None:
-                        messages.append(msg)
-                    elif status == "204":
-                        return messages, int((msg.headers or {}).get("Nats-Num-Pending", 0))
-                    elif status == "404":
-                        return messages, 0
-                    else:
-                        raise StreamUnavailable(f"batch from {name}: status {status}")
+                end = await asyncio.wait_for(ended, API_TIMEOUT)
             finally:
                 await sub.unsubscribe()
         except (nats.errors.Error, OSError) as error:
             raise StreamUnavailable(f"batch from {name}: {error!r}") from error
+        if end["Status"] not in ("204", "404"):
+            raise StreamUnavailable(f"batch from {name}: status {end['Status']}")
+        return messages, int(end.get("Nats-Num-Pending", 0))
 
 
 async def call_api(

@@ -13,7 +13,7 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import asyncpg
 import structlog
@@ -28,8 +28,8 @@ MAX_BATCH = 200
 MAX_WAITING_LANES = 4
 RETRY_SECONDS = 0.2
 
-Connection = asyncpg.Connection[asyncpg.Record]
-Pooled = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
+Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 
 class Ticket:
@@ -153,7 +153,7 @@ class SendLane:
             self._connection = await asyncpg.connect(self._url, server_settings=settings)
         return self._connection
 
-    async def _write(self, connection: Connection | Pooled, batch: list[Ticket], lock: str) -> list[Ticket]:
+    async def _write(self, connection: "Connection | Pooled", batch: list[Ticket], lock: str) -> list[Ticket]:
         transaction = connection.transaction()
         await transaction.start()
         try:

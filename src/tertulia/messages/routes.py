@@ -6,7 +6,7 @@ import msgspec
 
 from tertulia.kernel.auth import Person, Sender
 from tertulia.kernel.db import Reader
-from tertulia.kernel.endpoint import Call, Wire, alias, get, post
+from tertulia.kernel.endpoint import Call, Wire, alias, decode_json, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.actions import Draft, send
 from tertulia.messages.fetch import Fetched, Look, Term, Window, fetch
@@ -23,7 +23,7 @@ def json_or_text(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return msgspec.json.decode(value)
+        return decode_json(value)
     except msgspec.DecodeError:
         return value
 
@@ -31,7 +31,7 @@ def json_or_text(value: Any) -> Any:
 def terms(value: Any) -> list[Term]:
     """A narrow: a list of `{operator, operand, negated?}`, or of pairs."""
     if isinstance(value, str):
-        value = msgspec.json.decode(value) if value != "null" else []
+        value = decode_json(value) if value != "null" else []
     if not isinstance(value, list):
         raise ValueError("is not a list")
     return [_term(item) for item in value]

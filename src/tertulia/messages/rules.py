@@ -11,8 +11,7 @@ from tertulia.realms.limits import MAX_MESSAGE_LENGTH
 
 # Programs people read with: what they send, they have seen.
 READING_CLIENTS = frozenset(
-    "zulipandroid zulipios zulipdesktop zulipmobile zulipelectron zulipterminal zulipflutter snipe website ios android "
-    "tertuliaweb".split()
+    ["zulipandroid", "zulipios", "zulipdesktop", "zulipmobile", "zulipelectron", "zulipterminal", "zulipflutter", "snipe", "website", "ios", "android", "tertuliaweb"]
 )
 
 MessageType = Literal["direct", "private", "channel", "stream"]

@@ -7,9 +7,9 @@ Everything received goes conversation by conversation, so its cost grows with th
 from collections.abc import Sequence
 from typing import Any
 
-import asyncpg
 import msgspec
 
+from tertulia.events.ranges import Bounds
 from tertulia.kernel.db import Reader
 
 NEWEST = 10_000_000_000_000_000
@@ -22,7 +22,7 @@ class Source(msgspec.Struct, frozen=True):
     user_id: int
     conversation_id: int | None = None
     topic_key: str | None = None
-    history: Sequence[asyncpg.Range[int]] | None = None
+    history: Sequence[Bounds] | None = None
     """In a channel with protected history: the numbers the reader may see."""
 
 
