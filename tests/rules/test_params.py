@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from msgspec import Meta, Raw
 
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.params import Wire, alias, compile_param, read_params
+from tertulia.kernel.params import Wire, alias, compile_param, decode_json, read_params
 
 
 class Colour(StrEnum):
@@ -201,10 +201,12 @@ def test_an_own_parser_sees_the_raw_text_or_the_decoded_value() -> None:
 
 
 def test_an_own_parser_may_decode_by_itself() -> None:
-    ids = Annotated[list[int], Wire(parse=lambda text: msgspec.json.decode(text, type=list[int]), schema={})]
+    ids = Annotated[list[int], Wire(parse=lambda sent: msgspec.convert(decode_json(sent), list[int]), schema={})]
     assert read(ids, "[1]") == [1]
     assert refusal(ids, '["a"]') == "v[0] is not an integer"
     assert refusal(ids, "[") == "v is not valid JSON"
+    assert refusal(ids, "[" * 9999) == "v is nested too deeply (limit: 32 levels)"
+    assert refusal(ids, "[9223372036854775808]") == "v holds a number that is too large"
 
 
 def test_an_alias_is_a_second_name_and_both_together_are_confusing() -> None:

@@ -19,6 +19,8 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_CLIENT_NAME = 30
+# Strangers choose these headers and we remember what they mean: long ones would fill memory.
+_REMEMBERED = 255
 _sane_request_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
 _agent_name = re.compile(r"[^/0-9(]*")
 
@@ -95,7 +97,7 @@ class Call:
     @property
     def client(self) -> str:
         """Name of the program that calls: its `client` parameter, else from its User-Agent."""
-        return self.named_client or client_of(self.raw_headers.get(b"user-agent"))
+        return self.named_client or client_of(self.raw_headers.get(b"user-agent", b"")[:_REMEMBERED])
 
     @property
     def peer(self) -> str:
@@ -106,7 +108,7 @@ class Call:
     @property
     def realm_host(self) -> str:
         """The host the caller asked for: lower case, no port."""
-        return host_of(self.raw_headers.get(b"host", b""))
+        return host_of(self.raw_headers.get(b"host", b"")[:_REMEMBERED])
 
     @property
     def subdomain(self) -> str | None:
@@ -129,10 +131,8 @@ class Call:
 
 
 @lru_cache(maxsize=1024)
-def client_of(agent: bytes | None) -> str:
+def client_of(agent: bytes) -> str:
     """The name in a User-Agent: the text before the first slash, digit or parenthesis."""
-    if agent is None:
-        return "Unspecified"
     found = _agent_name.match(agent.decode("latin-1"))
     name = found.group().strip()[:MAX_CLIENT_NAME].strip() if found else ""
     return name if name and "\0" not in name else "Unspecified"

@@ -49,6 +49,8 @@ def describe_api(endpoints: Iterable[Endpoint], *, title: str, version: str, des
     """The whole document."""
     listed = [endpoint for endpoint in endpoints if endpoint.listed]
     schemas, components = _schemas(listed)
+    if taken := {"Success", "Error"} & components.keys():
+        raise ValueError(f"the API description has its own {sorted(taken)}: call these types something else")
     paths: dict[str, Json] = {}
     names: dict[str, int] = {}
     for endpoint in listed:
