@@ -25,7 +25,8 @@ class _Pattern(Generic[Target]):
         pieces = _slot.split(path)
         for index in range(1, len(pieces), 2):
             name = pieces[index]
-            pieces[index] = f"(?P<{name}>{'[0-9]+' if kinds[name] is int else r'[^/\x00]+'})"
+            kind = "[0-9]+" if kinds[name] is int else r"[^/\x00]+"
+            pieces[index] = f"(?P<{name}>{kind})"
         pieces[::2] = map(re.escape, pieces[::2])
         self.match = re.compile("".join(pieces)).fullmatch
         # Most specific first: more fixed text parts, then more numbers.
