@@ -68,10 +68,11 @@ KEEP_ALIVE_SECONDS = 120
 async def open_app(settings: Settings) -> AsyncIterator[tuple[Api, Gateway]]:
     """The application with its engines, waiting for them to come up; closed in the reverse order."""
     database = await _patiently("PostgreSQL", lambda: _connect_database(settings))
-    nc = await _patiently("NATS", lambda: _connect_nats(settings))
+    came_back: list[Callable[[], None]] = []
+    nc = await _patiently("NATS", lambda: _connect_nats(settings, came_back))
     lane = SendLane(database, settings.postgres_url)
     gateway = Gateway(nc, database, settings, channels_state.memberships)
-    _nats_came_back.append(gateway.reconnected)
+    came_back.append(gateway.reconnected)
     await _patiently("JetStream", gateway.open)
     try:
         yield build_api(settings, database, lane, gateway), gateway
@@ -156,18 +157,15 @@ class DrainingServer(uvicorn.Server):
         await super().shutdown(sockets)
 
 
-_nats_came_back: list[Callable[[], None]] = []
-
-
-async def _connect_nats(settings: Settings) -> Client:
+async def _connect_nats(settings: Settings, came_back: list[Callable[[], None]]) -> Client:
     async def on_error(error: Exception) -> None:
         log.warning("NATS", error=repr(error))
-        for tell in _nats_came_back:
+        for tell in came_back:
             tell()  # a slow consumer lost events: look for what is missing
 
     async def on_reconnect() -> None:
         log.info("NATS is back")
-        for tell in _nats_came_back:
+        for tell in came_back:
             tell()
 
     return await nats.connect(

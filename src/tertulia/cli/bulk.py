@@ -119,7 +119,7 @@ class _Fill:
         """Round after round over the channels, oldest first, so that ids and times grow together."""
         task = self._task("messages", count)
         clock = _Clock(count)
-        each = max(1, _MESSAGES_AT_ONCE // len(channels))
+        each = max(1, min(_MESSAGES_AT_ONCE, count) // len(channels))
         left = count
         while left:
             async with self._database.transaction() as tx:

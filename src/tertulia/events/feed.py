@@ -11,7 +11,7 @@ Invariants:
 
 import asyncio
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 
 import structlog
 
@@ -30,7 +30,7 @@ FIRST_LOOK_BACK = 256
 class Feed:
     """One realm's events in this process."""
 
-    def __init__(self, stream: EventStream, realm_id: int, epoch: int) -> None:
+    def __init__(self, stream: EventStream, realm_id: int, epoch: int, bury: Callable[[Queue], None]) -> None:
         self.realm_id = realm_id
         self.epoch = epoch
         self.shard = realm_id % stream.shards
@@ -39,6 +39,7 @@ class Feed:
         """The last sequence number taken."""
         self.queues: dict[str, Queue] = {}
         self._stream = stream
+        self._bury = bury
         self._target = 0
         self._catching: asyncio.Task[None] | None = None
         self._tail: deque[Logged] = deque()
@@ -122,6 +123,12 @@ class Feed:
         logged = Logged(stored)
         self.head = stored.seq
         self._remember(logged)
+        if logged.is_broken:
+            log.error(
+                "an event cannot be read: the queues that may have missed it end", realm=self.realm_id, seq=logged.seq
+            )
+            for queue in [queue for queue in self.queues.values() if not queue.knows(logged)]:
+                self._bury(queue)
         for queue in list(self._settling):
             if queue.joined.is_before(logged.pos):
                 self._settle(queue)
@@ -188,6 +195,8 @@ class Feed:
             position = until
         for logged in recent:
             queue.replay(logged)
+        if queue.is_dead:
+            raise StreamUnavailable("an event after the queue's position cannot be read")
         self.queues[queue.id] = queue
         self._settling.add(queue)
 

@@ -39,6 +39,8 @@ log = structlog.get_logger()
 SWEEP_SECONDS = 20.0
 FEED_IDLE_SECONDS = 120.0
 CLAIM = "queue.claim"
+REFILL_LOOKS = 10
+REFILL_PAUSE = 0.2
 
 Memberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
 """The channels of a user with the numbers that were theirs; an open end means that they belong to it now."""
@@ -62,6 +64,7 @@ class Gateway:
         self._subscriptions: dict[int, Subscription] = {}
         self._queues: dict[str, tuple[Queue, Feed, QueueRecord]] = {}
         self._taking_over: dict[str, asyncio.Task[Queue | None]] = {}
+        self._keeping: set[asyncio.Task[None]] = set()
         self._empty_since: dict[int, float] = {}
         self._tasks: list[asyncio.Task[None]] = []
         self._audit_now = asyncio.Event()
@@ -156,16 +159,27 @@ class Gateway:
         """The number up to which the queue has seen the log."""
         return self._queues[queue.id][1].head
 
-    async def keep(self, queue: Queue) -> None:
+    def keep(self, queue: Queue) -> None:
         """Put off the end of a polled queue's record, now and then."""
         now = time.monotonic()
         if now - queue.kept_at > queue.idle_seconds / 3:
             queue.kept_at = now
+            self._keeping.add(task := asyncio.create_task(self._keep_record(queue)))
+            task.add_done_callback(self._keeping.discard)
+
+    async def _keep_record(self, queue: Queue) -> None:
+        try:
             await put_record(self._nc, self._queues[queue.id][2])
+        except (StreamUnavailable, KeyError):
+            queue.kept_at = 0.0  # with the next poll
 
     def _must_read_again(self, queue: Queue, last_event_id: int | None) -> bool:
-        """A listener that was too far behind has read all that was kept for it: the rest is in the log."""
-        return queue.overflowed and last_event_id is not None and last_event_id >= queue.pending[-1].seq
+        """Whether what is kept here is not enough: another process has served the queue, or it was too far behind."""
+        if last_event_id is None:
+            return False
+        if last_event_id > queue.issued:
+            return True
+        return queue.overflowed and (not queue.pending or last_event_id >= queue.pending[-1].seq)
 
     async def _take_over_once(self, caller: Caller, queue_id: str, last_event_id: int | None) -> Queue | None:
         task = self._taking_over.get(queue_id)
@@ -188,7 +202,7 @@ class Gateway:
         if info is None or info.first_seq > after + 1:
             log.warning("a queue was left for longer than the log reaches back", queue=queue_id)
             return None
-        if after > info.last_seq:
+        if after > info.last_seq and not await self._refilled(feed, after):
             raise never_issued(after)
         async with self._database.snapshot() as reader:
             snapshot = await read_snapshot(reader)
@@ -196,6 +210,15 @@ class Gateway:
         self._let_go(queue_id)
         await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
         return await self._add(record, feed, snapshot, memberships, after)
+
+    async def _refilled(self, feed: Feed, seq: int) -> bool:
+        """Whether the log comes to reach this number: a relay fills in what a NATS server lost of its end."""
+        for _ in range(REFILL_LOOKS):
+            await asyncio.sleep(REFILL_PAUSE)
+            info = await self._stream.info(feed.shard, feed.epoch)
+            if info is not None and info.last_seq >= seq:
+                return True
+        return False
 
     async def _add(
         self, record: QueueRecord, feed: Feed, joined: Snapshot, memberships: dict[int, SeqSet], after: int
@@ -210,20 +233,21 @@ class Gateway:
         queue.idle_seconds = record.idle_seconds
         await feed.admit(queue, after)
         if self._feeds.get(record.realm_id) is not feed:
-            raise bad_queue(record.id)  # the epoch ended while the queue was being made
+            raise StreamUnavailable("the epoch ended while the queue was being made")
         self._queues[queue.id] = queue, feed, record
         return queue
 
-    def _let_go(self, queue_id: str) -> None:
+    def _let_go(self, queue_id: str, *, moved: bool = False) -> None:
         held = self._queues.pop(queue_id, None)
         if held is not None:
             queue, feed, _ = held
+            queue.has_moved = moved
             feed.remove(queue)
             queue.end_wait()
 
     async def _claimed(self, msg: Msg) -> None:
         if msg.data != self._name.encode():
-            self._let_go(msg.subject.removeprefix(f"{CLAIM}."))
+            self._let_go(msg.subject.removeprefix(f"{CLAIM}."), moved=True)
 
     # Feeds
 
@@ -241,7 +265,7 @@ class Gateway:
         current = self._watch.current
         if current is None:
             raise StreamUnavailable("no relay has opened the event log yet")
-        feed = Feed(self._stream, realm_id, current.epoch)
+        feed = Feed(self._stream, realm_id, current.epoch, self._bury_queue)
 
         async def receive(msg: Msg) -> None:
             feed.receive(parse_live(msg))
@@ -289,6 +313,9 @@ class Gateway:
                 feed.close()
                 closing = asyncio.ensure_future(_unsubscribe(self._subscriptions.pop(realm_id)))
                 closing.add_done_callback(lambda done: done.exception())
+
+    def _bury_queue(self, queue: Queue) -> None:
+        self._let_go(queue.id)
 
     async def _audit(self) -> None:
         while True:

@@ -6,10 +6,11 @@ from typing import Protocol
 import msgspec
 
 from tertulia.events.options import QueueOptions
-from tertulia.events.record import Record
+from tertulia.events.record import Audience, Record
 from tertulia.events.stream import Stored
 
 _decoder = msgspec.json.Decoder(Record)
+_NOTHING = Record(to=Audience(), type="", event=msgspec.Raw(b"{}"))
 
 
 class Listener(Protocol):
@@ -38,14 +39,20 @@ class Presenter(Protocol):
 class Logged:
     """One entry of a realm's log."""
 
-    __slots__ = ("_variants", "decoded", "pos", "record", "seq", "size", "xid", "xmax")
+    __slots__ = ("_variants", "decoded", "is_broken", "pos", "record", "seq", "size", "xid", "xmax")
 
     def __init__(self, stored: Stored) -> None:
         self.seq = stored.seq
         self.pos = stored.pos
         self.xid = stored.xid
         self.xmax = stored.xmax
-        self.record = _decoder.decode(stored.data)
+        try:
+            self.record = _decoder.decode(stored.data)
+            self.is_broken = False
+        except msgspec.DecodeError:
+            # Too large for the log, or not from our relay: nobody can say who should have heard it.
+            self.record = _NOTHING
+            self.is_broken = True
         self.size = len(stored.data)
         self.decoded: object = None
         """Where a presenter keeps the decoded event."""

@@ -34,14 +34,16 @@ class Polls:
             raise never_issued(last_event_id)
         queue.last_used = time.monotonic()
         queue.acknowledge(last_event_id)
-        await self._gateway.keep(queue)
+        self._gateway.keep(queue)
         if not queue.pending and not dont_block:
             await self._wait(call, queue)
             if not self._gateway.is_alive(queue):
+                if queue.has_moved:
+                    return self._heartbeat(queue, queue.issued)
                 raise bad_queue(queue.id)
             queue.last_used = time.monotonic()
             if not queue.pending:
-                return self._heartbeat(queue)
+                return self._heartbeat(queue, self._gateway.head_of(queue))
         return self._events(queue)
 
     async def _wait(self, call: Call, queue: Queue) -> None:
@@ -66,8 +68,8 @@ class Polls:
         if has_gone:
             raise ClientGone
 
-    def _heartbeat(self, queue: Queue) -> msgspec.Raw:
-        queue.issued = max(queue.issued, self._gateway.head_of(queue))
+    def _heartbeat(self, queue: Queue, head: int) -> msgspec.Raw:
+        queue.issued = max(queue.issued, head)
         return msgspec.Raw(_HEAD + b'{"type":"heartbeat","id":%d}' % queue.issued + _FOOT)
 
     def _events(self, queue: Queue) -> msgspec.Raw:

@@ -24,9 +24,11 @@ class Queue:
         "acknowledged",
         "all_public",
         "channels",
+        "has_moved",
         "history",
         "id",
         "idle_seconds",
+        "is_dead",
         "is_guest",
         "issued",
         "joined",
@@ -57,16 +59,26 @@ class Queue:
         self.issued = 0
         self.idle_seconds = 0
         self.overflowed = False
+        self.is_dead = False
+        """An event that may have been for this listener was lost."""
+        self.has_moved = False
+        """Another process serves the queue now."""
         self.last_used = self.kept_at = time.monotonic()
         self.waiter: asyncio.Future[None] | None = None
 
     def replay(self, logged: Logged) -> None:
         """Take an event of the log in order, deciding alone whether it is for this listener."""
+        if logged.is_broken and not self.knows(logged):
+            self.is_dead = True
         if self._hears(logged):
             self.offer(logged)
         for change in logged.record.changes:
             if self.user_id in change.users and not self.joined.sees(logged.xid):
                 self.change_channel(change.channel, joined=change.joined, seq=change.seq)
+
+    def knows(self, logged: Logged) -> bool:
+        """Whether the client's state holds the event already."""
+        return self.snapshot is not None and self.snapshot.sees(logged.xid)
 
     def change_channel(self, channel: int, *, joined: bool, seq: int) -> None:
         """The listener joined or left a channel."""

@@ -22,7 +22,7 @@ from tertulia.events.wal import format_lsn
 CONNECT_SECONDS = 5
 # A relay that sleeps longer than this loses the slot to its successor. It reports every second.
 SENDER_TIMEOUT_SECONDS = 10
-NEVER = 10**10  # seconds between psycopg2's own status messages
+NEVER = 2**31 - 1  # seconds between psycopg2's own status messages; it keeps them in a C int
 
 
 class SlotTaken(Exception):

@@ -50,6 +50,7 @@ def outgoing(sender: Caller, place: Place, draft: Draft, content: str) -> Outgoi
         conversation_id=place.conversation_id,
         channel=place.channel,
         people=place.people,
+        empty_topic=place.empty_topic,
         read=read,
         echo=draft.echo,
     )

@@ -7,8 +7,6 @@ import msgspec
 from tertulia.events.logged import Listener, Logged
 from tertulia.messages.model import MessageRecord, MessageSent
 from tertulia.messages.rules import is_me_message
-from tertulia.realms.settings import RealmSettings
-from tertulia.topics.rules import shown_topic
 from tertulia.users.model import avatar_url
 
 _decoder = msgspec.json.Decoder(MessageSent)
@@ -32,9 +30,7 @@ class MessagePresenter:
         assert stamp is not None
         options = listener.options
         is_channel = sent.channel is not None
-        topic = stamp.topic or ""
-        if is_channel:
-            topic = shown_topic(topic, RealmSettings(), allow_empty=options.capabilities.empty_topic_name)
+        topic = stamp.topic or ("" if options.capabilities.empty_topic_name else sent.empty_topic)
         message = MessageRecord(
             id=stamp.id,
             sender_id=sent.sender_id,

@@ -35,6 +35,8 @@ class MessageSent(msgspec.Struct, frozen=True, omit_defaults=True):
     conversation_id: int
     channel: str | None = None
     people: tuple[Person, ...] = ()
+    empty_topic: str = ""
+    """In a message with the empty topic: how the realm names that topic."""
     read: bool = False
     echo: Echo | None = None
 

@@ -27,6 +27,8 @@ class Place(msgspec.Struct, frozen=True):
     channel: str | None = None
     topic: str | None = None
     topic_key: str | None = None
+    empty_topic: str = ""
+    """If the topic is the empty one: how the realm names it."""
     people: tuple[Person, ...] = ()
 
 
@@ -59,6 +61,7 @@ class Places:
             channel=channel.name,
             topic=topic,
             topic_key=name_key_of(topic),
+            empty_topic="" if topic else settings.empty_topic_display_name,
         )
 
     async def _people(self, sender: Caller, address: ToPeople) -> Place:

@@ -11,7 +11,20 @@ from tertulia.realms.limits import MAX_MESSAGE_LENGTH
 
 # Programs people read with: what they send, they have seen.
 READING_CLIENTS = frozenset(
-    ["zulipandroid", "zulipios", "zulipdesktop", "zulipmobile", "zulipelectron", "zulipterminal", "zulipflutter", "snipe", "website", "ios", "android", "tertuliaweb"]
+    [
+        "zulipandroid",
+        "zulipios",
+        "zulipdesktop",
+        "zulipmobile",
+        "zulipelectron",
+        "zulipterminal",
+        "zulipflutter",
+        "snipe",
+        "website",
+        "ios",
+        "android",
+        "tertuliaweb",
+    ]
 )
 
 MessageType = Literal["direct", "private", "channel", "stream"]
