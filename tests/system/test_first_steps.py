@@ -1,6 +1,7 @@
 """The README and the tutorial do what they say: their commands are run as they stand, against `tertulia dev`."""
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -57,3 +58,13 @@ def test_the_commands_of_the_page_work_as_written(page: str, server: dict[str, A
     refused = [reply["code"] for reply in replies if reply["result"] == "error"]
     assert heard == sent[:1]
     assert refused == (["STREAM_DOES_NOT_EXIST"] if "first-steps" in page else [])
+
+
+def test_the_doctor_finds_nothing_wrong_with_a_running_server(server: dict[str, Any]) -> None:
+    command = Path(sys.executable).with_name("tertulia")
+    engines = {"TERTULIA_POSTGRES_URL": server["postgres_url"], "TERTULIA_NATS_URL": server["nats_url"]}
+    ran = subprocess.run(
+        [command, "doctor"], env=os.environ | engines, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ran.returncode == 0, ran.stdout
+    assert "WRONG" not in ran.stdout

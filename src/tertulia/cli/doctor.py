@@ -60,9 +60,9 @@ async def _ask_postgres(settings: "Settings", failed: type[Exception]) -> str:
             raise failed(f"version {version} is too old: 15 or newer is needed")
         if await connection.fetchval("show wal_level") != "logical":
             raise failed("set wal_level = logical and restart PostgreSQL")
-        if await connection.fetchval("select to_regclass('alembic_version')") is None:
+        if await connection.fetchval("select to_regclass('schema_version')") is None:
             raise failed("the database is empty: run `tertulia migrate`")
-        revision = await connection.fetchval("select version_num from alembic_version")
+        revision = await connection.fetchval("select version_num from schema_version")
         lag = await connection.fetchval(
             "select pg_size_pretty(pg_current_wal_lsn() - confirmed_flush_lsn) from pg_replication_slots where slot_name = $1",
             settings.slot,
@@ -84,7 +84,8 @@ async def _ask_nats(settings: "Settings") -> str:
 
     client = await nats.connect(settings.nats_url, connect_timeout=5, allow_reconnect=False, error_cb=ignore)
     try:
+        version = client.connected_server_version
         account = await client.jetstream().account_info()
-        return f"version {client.connected_server_version}, JetStream with {account.streams} streams"
+        return f"version {version.major}.{version.minor}.{version.patch}, JetStream with {account.streams} streams"
     finally:
         await client.close()
