@@ -1,8 +1,9 @@
 """Write large data with COPY.
 
-Order: users, channels, messages, subscriptions. Who subscribes after the messages finds them read, which is what a
-grown organization looks like. Each step commits in portions, so an interrupted fill leaves less, never something
-inconsistent: the numbers of a conversation advance with its messages, in one transaction.
+Order: users, channels, subscriptions, messages: who is subscribed has the messages in their history. At the end the
+messages are marked read, which is what a grown organization looks like. Each step commits in portions, so an
+interrupted fill leaves less, never something inconsistent: the numbers of a conversation advance with its messages, in
+one transaction.
 
 Subscriptions go through the channels feature, in large portions, because running web processes must hear of them.
 """
@@ -35,6 +36,7 @@ class Wanted(NamedTuple):
     channels: int
     messages: int
     subscribers: int | None
+    unread: bool = False
 
 
 class Filled(NamedTuple):
@@ -67,9 +69,11 @@ class _Fill:
         await self._add_users(wanted.users)
         channels = await self._add_channels(wanted.channels)
         people = await self._people()
+        await self._subscribe(channels, people, wanted.subscribers)
         if wanted.messages:
             await self._add_messages(channels, people, wanted.messages)
-        await self._subscribe(channels, people, wanted.subscribers)
+            if not wanted.unread:
+                await self._mark_read(channels)
         names: list[dict[str, object]] = [{"stream_id": channel.id, "name": channel.name} for channel in channels]
         return Filled(wanted.users, names, wanted.messages)
 
@@ -181,6 +185,18 @@ class _Fill:
                     await tx.execute("set local statement_timeout = 0")
                     await subscribe(tx, self._realm_id, [channel.id], people[portion.start : portion.stop])
                 self._progress.advance(task, len(portion))
+
+    async def _mark_read(self, channels: Sequence[_Channel]) -> None:
+        task = self._task("read state", len(channels))
+        sql = """
+        update read_state set read = int8multirange(int8range(1, last_seq + 1))
+        from conversation where conversation.id = $1 and conversation_id = $1
+        """
+        for channel in channels:
+            async with self._database.transaction() as tx:
+                await tx.execute("set local statement_timeout = 0")
+                await tx.execute(sql, channel.id)
+            self._progress.advance(task)
 
     def _task(self, name: str, total: int) -> TaskID:
         return self._progress.add_task(name, total=total, visible=total > 0)

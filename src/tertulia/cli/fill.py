@@ -17,13 +17,14 @@ def fill(
     subscribers: Annotated[
         int | None, typer.Option(min=0, help="Subscribers of each new channel.  [default: everybody]")
     ] = None,
+    unread: Annotated[bool, typer.Option("--unread", help="Leave the messages unread for everybody.")] = False,
     realm: Annotated[str, typer.Option(help="The organization's subdomain; empty: the main one.")] = "",
     data: DataFolder = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON at the end.")] = False,
 ) -> None:
     """Add many users, channels, subscriptions and messages to a running server's database.
 
-    The messages count as read. Clients that are connected hear of the channels, not of the users and messages.
+    Clients that are connected hear of the channels and subscriptions, not of the users and messages.
     """
     if messages and not channels:
         raise CommandFailed("Messages go into the new channels: ask for at least one with --channels.")
@@ -32,7 +33,7 @@ def fill(
     from tertulia.cli.bulk import Wanted, fill_database
 
     settings = target_settings(data)
-    wanted = Wanted(users, channels, messages, subscribers)
+    wanted = Wanted(users, channels, messages, subscribers, unread)
     console = Console(stderr=True)
     filled = asyncio.run(fill_database(settings, realm, wanted, console))
     if as_json:
