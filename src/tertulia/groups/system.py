@@ -1,50 +1,55 @@
 """The system groups: who belongs to them follows from the role alone (pure)."""
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from tertulia.kernel.auth import Role
 
 
 class SystemGroup(StrEnum):
-    """The groups every realm has, from the most to the least people."""
+    """The groups every realm has, in the order of their ids: each but the first two holds the one before it."""
 
-    INTERNET = "role:internet"
-    EVERYONE = "role:everyone"
-    MEMBERS = "role:members"
-    FULL_MEMBERS = "role:fullmembers"
-    MODERATORS = "role:moderators"
-    ADMINISTRATORS = "role:administrators"
-    OWNERS = "role:owners"
     NOBODY = "role:nobody"
+    OWNERS = "role:owners"
+    ADMINISTRATORS = "role:administrators"
+    MODERATORS = "role:moderators"
+    FULL_MEMBERS = "role:fullmembers"
+    MEMBERS = "role:members"
+    EVERYONE = "role:everyone"
+    INTERNET = "role:internet"
 
 
-DESCRIPTIONS = {
-    SystemGroup.INTERNET: "Everyone on the Internet",
-    SystemGroup.EVERYONE: "Everyone in this organization, guests too",
-    SystemGroup.MEMBERS: "Members, without guests",
-    SystemGroup.FULL_MEMBERS: "Members whose waiting period is over",
-    SystemGroup.MODERATORS: "Moderators, administrators and owners",
-    SystemGroup.ADMINISTRATORS: "Administrators and owners",
-    SystemGroup.OWNERS: "Owners",
-    SystemGroup.NOBODY: "Nobody",
+class SystemGroupFacts(NamedTuple):
+    """What is stored of a system group."""
+
+    lowest_role: int
+    is_for_full_members: bool
+    description: str
+
+
+FACTS = {
+    SystemGroup.NOBODY: SystemGroupFacts(0, False, "Nobody"),
+    SystemGroup.OWNERS: SystemGroupFacts(Role.OWNER, False, "Owners"),
+    SystemGroup.ADMINISTRATORS: SystemGroupFacts(Role.ADMINISTRATOR, False, "Administrators and owners"),
+    SystemGroup.MODERATORS: SystemGroupFacts(Role.MODERATOR, False, "Moderators, administrators and owners"),
+    SystemGroup.FULL_MEMBERS: SystemGroupFacts(Role.MEMBER, True, "Members whose waiting period is over, and above"),
+    SystemGroup.MEMBERS: SystemGroupFacts(Role.MEMBER, False, "Everyone in this organization but guests"),
+    SystemGroup.EVERYONE: SystemGroupFacts(Role.GUEST, False, "Everyone in this organization, guests too"),
+    SystemGroup.INTERNET: SystemGroupFacts(Role.GUEST, False, "Everyone on the Internet"),
 }
 
-_LOWEST_ROLE = {
-    SystemGroup.INTERNET: Role.GUEST,
-    SystemGroup.EVERYONE: Role.GUEST,
-    SystemGroup.MEMBERS: Role.MEMBER,
-    SystemGroup.FULL_MEMBERS: Role.MEMBER,
-    SystemGroup.MODERATORS: Role.MODERATOR,
-    SystemGroup.ADMINISTRATORS: Role.ADMINISTRATOR,
-    SystemGroup.OWNERS: Role.OWNER,
-}
+_CHAIN = tuple(SystemGroup)[1:]
+
+
+def held_group(group: SystemGroup) -> SystemGroup | None:
+    """The one system group that is a direct subgroup of this one."""
+    index = _CHAIN.index(group) if group in _CHAIN else 0
+    return _CHAIN[index - 1] if index else None
 
 
 def is_system_member(group: SystemGroup, role: int, *, waiting: bool = False) -> bool:
     """Whether a user of this role belongs to the group; `waiting`: a member whose waiting period is not over."""
-    lowest = _LOWEST_ROLE.get(group)
-    if lowest is None:
+    facts = FACTS[group]
+    if facts.is_for_full_members and waiting and role == Role.MEMBER:
         return False
-    if group is SystemGroup.FULL_MEMBERS and waiting and role == Role.MEMBER:
-        return False
-    return role <= lowest
+    return role <= facts.lowest_role

@@ -4,7 +4,7 @@ import re
 
 import asyncpg
 
-from tertulia.groups.system import DESCRIPTIONS
+from tertulia.groups.queries import insert_system_groups
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.realms import queries
@@ -24,7 +24,5 @@ async def create_realm(tx: Transaction, subdomain: str, name: str, description: 
         realm_id = await queries.insert_realm(tx, subdomain, name, description)
     except asyncpg.UniqueViolationError as error:
         raise Refusal(f"There is an organization at the subdomain {subdomain!r} already.") from error
-    await queries.insert_system_groups(
-        tx, realm_id, [str(group) for group in DESCRIPTIONS], list(DESCRIPTIONS.values())
-    )
+    await insert_system_groups(tx, realm_id)
     return realm_id

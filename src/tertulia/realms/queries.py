@@ -1,7 +1,5 @@
 """SQL of the realms feature: one statement per function."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
@@ -43,15 +41,6 @@ async def insert_realm(tx: Transaction, subdomain: str, name: str, description: 
     """A new realm's id."""
     sql = "insert into realm (subdomain, name, description) values ($1, $2, $3) returning id"
     return int(await tx.fetchval(sql, subdomain, name, description))
-
-
-async def insert_system_groups(tx: Transaction, realm_id: int, names: Sequence[str], texts: Sequence[str]) -> None:
-    """The groups every realm has."""
-    sql = """
-    insert into user_group (realm_id, name, description, is_system)
-    select $1, name, description, true from unnest($2::text[], $3::text[]) as system_group(name, description)
-    """
-    await tx.execute(sql, realm_id, names, texts)
 
 
 async def system_group_ids(reader: Reader, realm_id: int) -> dict[str, int]:

@@ -1,0 +1,194 @@
+"""People and rights: groups with members and settings, permissions, logins, profiles."""
+
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+SQL = """
+-- A group is named, or it is the anonymous value of one setting (its name is null), or a system group, whose members
+-- follow from the role: everybody whose role is at most lowest_role.
+alter table user_group alter column name drop not null;
+alter table user_group drop constraint user_group_check;
+alter table user_group
+    add column lowest_role smallint,
+    add column is_for_full_members boolean not null default false,
+    add column creator_id bigint,
+    add column date_created timestamptz default now(),
+    add column is_deactivated boolean not null default false,
+    add column can_add_members_group bigint,
+    add column can_join_group bigint,
+    add column can_leave_group bigint,
+    add column can_manage_group bigint,
+    add column can_mention_group bigint,
+    add column can_remove_members_group bigint;
+
+update user_group set lowest_role = case name
+    when 'role:nobody' then 0 when 'role:owners' then 100 when 'role:administrators' then 200
+    when 'role:moderators' then 300 when 'role:fullmembers' then 400 when 'role:members' then 400 else 600 end,
+    is_for_full_members = (name = 'role:fullmembers'), date_created = null
+where is_system;
+update user_group set
+    can_add_members_group = nobody.id, can_join_group = nobody.id, can_leave_group = nobody.id,
+    can_manage_group = nobody.id, can_mention_group = nobody.id, can_remove_members_group = nobody.id
+from user_group as nobody where nobody.realm_id = user_group.realm_id and nobody.name = 'role:nobody';
+
+alter table user_group
+    add constraint user_group_system check (is_system = (lowest_role is not null)
+        and is_system = (coalesce(name, '') like 'role:%') and not (is_system and is_deactivated)),
+    add constraint user_group_creator foreign key (realm_id, creator_id) references account (realm_id, id),
+    add constraint user_group_add foreign key (realm_id, can_add_members_group)
+        references user_group (realm_id, id) deferrable initially deferred,
+    add constraint user_group_join foreign key (realm_id, can_join_group)
+        references user_group (realm_id, id) deferrable initially deferred,
+    add constraint user_group_leave foreign key (realm_id, can_leave_group)
+        references user_group (realm_id, id) deferrable initially deferred,
+    add constraint user_group_manage foreign key (realm_id, can_manage_group)
+        references user_group (realm_id, id) deferrable initially deferred,
+    add constraint user_group_mention foreign key (realm_id, can_mention_group)
+        references user_group (realm_id, id) deferrable initially deferred,
+    add constraint user_group_remove foreign key (realm_id, can_remove_members_group)
+        references user_group (realm_id, id) deferrable initially deferred;
+
+create table group_member (
+    realm_id bigint not null,
+    group_id bigint not null,
+    user_id bigint not null,
+    primary key (group_id, user_id),
+    foreign key (realm_id, group_id) references user_group (realm_id, id) on delete cascade,
+    foreign key (realm_id, user_id) references account (realm_id, id)
+);
+create index on group_member (user_id);
+
+create table group_subgroup (
+    realm_id bigint not null,
+    group_id bigint not null,
+    subgroup_id bigint not null,
+    primary key (group_id, subgroup_id),
+    foreign key (realm_id, group_id) references user_group (realm_id, id) on delete cascade,
+    foreign key (realm_id, subgroup_id) references user_group (realm_id, id),
+    check (group_id <> subgroup_id)
+);
+create index on group_subgroup (subgroup_id);
+
+-- Only what differs from the defaults of groups/settings.py.
+create table realm_permission (
+    realm_id bigint not null,
+    setting text not null,
+    group_id bigint not null,
+    primary key (realm_id, setting),
+    foreign key (realm_id, group_id) references user_group (realm_id, id)
+);
+
+-- The one answer to "may they?". Walks down from the wanted group; whoever is deactivated is in no group.
+create function is_group_member(who bigint, wanted bigint) returns boolean
+language sql stable parallel safe as $$
+    with recursive reached(id) as (
+        select wanted
+        union
+        select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
+    )
+    select exists (
+        select from account join realm on realm.id = account.realm_id
+        where account.id = who and account.is_active and (
+            exists (select from reached join group_member
+                on group_member.group_id = reached.id and group_member.user_id = who)
+            or exists (select from reached join user_group on user_group.id = reached.id
+                where user_group.realm_id = account.realm_id and user_group.lowest_role >= account.role
+                and (not user_group.is_for_full_members or account.role < 400 or account.date_joined
+                    <= now() - make_interval(days => coalesce((realm.settings->>'waiting_period_threshold')::int, 0))))
+        )
+    )
+$$;
+
+-- Logins: failures are counted here, so that no node can be used to get around the count.
+create table login_failure (
+    realm_id bigint not null references realm,
+    username_key text not null,
+    failed_at timestamptz not null default clock_timestamp()
+);
+create index on login_failure (realm_id, username_key, failed_at);
+create index on login_failure (failed_at);
+
+create table password_reset (
+    digest bytea primary key check (length(digest) = 32),
+    user_id bigint not null references account on delete cascade,
+    expires timestamptz not null
+);
+create index on password_reset (user_id);
+
+create table browser_session (
+    digest bytea primary key check (length(digest) = 32),
+    user_id bigint not null references account on delete cascade,
+    csrf_token text not null,
+    created timestamptz not null default now(),
+    last_used timestamptz not null default now(),
+    expires timestamptz not null
+);
+create index on browser_session (user_id);
+create index on browser_session (expires);
+
+-- A person at an identity provider; one account may have several.
+create table external_identity (
+    realm_id bigint not null,
+    provider text not null,
+    subject text not null,
+    user_id bigint not null,
+    primary key (realm_id, provider, subject),
+    foreign key (realm_id, user_id) references account (realm_id, id) on delete cascade
+);
+
+create table profile_field (
+    id bigint generated always as identity primary key,
+    realm_id bigint not null references realm,
+    type smallint not null check (type between 1 and 8),
+    name text not null check (char_length(name) between 1 and 40),
+    hint text not null default '' check (char_length(hint) <= 80),
+    field_data text not null default '',
+    position integer not null,
+    display_in_profile_summary boolean not null default false,
+    required boolean not null default false,
+    editable_by_user boolean not null default true,
+    use_for_user_matching boolean not null default false,
+    unique (realm_id, id)
+);
+create unique index on profile_field (realm_id, lower(name));
+
+create table profile_value (
+    realm_id bigint not null,
+    user_id bigint not null,
+    field_id bigint not null,
+    value text not null,
+    rendered text,
+    primary key (user_id, field_id),
+    foreign key (realm_id, user_id) references account (realm_id, id),
+    foreign key (realm_id, field_id) references profile_field (realm_id, id) on delete cascade
+);
+
+create table muted_user (
+    user_id bigint not null references account on delete cascade,
+    muted_id bigint not null references account on delete cascade,
+    muted_at timestamptz not null default now(),
+    primary key (user_id, muted_id),
+    check (user_id <> muted_id)
+);
+
+create table alert_word (
+    user_id bigint not null references account on delete cascade,
+    word text not null check (char_length(word) between 1 and 100),
+    word_key text not null,
+    primary key (user_id, word_key)
+);
+"""
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    op.execute(SQL)
+
+
+def downgrade() -> None:
+    """Forward only: restore a backup to go back."""
+    raise NotImplementedError("migrations go forward only: restore a backup to go back")
