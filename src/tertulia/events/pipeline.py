@@ -63,7 +63,7 @@ class Pipeline:
         self._due: Due | None = None
         self._commit_lsn = 0
         self._index = 0
-        self._token = token_hex(8)
+        self._token = token_hex(8).encode()
         self._caught_up = False
         self._early: list[Msg] = []
         self._confirmable = found.confirmable
@@ -72,7 +72,7 @@ class Pipeline:
     async def run(self, stop: asyncio.Event, lost: asyncio.Future[None]) -> None:
         await self._publisher.start()
         await self._nc.subscribe("transient.>", cb=self._received_transient)
-        await checkpoint.emit_marker(self._pg, MARKER, self._token)
+        await checkpoint.emit_marker(self._pg, MARKER, self._token.decode())
         stopping = asyncio.ensure_future(stop.wait())
         jobs: list[Coroutine[Any, Any, None]] = [
             self._pump(),
@@ -115,7 +115,7 @@ class Pipeline:
 
     async def _take(self, message: wal.Message) -> None:
         if not wal.is_event(message):
-            if message.prefix == MARKER and message.content.decode() == self._token:
+            if message.prefix == MARKER and message.content == self._token:
                 await self._catch_up()
             return
         try:

@@ -1,0 +1,121 @@
+"""Writers that emit events as the server does, and the proof that each committed event was stored once, in order.
+
+Each transaction also writes its events' names into a table: a commit whose answer was lost is known from there.
+"""
+
+import asyncio
+import random
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import asyncpg
+import msgspec
+
+from tertulia.events.stream import Stored
+from tests.system.relay_site import SHARDS, Site, connect, eventually
+
+UNREACHABLE = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+EMIT = """
+with named as (insert into sent (name) select unnest($1::text[]) returning name)
+select pg_logical_emit_message(
+    true, given.subject, pg_current_xact_id()::text || ' ' || json_build_object('name', given.name)::text
+) from unnest($2::text[], $1::text[]) as given (subject, name)
+"""
+
+
+class Load:
+    def __init__(self, site: Site, writers: int) -> None:
+        self.site = site
+        self.committed = 0
+        self._writers = writers
+        self._tasks: list[asyncio.Task[None]] = []
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        connection = await connect(self.site)
+        await connection.execute("create table if not exists sent (name text primary key)")
+        await connection.close()
+        self._tasks = [asyncio.create_task(self._write(number)) for number in range(self._writers)]
+        try:
+            yield
+        finally:
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def wait_for(self, more: int, seconds: float = 20) -> None:
+        """Until that many more transactions were committed."""
+        target = self.committed + more
+
+        async def reached() -> bool:
+            for task in self._tasks:
+                if task.done():
+                    raise RuntimeError("a writer failed") from task.exception()
+            return self.committed >= target
+
+        await eventually(reached, seconds)
+
+    async def _write(self, writer: int) -> None:
+        number = 0
+        while True:
+            try:
+                connection = await connect(self.site)
+            except UNREACHABLE:
+                await asyncio.sleep(0.05)
+                continue
+            try:
+                while True:
+                    realms = [random.randrange(12) for _ in range(random.choice((1, 1, 1, 2, 5)))]
+                    names = [f"{writer:02d}-{number + step:07d}" for step in range(len(realms))]
+                    number += len(realms)
+                    await connection.execute(EMIT, names, [f"ev.{realm % SHARDS}.{realm}" for realm in realms])
+                    self.committed += 1
+                    await asyncio.sleep(0.002)
+            except UNREACHABLE:
+                pass
+            finally:
+                connection.terminate()
+
+    async def names(self) -> set[str]:
+        connection = await connect(self.site)
+        rows = await connection.fetch("select name from sent")
+        await connection.close()
+        return {row["name"] for row in rows}
+
+    async def check(self, seconds: float = 20, transient: int = 0) -> dict[int, list[Stored]]:
+        """Everything committed was stored, once, each writer's events of a realm in the order they were written."""
+        names = await self.names()
+
+        async def complete() -> bool:
+            return await self.site.count() >= len(names) + transient
+
+        await eventually(complete, seconds)
+        await asyncio.sleep(0.3)
+        stored = await self.site.stored()
+        found = [name_of(one) for events in stored.values() for one in events if one.xid is not None]
+        doubled = [name for name, count in Counter(found).items() if count > 1]
+        assert not doubled
+        assert set(found) == names
+        check_writers_order(stored)
+        return stored
+
+
+def name_of(stored: Stored) -> str:
+    name = msgspec.json.decode(stored.data)["name"]
+    assert isinstance(name, str)
+    return name
+
+
+def check_writers_order(stored: dict[int, list[Stored]]) -> None:
+    for events in stored.values():
+        last: dict[str, str] = {}
+        for one in events:
+            if one.xid is None:
+                continue
+            writer, _, number = name_of(one).partition("-")
+            assert last.get(writer, "") < number
+            last[writer] = number
+        running = [one.xmax for one in events]
+        assert running == sorted(running)
+        assert all(one.xid is None or one.xid <= one.xmax for one in events)
