@@ -3,14 +3,13 @@
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
+
+from tests.server import Server
 
 ROOT = Path(__file__).parents[2]
 SHELL_BLOCK = re.compile(r"^```sh\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
@@ -18,29 +17,14 @@ SHELL_BLOCK = re.compile(r"^```sh\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)
 pytestmark = pytest.mark.system
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    command = Path(sys.executable).with_name("tertulia")
-    data = tmp_path_factory.mktemp("dev") / "data"
-    process = subprocess.Popen(
-        [command, "dev", "--json", "--port", "0", "--data", data], stdout=subprocess.PIPE, text=True
-    )
-    try:
-        assert process.stdout is not None
-        yield json.loads(process.stdout.readline())
-    finally:
-        process.send_signal(signal.SIGTERM)
-        process.communicate(timeout=60)
-
-
 @pytest.mark.parametrize("page", ["README.md", "docs/tutorial/first-steps.md"])
-def test_the_commands_of_the_page_work_as_written(page: str, server: dict[str, Any], tmp_path: Path) -> None:
+def test_the_commands_of_the_page_work_as_written(page: str, server: Server, tmp_path: Path) -> None:
     start, *steps = SHELL_BLOCK.findall((ROOT / page).read_text())
     assert start == "bin/setup\n.venv/bin/tertulia dev\n"
-    kofi = next(user for user in server["users"] if user["email"] == "kofi@example.com")
+    kofi = next(user for user in server.members if user.email == "kofi@example.com")
     script = "\n".join(steps)
-    script = script.replace("http://localhost:9991", server["url"].rstrip("/"))
-    script = re.sub(r"^PASSWORD=\.\.\..*$", f"PASSWORD={kofi['password']}", script, flags=re.MULTILINE)
+    script = script.replace("http://localhost:9991", server.url)
+    script = re.sub(r"^PASSWORD=\.\.\..*$", f"PASSWORD={kofi.password}", script, flags=re.MULTILINE)
 
     ran = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
@@ -60,9 +44,9 @@ def test_the_commands_of_the_page_work_as_written(page: str, server: dict[str, A
     assert refused == (["STREAM_DOES_NOT_EXIST"] if "first-steps" in page else [])
 
 
-def test_the_doctor_finds_nothing_wrong_with_a_running_server(server: dict[str, Any]) -> None:
+def test_the_doctor_finds_nothing_wrong_with_a_running_server(server: Server) -> None:
     command = Path(sys.executable).with_name("tertulia")
-    engines = {"TERTULIA_POSTGRES_URL": server["postgres_url"], "TERTULIA_NATS_URL": server["nats_url"]}
+    engines = {"TERTULIA_POSTGRES_URL": server.postgres_url, "TERTULIA_NATS_URL": server.nats_url}
     ran = subprocess.run(
         [command, "doctor"], env=os.environ | engines, capture_output=True, text=True, timeout=60, check=False
     )

@@ -1,0 +1,96 @@
+"""Who talks in the contract tests, and where: found by what the server itself says, not by what we know of the demo."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import NamedTuple
+
+import pytest
+
+from tests.server import Channel, Server, User
+from tests.talk import Json, Speaker, speaking
+
+
+class Cast(NamedTuple):
+    """Speakers by their part, and the channels they meet in."""
+
+    owner: Speaker
+    member: Speaker
+    other: Speaker
+    guest: Speaker
+    bot: Speaker
+    nobody: Speaker
+    channel: Channel
+    """Public; owner, member and other are subscribed, the guest is not."""
+    private: Channel
+    """The owner is in it, the member is not."""
+
+
+@pytest.fixture(scope="session")
+def cast(server: Server) -> Iterator[Cast]:
+    with ExitStack() as stack:
+
+        def speak(user: User | None) -> Speaker:
+            return stack.enter_context(speaking(server, user))
+
+        owner, member, other = speak(server.owner), speak(server.members[0]), speak(server.members[1])
+        guest, bot = speak(server.guest), speak(server.bot)
+        inside = {who: _channels(who) for who in (owner, member, other, guest)}
+        open_to_all = [
+            name
+            for name, channel in inside[owner].items()
+            if not channel["invite_only"]
+            and name in inside[member]
+            and name in inside[other]
+            and name not in inside[guest]
+        ]
+        closed = [name for name, found in inside[owner].items() if found["invite_only"] and name not in inside[member]]
+        channel, private = (
+            Channel(inside[owner][names[0]]["stream_id"], names[0]) for names in (open_to_all, closed)
+        )
+        yield Cast(owner, member, other, guest, bot, speak(None), channel, private)
+
+
+def _channels(speaker: Speaker) -> dict[str, Json]:
+    state = speaker.post("register", event_types=[], fetch_event_types=["subscription"])
+    speaker.delete("events", queue_id=state["queue_id"])
+    return {channel["name"]: channel for channel in state["subscriptions"]}
+
+
+@pytest.fixture
+def owner(cast: Cast) -> Speaker:
+    return cast.owner
+
+
+@pytest.fixture
+def member(cast: Cast) -> Speaker:
+    return cast.member
+
+
+@pytest.fixture
+def other(cast: Cast) -> Speaker:
+    return cast.other
+
+
+@pytest.fixture
+def guest(cast: Cast) -> Speaker:
+    return cast.guest
+
+
+@pytest.fixture
+def bot(cast: Cast) -> Speaker:
+    return cast.bot
+
+
+@pytest.fixture
+def nobody(cast: Cast) -> Speaker:
+    return cast.nobody
+
+
+@pytest.fixture
+def channel(cast: Cast) -> Channel:
+    return cast.channel
+
+
+@pytest.fixture
+def private(cast: Cast) -> Channel:
+    return cast.private
