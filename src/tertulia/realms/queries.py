@@ -41,9 +41,3 @@ async def insert_realm(tx: Transaction, subdomain: str, name: str, description: 
     """A new realm's id."""
     sql = "insert into realm (subdomain, name, description) values ($1, $2, $3) returning id"
     return int(await tx.fetchval(sql, subdomain, name, description))
-
-
-async def system_group_ids(reader: Reader, realm_id: int) -> dict[str, int]:
-    """Name -> id of the realm's system groups."""
-    rows = await reader.fetch("select name, id from user_group where realm_id = $1 and is_system", realm_id)
-    return {row["name"]: row["id"] for row in rows}

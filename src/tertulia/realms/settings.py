@@ -4,8 +4,6 @@ import functools
 
 import msgspec
 
-from tertulia.groups.system import SystemGroup
-
 
 class RealmSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     """Published by POST /register with the prefix `realm_`."""
@@ -51,36 +49,6 @@ class RealmSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     signup_announcements_stream_id: int = -1
     moderation_request_channel_id: int = -1
     password_auth_enabled: bool = True
-
-
-# Which system group holds a permission until somebody changes it.
-PERMISSION_DEFAULTS = {
-    "can_access_all_users_group": SystemGroup.EVERYONE,
-    "can_add_custom_emoji_group": SystemGroup.MEMBERS,
-    "can_add_subscribers_group": SystemGroup.MEMBERS,
-    "can_create_bots_group": SystemGroup.MEMBERS,
-    "can_create_groups": SystemGroup.MEMBERS,
-    "can_create_private_channel_group": SystemGroup.MEMBERS,
-    "can_create_public_channel_group": SystemGroup.MEMBERS,
-    "can_create_web_public_channel_group": SystemGroup.OWNERS,
-    "can_create_write_only_bots_group": SystemGroup.MEMBERS,
-    "can_delete_any_message_group": SystemGroup.ADMINISTRATORS,
-    "can_delete_own_message_group": SystemGroup.EVERYONE,
-    "can_invite_users_group": SystemGroup.MEMBERS,
-    "can_manage_all_groups": SystemGroup.OWNERS,
-    "can_manage_billing_group": SystemGroup.ADMINISTRATORS,
-    "can_mention_many_users_group": SystemGroup.ADMINISTRATORS,
-    "can_move_messages_between_channels_group": SystemGroup.MEMBERS,
-    "can_move_messages_between_topics_group": SystemGroup.EVERYONE,
-    "can_resolve_topics_group": SystemGroup.EVERYONE,
-    "can_set_delete_message_policy_group": SystemGroup.MODERATORS,
-    "can_set_topics_policy_group": SystemGroup.MEMBERS,
-    "can_summarize_topics_group": SystemGroup.EVERYONE,
-    "create_multiuse_invite_group": SystemGroup.ADMINISTRATORS,
-    "direct_message_initiator_group": SystemGroup.EVERYONE,
-    "direct_message_permission_group": SystemGroup.EVERYONE,
-    "workplace_users_group": SystemGroup.EVERYONE,
-}
 
 
 @functools.lru_cache(maxsize=1024)

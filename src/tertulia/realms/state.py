@@ -4,13 +4,15 @@ import time
 from typing import Any
 
 from tertulia.events.register import Wanted, provider
+from tertulia.groups.rights import permission_values
+from tertulia.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS, REALM_SETTINGS, published
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
 from tertulia.realms import limits, queries
 from tertulia.realms.aliases import with_aliases
 from tertulia.realms.routes import ICON, version_keys
-from tertulia.realms.settings import PERMISSION_DEFAULTS, RealmSettings, decode_settings
+from tertulia.realms.settings import RealmSettings, decode_settings
 
 _STARTED = int(time.time())
 
@@ -56,7 +58,7 @@ async def version(_reader: Reader, _caller: Caller, _wanted: Wanted, settings: S
 async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Settings) -> dict[str, Any]:
     """The organization's settings and the server's limits."""
     row = await queries.get_realm(reader, caller.realm_id)
-    groups = await queries.system_group_ids(reader, caller.realm_id)
+    rights = await permission_values(reader, caller.realm_id)
     chosen = decode_settings(row.settings)
     url = settings.url_of(row.subdomain)
     about = {
@@ -74,6 +76,15 @@ async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Setti
         "allow_edit_history": chosen.message_edit_history_visibility_policy != "none",
     }
     stored = {name: getattr(chosen, name) for name in RealmSettings.__struct_fields__}
-    rights = {name: groups[group] for name, group in PERMISSION_DEFAULTS.items()}
     prefixed = {f"realm_{name}": value for name, value in (stored | about | rights).items()}
-    return LIMITS | {"development_environment": settings.development} | prefixed
+    permissions = {
+        "realm": published(REALM_SETTINGS, ""),
+        "stream": published(CHANNEL_SETTINGS, "channel_creator"),
+        "group": published(GROUP_SETTINGS, "group_creator"),
+    }
+    return (
+        LIMITS
+        | {"server_supported_permission_settings": permissions}
+        | {"development_environment": settings.development}
+        | prefixed
+    )
