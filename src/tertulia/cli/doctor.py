@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tertulia.cli.target import DataFolder, target_settings
+
 if TYPE_CHECKING:
     from tertulia.kernel.settings import Settings
 
 
 def doctor(
     config: Annotated[Path | None, typer.Option("--config", help="A TOML file with settings.")] = None,
+    data: DataFolder = None,
 ) -> None:
     """Check settings and engines; say what to mend. Exit code 1 if something is wrong."""
     from tertulia.kernel.settings import load_settings
 
-    settings = load_settings(config)
+    settings = load_settings(config) if data is None else target_settings(data)
     checks: dict[str, Callable[[Settings], str]] = {
         "PostgreSQL": _look_at_postgres,
         "NATS": _look_at_nats,
@@ -31,9 +34,18 @@ def doctor(
             print(f"ok      {name}: {check(settings)}")
         except Exception as problem:
             failed = True
-            print(f"WRONG   {name}: {str(problem) or type(problem).__name__}")
+            print(f"WRONG   {name}: {str(problem) or type(problem).__name__}{_advice(name, problem)}")
     if failed:
         raise typer.Exit(1)
+
+
+def _advice(name: str, problem: Exception) -> str:
+    from nats.errors import NoServersError
+
+    if isinstance(problem, (OSError, NoServersError)):
+        variable = {"PostgreSQL": "TERTULIA_POSTGRES_URL"}.get(name, "TERTULIA_NATS_URL")
+        return f" -- is it running, and does {variable} say where? (--data checks a `tertulia dev`)"
+    return ""
 
 
 def _look_at_programs(settings: "Settings") -> str:
@@ -82,7 +94,9 @@ async def _ask_nats(settings: "Settings") -> str:
     async def ignore(_: Exception) -> None:
         """The exception that ends the attempt says the same."""
 
-    client = await nats.connect(settings.nats_url, connect_timeout=5, allow_reconnect=False, error_cb=ignore)
+    # Without these the client would go on trying for two minutes.
+    once = {"connect_timeout": 5, "max_reconnect_attempts": 1, "reconnect_time_wait": 0}
+    client = await nats.connect(settings.nats_url, error_cb=ignore, **once)
     try:
         version = client.connected_server_version
         account = await client.jetstream().account_info()

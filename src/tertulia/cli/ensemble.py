@@ -22,7 +22,7 @@ from tertulia.cli.logs import LogWatch
 from tertulia.cli.summary import show_summary
 from tertulia.cli.supervise import OwnProcess, Supervisor
 from tertulia.cli.talk import say_all
-from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres, free_port
+from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres, find_wheel_postgres, free_port
 from tertulia.engines.find import postgres_version
 from tertulia.kernel.settings import Settings
 
@@ -49,7 +49,8 @@ class Ensemble:
     def start(self) -> None:
         # Alembic takes half a second to import: that goes on beside initdb.
         threading.Thread(target=import_module, args=("tertulia.migrations",), daemon=True).start()
-        with self._step(f"PostgreSQL {postgres_version(self._programs)} from {self._programs}"):
+        origin = "the wheel" if self._programs == find_wheel_postgres() else self._programs
+        with self._step(f"PostgreSQL {postgres_version(self._programs)} from {origin}"):
             self._supervisor.add(self._postgres)
         with self._step("NATS"):
             self._supervisor.add(self._nats)

@@ -25,7 +25,8 @@ def try_it(url: str, demo: Demo) -> str:
     """A command that sends a message to the first channel, ready to paste."""
     user = demo.users[0]
     return (
-        f"curl -u {user.email}:{user.api_key} {url}/api/v1/messages \\\n"
+        f"curl -u {user.email}:{user.api_key} \\\n"
+        f"  {url}/api/v1/messages \\\n"
         f"  -d type=channel -d to={demo.channels[0].stream_id} -d topic=hello --data-urlencode 'content=Hello!'"
     )
 

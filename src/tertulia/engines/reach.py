@@ -56,6 +56,8 @@ def _copy_of_wheel(bin_dir: Path) -> Path:
         libraries = package.with_name(package.name + ".libs")
         shutil.copytree(package / "pginstall", attempt / package.name / "pginstall", symlinks=True)
         shutil.copytree(libraries, attempt / libraries.name, symlinks=True)
+        for folder in (_COPIES, attempt, attempt / package.name):  # the rest has the modes of the original
+            folder.chmod(0o755)
         try:
             attempt.rename(copy)
         except OSError:  # somebody else was faster

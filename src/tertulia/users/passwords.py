@@ -1,13 +1,12 @@
 """Passwords: argon2id, checked away from the event loop, at the same cost whether or not there is a user."""
 
 import asyncio
+from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 _hasher = PasswordHasher()
-# What an unknown user's attempt is checked against, so that it takes as long as a known one's.
-_DECOY = _hasher.hash("nobody has this password")
 
 
 async def hash_password(password: str) -> str:
@@ -17,8 +16,17 @@ async def hash_password(password: str) -> str:
 
 async def is_password(stored: str | None, password: str) -> bool:
     """Whether the password is the stored one."""
-    matches = await asyncio.to_thread(_verify, stored or _DECOY, password)
+    matches = await asyncio.to_thread(_verify, stored or _decoy(), password)
     return matches and stored is not None
+
+
+@cache
+def _decoy() -> str:
+    """What an unknown user's attempt is checked against, so that it takes as long as a known one's.
+
+    Made on first need: a hash takes a tenth of a second, which every start of a process would pay.
+    """
+    return _hasher.hash("nobody has this password")
 
 
 def _verify(stored: str, password: str) -> bool:
