@@ -46,18 +46,24 @@ def machine(postgres: str) -> dict[str, Any]:
 
 def show(report: Report) -> None:
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console.width = 150
     table = Table(title=report.title, title_justify="left", title_style="bold")
-    for column in ("", "ours", "bare", "ratio", "target", ""):
+    has_bare = any(figure.bare is not None for figure in report.figures)
+    for column in ("", "ours", *(("bare", "ratio") if has_bare else ()), "target", ""):
         table.add_column(column, justify="right" if column in ("ours", "bare", "ratio") else "left")
     for figure in report.figures:
-        bare = "" if figure.bare is None else f"{number(figure.bare)} {figure.unit}"
-        ratio = "" if figure.ratio is None else f"{figure.ratio:.2f}"
-        table.add_row(figure.name, f"{number(figure.ours)} {figure.unit}", bare, ratio, figure.target, figure.note)
+        compared = (_bare(figure), "" if figure.ratio is None else f"{figure.ratio:.2f}") if has_bare else ()
+        table.add_row(figure.name, f"{number(figure.ours)} {figure.unit}", *compared, figure.target, figure.note)
     console.print(table)
     for note in report.notes:
         console.print(f"  {note}")
     described = {**report.machine, **report.parameters}
     console.print("  " + ", ".join(f"{name}: {value}" for name, value in described.items()), style="dim")
+
+
+def _bare(figure: Figure) -> str:
+    return "" if figure.bare is None else f"{number(figure.bare)} {figure.unit}"
 
 
 def number(value: float) -> str:
