@@ -74,6 +74,7 @@ class _Fill:
             await self._add_messages(channels, people, wanted.messages)
             if not wanted.unread:
                 await self._mark_read(channels)
+        await self._tidy()
         names: list[dict[str, object]] = [{"stream_id": channel.id, "name": channel.name} for channel in channels]
         return Filled(wanted.users, names, wanted.messages)
 
@@ -197,6 +198,13 @@ class _Fill:
                 await tx.execute("set local statement_timeout = 0")
                 await tx.execute(sql, channel.id)
             self._progress.advance(task)
+
+    async def _tidy(self) -> None:
+        """What autovacuum would do some minutes later: without it the planner thinks the tables are empty."""
+        async with self._database.pool.acquire() as connection:
+            await connection.execute("set statement_timeout = 0")
+            for table in ("account", "channel", "conversation", "subscription", "topic", "message", "read_state"):
+                await connection.execute(f"vacuum analyze {table}")
 
     def _task(self, name: str, total: int) -> TaskID:
         return self._progress.add_task(name, total=total, visible=total > 0)

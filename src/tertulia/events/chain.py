@@ -160,7 +160,8 @@ class Chain:
         epochs = [named[1] for one in streams if (named := parse_stream_name(one.name))]
         number = max(old.epoch if old else 0, announced.epoch if announced else 0, *epochs, 0) + 1
         bases = await self._bases(streams)
-        log.warning("new epoch", epoch=number, reason=reason, first=bases)
+        say = log.warning if old else log.info  # the first epoch is no trouble
+        say("new epoch", epoch=number, reason=reason, first=bases)
         slot = await checkpoint.find_slot(self._pg, self._settings.slot)
         confirmable = slot.confirmed if slot else 0
         await checkpoint.begin_epoch(self._pg, old, State(number, identity), bases, confirmable)
