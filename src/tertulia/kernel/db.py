@@ -85,9 +85,9 @@ class Transaction(Reader):
             return None
         subjects, bodies = zip(*self._emitted, strict=True)
         self._emitted = []
-        row = await self.connection.fetchrow(_EMIT, subjects, bodies)
-        assert row is not None
-        xid: str = row[1]
+        # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
+        rows = await self.connection.fetch(_EMIT, subjects, bodies)
+        xid: str = rows[0][1]
         return xid
 
 
