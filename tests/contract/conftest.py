@@ -44,9 +44,7 @@ def cast(server: Server) -> Iterator[Cast]:
             and name not in inside[guest]
         ]
         closed = [name for name, found in inside[owner].items() if found["invite_only"] and name not in inside[member]]
-        channel, private = (
-            Channel(inside[owner][names[0]]["stream_id"], names[0]) for names in (open_to_all, closed)
-        )
+        channel, private = (Channel(inside[owner][names[0]]["stream_id"], names[0]) for names in (open_to_all, closed))
         yield Cast(owner, member, other, guest, bot, speak(None), channel, private)
 
 

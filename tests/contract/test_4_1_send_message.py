@@ -230,7 +230,9 @@ def test_a_channel_that_does_not_exist_is_named_back(member: Speaker) -> None:
 def test_a_private_channel_looks_like_none_to_those_outside(member: Speaker, private: Channel) -> None:
     fields = {"type": "channel", "topic": "t", "content": "x"}
     refused(member, code="STREAM_DOES_NOT_EXIST", extra={"stream": private.name}, to=private.name, **fields)
-    refused(member, code="STREAM_DOES_NOT_EXIST", extra={"stream_id": private.stream_id}, to=private.stream_id, **fields)
+    refused(
+        member, code="STREAM_DOES_NOT_EXIST", extra={"stream_id": private.stream_id}, to=private.stream_id, **fields
+    )
 
 
 def test_a_guest_sends_only_where_they_are_subscribed(guest: Speaker, channel: Channel) -> None:
@@ -241,7 +243,22 @@ def test_a_guest_sends_only_where_they_are_subscribed(guest: Speaker, channel: C
 
 @pytest.mark.parametrize(
     "to",
-    ["[]", '["a", "b"]', "[1, 2]", "[[1]]", "{}", '{"id": 1}', "true", "1.5", "[null]", "[true]", "[1.5]", "", '""', "null"],
+    [
+        "[]",
+        '["a", "b"]',
+        "[1, 2]",
+        "[[1]]",
+        "{}",
+        '{"id": 1}',
+        "true",
+        "1.5",
+        "[null]",
+        "[true]",
+        "[1.5]",
+        "",
+        '""',
+        "null",
+    ],
 )
 def test_what_names_no_channel_is_refused(member: Speaker, to: str) -> None:
     refused(member, type="channel", to=to, topic="t", content="x")

@@ -27,7 +27,13 @@ def test_a_body_may_be_multipart(member: Speaker, channel: Channel) -> None:
 
 
 def test_a_body_may_be_a_json_object_with_decoded_values(member: Speaker, channel: Channel) -> None:
-    body = {"type": "channel", "to": channel.stream_id, "topic": unique("json"), "content": "Hi", "read_by_sender": True}
+    body = {
+        "type": "channel",
+        "to": channel.stream_id,
+        "topic": unique("json"),
+        "content": "Hi",
+        "read_by_sender": True,
+    }
     sent = check_success(member.http.post("messages", json=body))["id"]
     assert member.message(sent)["flags"] == ["read"]
 
@@ -150,7 +156,8 @@ def test_json_text_that_cannot_be_stored_is_refused(member: Speaker, channel: Ch
         body = json.dumps({**form(channel), name: text}).encode()
         reply = member.http.post("messages", content=body, headers={"Content-Type": "application/json"})
         assert (reply.status_code, reply.json()["result"]) == (400, "error")
-    check_error(member.request("POST", "messages", **{**form(channel), "to": json.dumps([text])}))
+    reply = member.request("POST", "messages", **{**form(channel), "to": json.dumps([text])})
+    assert (reply.status_code, reply.json()["result"]) == (400, "error")
 
 
 # Envelopes
@@ -164,12 +171,20 @@ def test_a_success_has_result_and_an_empty_msg_with_its_values_beside_them(membe
 
 
 def test_no_answer_may_be_cached(member: Speaker, nobody: Speaker) -> None:
-    for reply in (member.request("GET", "users/me"), nobody.request("GET", "users/me"), nobody.request("GET", "nothing")):
+    for reply in (
+        member.request("GET", "users/me"),
+        nobody.request("GET", "users/me"),
+        nobody.request("GET", "nothing"),
+    ):
         assert "no-store" in reply.headers["cache-control"]
 
 
 def test_any_web_page_may_call_the_api(member: Speaker, nobody: Speaker) -> None:
-    for reply in (member.request("GET", "users/me"), nobody.request("GET", "users/me"), nobody.request("OPTIONS", "events")):
+    for reply in (
+        member.request("GET", "users/me"),
+        nobody.request("GET", "users/me"),
+        nobody.request("OPTIONS", "events"),
+    ):
         assert reply.headers["access-control-allow-origin"] == "*"
         assert "authorization" in reply.headers["access-control-allow-headers"].lower()
 
@@ -208,7 +223,9 @@ def test_an_error_does_not_name_unsupported_parameters(member: Speaker) -> None:
 # Routes and methods
 
 
-@pytest.mark.parametrize("path", ["nothing", "messages/abc/reactions", "messages/99999999999999999999", "users/me/", ""])
+@pytest.mark.parametrize(
+    "path", ["nothing", "messages/abc/reactions", "messages/99999999999999999999", "users/me/", ""]
+)
 def test_an_unknown_address_is_json_404(nobody: Speaker, path: str) -> None:
     check_error(nobody.request("GET", path), "NOT_FOUND", 404)
 
@@ -220,7 +237,9 @@ def test_a_wrong_method_is_405_with_the_allowed_ones(nobody: Speaker) -> None:
     assert sorted(reply.headers["allow"].split(", ")) == allowed
 
 
-@pytest.mark.parametrize(("method", "path"), [("POST", "server_settings"), ("GET", "fetch_api_key"), ("GET", "register")])
+@pytest.mark.parametrize(
+    ("method", "path"), [("POST", "server_settings"), ("GET", "fetch_api_key"), ("GET", "register")]
+)
 def test_each_endpoint_has_its_methods_only(nobody: Speaker, method: str, path: str) -> None:
     assert nobody.request(method, path).json()["code"] == "METHOD_NOT_ALLOWED"
 

@@ -16,10 +16,12 @@ MAX_IDLE_SECONDS = 7 * 86400
 MOBILE_IDLE_SECONDS = 43_200
 
 
-def idle_seconds(value: Any) -> int:
-    """A number of seconds, or the word `mobile`, which existing clients send with quotes around it."""
+def idle_seconds(value: Any) -> int | None:
+    """A number of seconds, or the word `mobile`, which existing clients send with quotes around it; null: not said."""
     if isinstance(value, str):
         value = "mobile" if value == "mobile" else decode_json(value)
+    if value is None:
+        return None
     if value == "mobile":
         return MOBILE_IDLE_SECONDS
     if isinstance(value, bool) or not isinstance(value, int):

@@ -1,0 +1,94 @@
+"""Authentication (specification 5, contract/errors.md 4)."""
+
+import base64
+
+import pytest
+
+from tests.talk import Speaker, check_error, check_success
+
+GUARDED = [
+    ("GET", "users/me"),
+    ("GET", "messages"),
+    ("POST", "messages"),
+    ("POST", "messages/flags"),
+    ("POST", "register"),
+    ("GET", "events"),
+    ("DELETE", "events"),
+]
+
+
+def basic(text: str) -> dict[str, str]:
+    return {"Authorization": "Basic " + base64.b64encode(text.encode()).decode()}
+
+
+def test_the_email_address_and_the_api_key_are_http_basic_credentials(nobody: Speaker, member: Speaker) -> None:
+    own = check_success(nobody.http.get("users/me", headers=basic(f"{member.email}:{member.user.api_key}")))
+    assert own["user_id"] == member.id
+
+
+def test_a_bot_has_credentials_as_well(bot: Speaker) -> None:
+    assert bot.get("users/me")["is_bot"] is True
+
+
+@pytest.mark.parametrize(("method", "path"), GUARDED)
+def test_without_credentials_a_guarded_endpoint_answers_401(nobody: Speaker, method: str, path: str) -> None:
+    reply = nobody.request(method, path)
+    check_error(reply, "UNAUTHORIZED", 401)
+    assert reply.headers["www-authenticate"].startswith('Basic realm="')
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Basic",
+        "Basic ???",
+        "Basic " + base64.b64encode(b"no colon").decode(),
+        "Basic " + base64.b64encode(b"a@example.com:b:c").decode(),
+        "Basic " + base64.b64encode(b"\xff:\xff").decode(),
+    ],
+)
+def test_a_malformed_header_answers_401(nobody: Speaker, header: str) -> None:
+    reply = nobody.http.get("users/me", headers={"Authorization": header})
+    check_error(reply, "UNAUTHORIZED", 401)
+    assert reply.headers["www-authenticate"].startswith("Basic ")
+
+
+@pytest.mark.parametrize("header", ["Bearer abc", "Digest username=x", "abc"])
+def test_another_scheme_is_a_bad_request(nobody: Speaker, header: str) -> None:
+    check_error(nobody.http.get("users/me", headers={"Authorization": header}))
+
+
+@pytest.mark.parametrize("key", ["", "short", "k" * 32, "k" * 33, "!" * 32, "é" * 32])
+def test_an_unknown_or_malformed_key_answers_401(nobody: Speaker, member: Speaker, key: str) -> None:
+    reply = nobody.http.get("users/me", headers=basic(f"{member.email}:{key}"))
+    check_error(reply, "UNAUTHORIZED", 401)
+    assert reply.headers["www-authenticate"].startswith("Basic ")
+
+
+def test_a_key_works_with_its_owners_address_only(nobody: Speaker, member: Speaker, other: Speaker) -> None:
+    for email in (other.email, "nobody@nowhere.example", ""):
+        check_error(nobody.http.get("users/me", headers=basic(f"{email}:{member.user.api_key}")), "UNAUTHORIZED", 401)
+
+
+def test_the_case_of_the_address_blanks_and_the_case_of_the_scheme_do_not_matter(
+    nobody: Speaker, member: Speaker
+) -> None:
+    header = basic(f" {member.email.upper()} : {member.user.api_key} ")["Authorization"].replace("Basic", "bAsIc")
+    assert check_success(nobody.http.get("users/me", headers={"Authorization": header}))["user_id"] == member.id
+
+
+def test_a_password_is_no_api_key(nobody: Speaker, member: Speaker) -> None:
+    check_error(
+        nobody.http.get("users/me", headers=basic(f"{member.email}:{member.user.password}")), "UNAUTHORIZED", 401
+    )
+
+
+def test_logging_in_and_the_server_settings_need_no_credentials(nobody: Speaker) -> None:
+    nobody.get("server_settings")
+    check_error(nobody.request("POST", "fetch_api_key"))
+
+
+def test_an_address_without_an_organization_is_not_found(nobody: Speaker, member: Speaker) -> None:
+    host = {"Host": "no-such-organization.localhost"}
+    check_error(nobody.http.get("server_settings", headers=host), "NONEXISTENT_SUBDOMAIN", 404)
+    assert member.http.get("users/me", headers=host).status_code == 401

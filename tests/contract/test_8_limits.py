@@ -1,0 +1,76 @@
+"""Limits (specification 8): published by POST /register, and held. What is over a limit is refused, never cut (decision 4)."""
+
+import pytest
+
+from tests.contract.conftest import Cast
+from tests.server import Channel
+from tests.talk import Json, Queue, Speaker, check_error, unique
+
+LIMITS = (
+    "max_message_length",
+    "max_topic_length",
+    "max_stream_name_length",
+    "max_stream_description_length",
+    "max_channel_folder_name_length",
+    "max_channel_folder_description_length",
+    "server_typing_started_wait_period_milliseconds",
+    "server_typing_stopped_wait_period_milliseconds",
+    "server_typing_started_expiry_period_milliseconds",
+)
+
+
+@pytest.fixture(scope="module")
+def limits(cast: Cast) -> Json:
+    with Queue(cast.member, event_types=[], fetch_event_types=["realm"]) as queue:
+        return queue.state
+
+
+@pytest.mark.parametrize("name", LIMITS)
+def test_register_publishes_the_limit(limits: Json, name: str) -> None:
+    assert type(limits[name]) is int
+    assert limits[name] > 0
+
+
+def test_a_typing_client_has_time_to_say_so_again(limits: Json) -> None:
+    started, expires = (limits[f"server_typing_started_{word}_period_milliseconds"] for word in ("wait", "expiry"))
+    assert started < expires
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "🦜"])
+def test_content_may_be_as_long_as_the_limit_and_comes_back_whole(member: Speaker, limits: Json, letter: str) -> None:
+    content = letter * int(limits["max_message_length"])
+    sent = member.send([member.id], content=f"{content}\n \n")
+    assert member.message(sent, apply_markdown=False)["content"] == content
+
+
+def test_longer_content_is_refused_and_not_cut(member: Speaker, limits: Json) -> None:
+    content = "ü" * (limits["max_message_length"] + 1)
+    check_error(member.request("POST", "messages", type="direct", to=[member.id], content=content))
+
+
+@pytest.mark.parametrize("letter", ["x", "ü", "🦜"])
+def test_a_topic_may_be_as_long_as_the_limit(member: Speaker, channel: Channel, limits: Json, letter: str) -> None:
+    topic = letter * int(limits["max_topic_length"])
+    assert member.message(member.send(channel.stream_id, f"  {topic}  "))["subject"].lower() == topic
+
+
+def test_a_longer_topic_is_refused_and_not_cut(member: Speaker, channel: Channel, limits: Json) -> None:
+    topic = "ü" * (limits["max_topic_length"] + 1)
+    check_error(member.request("POST", "messages", type="channel", to=channel.stream_id, topic=topic, content="x"))
+
+
+def test_a_channel_name_may_be_as_long_as_the_limit_and_no_longer(member: Speaker, limits: Json) -> None:
+    name = unique("long").ljust(limits["max_stream_name_length"], "ü")
+    member.post("users/me/subscriptions", subscriptions=[{"name": name}])
+    assert member.message(member.send(name, "topic"))["display_recipient"] == name
+    check_error(member.request("POST", "users/me/subscriptions", subscriptions=[{"name": name + "x"}]))
+
+
+def test_a_channel_description_may_be_as_long_as_the_limit_and_no_longer(member: Speaker, limits: Json) -> None:
+    text = "ü" * int(limits["max_stream_description_length"])
+    name = unique("described")
+    member.post("users/me/subscriptions", subscriptions=[{"name": name, "description": text}])
+    with Queue(member, event_types=[], fetch_event_types=["subscription"]) as queue:
+        assert [found["description"] for found in queue.state["subscriptions"] if found["name"] == name] == [text]
+    wordy = {"name": unique("described"), "description": text + "x"}
+    check_error(member.request("POST", "users/me/subscriptions", subscriptions=[wordy]))
