@@ -24,6 +24,8 @@ class Role(IntEnum):
 
 
 INCOMING_WEBHOOK_BOT = 2
+EVERYONE = 1
+"""The email visibility of an account that hides nothing."""
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -39,6 +41,10 @@ class Caller(msgspec.Struct, frozen=True):
     avatar_version: int
     subdomain: str
     realm_settings: bytes
+    email_visibility: int = EVERYONE
+    """Who sees the account's address; see users/addresses.py."""
+    fake_domain: str = ""
+    """Where the addresses of this realm that nobody sees seem to be."""
 
     @property
     def is_guest(self) -> bool:
@@ -50,6 +56,12 @@ class Caller(msgspec.Struct, frozen=True):
         """Bots are programs."""
         return self.bot_type is not None
 
+    @property
+    def api_email(self) -> str:
+        """The address the API shows, to everybody alike."""
+        is_shown = self.email_visibility == EVERYONE or self.is_bot
+        return self.email if is_shown else fake_email(self.user_id, self.fake_domain)
+
 
 class Sender(Caller, frozen=True):
     """Whoever may send messages: everybody, incoming-webhook bots included."""
@@ -59,8 +71,57 @@ class Person(Caller, frozen=True):
     """A user or bot, except incoming-webhook bots, which may only send."""
 
 
+class Human(Person, frozen=True):
+    """Anybody but bots."""
+
+
+class Member(Person, frozen=True):
+    """Anybody but guests."""
+
+
+class HumanMember(Human, Member, frozen=True):
+    """Neither a bot nor a guest."""
+
+
+class Administrator(Person, frozen=True):
+    """An administrator or owner; bots can be that too."""
+
+
+class Owner(Administrator, frozen=True):
+    """An owner of the organization."""
+
+
 Anyone = Person | None
 """A person, or nobody: the endpoint decides what the anonymous may see."""
+
+
+def check_kind(caller: Caller, kind: type[Caller]) -> None:
+    """Refuse a caller who is not of the kind."""
+    if issubclass(kind, Human) and caller.is_bot:
+        raise Refusal("This endpoint does not accept bot requests.")
+    if issubclass(kind, Member) and caller.is_guest:
+        raise Refusal("Not allowed for guest users")
+    if issubclass(kind, Owner):
+        check_owner(caller)
+    if issubclass(kind, Administrator):
+        check_administrator(caller)
+
+
+def check_administrator(caller: Caller) -> None:
+    """Refuse whoever is neither administrator nor owner."""
+    if caller.role > Role.ADMINISTRATOR:
+        raise Refusal("Must be an organization administrator", code="UNAUTHORIZED_PRINCIPAL")
+
+
+def check_owner(caller: Caller) -> None:
+    """Refuse whoever is not an owner."""
+    if caller.role != Role.OWNER:
+        raise Refusal("Must be an organization owner", code="UNAUTHORIZED_PRINCIPAL")
+
+
+def fake_email(user_id: int, domain: str) -> str:
+    """What stands for an address that is hidden. It can be used wherever the API takes an address."""
+    return f"user{user_id}@{domain}"
 
 
 class Credentials(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import msgspec
 
-from tertulia.kernel.auth import INCOMING_WEBHOOK_BOT, Caller, Sender, credentials_of
+from tertulia.kernel.auth import INCOMING_WEBHOOK_BOT, Caller, Sender, check_kind, credentials_of
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call
@@ -38,6 +38,7 @@ class KeyAuthenticator:
         check_owner(owner, call.subdomain)
         if owner.caller.bot_type == INCOMING_WEBHOOK_BOT and kind is not Sender:
             raise unauthorized("Incoming-webhook bots may only send messages.", owner.realm_name)
+        check_kind(owner.caller, kind)
         return kind(*msgspec.structs.astuple(owner.caller))
 
     async def _owner(self, key: str, call: Call) -> KeyOwner:
