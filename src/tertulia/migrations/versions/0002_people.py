@@ -103,6 +103,37 @@ language sql stable parallel safe as $$
     )
 $$;
 
+-- Grows with every change of anything a user record shows, whoever makes it: a list of users is as good as this number.
+-- Transactions lock accounts in the order of their ids before they change the first of them; the realm comes last.
+alter table realm add column users_version bigint not null default 0;
+
+create function users_changed() returns trigger language plpgsql as $$
+begin
+    update realm set users_version = users_version + 1 where id in (select realm_id from changed);
+    return null;
+end
+$$;
+create function users_updated() returns trigger language plpgsql as $$
+begin
+    update realm set users_version = users_version + 1 where id in (
+        select changed.realm_id from changed join unchanged on unchanged.id = changed.id
+        where row(changed.email, changed.full_name, changed.role, changed.bot_type, changed.bot_owner_id,
+            changed.is_active, changed.is_imported_stub, changed.date_joined, changed.timezone, changed.avatar_version,
+            changed.settings->'email_address_visibility')
+        is distinct from row(unchanged.email, unchanged.full_name, unchanged.role, unchanged.bot_type,
+            unchanged.bot_owner_id, unchanged.is_active, unchanged.is_imported_stub, unchanged.date_joined,
+            unchanged.timezone, unchanged.avatar_version, unchanged.settings->'email_address_visibility')
+    );
+    return null;
+end
+$$;
+create trigger users_changed after insert on account
+    referencing new table as changed for each statement execute function users_changed();
+create trigger users_updated after update on account
+    referencing old table as unchanged new table as changed for each statement execute function users_updated();
+create trigger users_deleted after delete on account
+    referencing old table as changed for each statement execute function users_changed();
+
 -- Logins: failures are counted here, so that no node can be used to get around the count.
 create table login_failure (
     realm_id bigint not null references realm,
@@ -166,6 +197,12 @@ create table profile_value (
     foreign key (realm_id, user_id) references account (realm_id, id),
     foreign key (realm_id, field_id) references profile_field (realm_id, id) on delete cascade
 );
+create trigger profile_changed after insert on profile_value
+    referencing new table as changed for each statement execute function users_changed();
+create trigger profile_updated after update on profile_value
+    referencing new table as changed for each statement execute function users_changed();
+create trigger profile_deleted after delete on profile_value
+    referencing old table as changed for each statement execute function users_changed();
 
 create table muted_user (
     user_id bigint not null references account on delete cascade,
