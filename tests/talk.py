@@ -76,28 +76,26 @@ class Speaker:
     def email(self) -> str:
         return self.user.email
 
-    def request(
-        self, method: str, path: str, headers: Mapping[str, str] | None = None, **fields: object
-    ) -> httpx.Response:
+    def request(self, method: str, path: str, **fields: Any) -> httpx.Response:
         """GET parameters travel in the query string, others as form fields."""
         if method in ("GET", "HEAD", "OPTIONS"):
-            return self.http.request(method, path, params=encoded(fields), headers=headers)
-        return self.http.request(method, path, data=encoded(fields), headers=headers)
+            return self.http.request(method, path, params=encoded(fields))
+        return self.http.request(method, path, data=encoded(fields))
 
-    def get(self, path: str, **fields: object) -> Json:
+    def get(self, path: str, **fields: Any) -> Json:
         return check_success(self.request("GET", path, **fields))
 
-    def post(self, path: str, **fields: object) -> Json:
+    def post(self, path: str, **fields: Any) -> Json:
         return check_success(self.request("POST", path, **fields))
 
-    def delete(self, path: str, **fields: object) -> Json:
+    def delete(self, path: str, **fields: Any) -> Json:
         return check_success(self.request("DELETE", path, **fields))
 
-    def later(self, method: str, path: str, **fields: object) -> "Future[httpx.Response]":
+    def later(self, method: str, path: str, **fields: Any) -> "Future[httpx.Response]":
         """A request in the background; every other one goes on meanwhile."""
         return _background.submit(self.request, method, path, **fields)
 
-    def send(self, to: object, topic: str | None = None, content: str = "Hello", **more: object) -> int:
+    def send(self, to: object, topic: str | None = None, content: str = "Hello", **more: Any) -> int:
         """Send to a channel if there is a topic, else to people; the message's id."""
         kind = "direct" if topic is None else "channel"
         fields: Json = {"type": kind, "to": to, "topic": topic, "content": content, **more}
@@ -105,11 +103,11 @@ class Speaker:
         assert isinstance(sent, int)
         return sent
 
-    def window(self, anchor: object = "newest", before: int = 0, after: int = 0, **more: object) -> Json:
+    def window(self, anchor: object = "newest", before: int = 0, after: int = 0, **more: Any) -> Json:
         """GET /messages."""
         return self.get("messages", anchor=anchor, num_before=before, num_after=after, **more)
 
-    def message(self, message_id: int, **more: object) -> Json:
+    def message(self, message_id: int, **more: Any) -> Json:
         """One message, as this user sees it."""
         [found] = self.window(message_id, **more)["messages"]
         assert found["id"] == message_id
@@ -125,7 +123,7 @@ class Speaker:
         found: Json = state["unread_msgs"]
         return found
 
-    def register(self, **options: object) -> "Queue":
+    def register(self, **options: Any) -> "Queue":
         """A queue of message events, with no state unless the options say otherwise."""
         return Queue(self, **{"event_types": ["message"], "fetch_event_types": [], **options})
 
@@ -133,7 +131,7 @@ class Speaker:
 class Queue:
     """An event queue. Polling acknowledges what earlier polls brought."""
 
-    def __init__(self, speaker: Speaker, **options: object) -> None:
+    def __init__(self, speaker: Speaker, **options: Any) -> None:
         self.speaker = speaker
         self.state = speaker.post("register", **options)
         self.id: str = self.state["queue_id"]
@@ -145,16 +143,16 @@ class Queue:
     def __exit__(self, *_: object) -> None:
         self.speaker.request("DELETE", "events", queue_id=self.id)
 
-    def request(self, speaker: Speaker | None = None, **fields: object) -> httpx.Response:
+    def request(self, speaker: Speaker | None = None, **fields: Any) -> httpx.Response:
         """GET /events from where the queue is, unless the fields say otherwise."""
         asked = {"queue_id": self.id, "last_event_id": self.last, **fields}
         return (speaker or self.speaker).request("GET", "events", **asked)
 
-    def later(self, **fields: object) -> "Future[httpx.Response]":
+    def later(self, **fields: Any) -> "Future[httpx.Response]":
         """A poll in the background. It acknowledges, but what it brings is left unacknowledged."""
         return _background.submit(self.request, **fields)
 
-    def poll(self, speaker: Speaker | None = None, **fields: object) -> list[Json]:
+    def poll(self, speaker: Speaker | None = None, **fields: Any) -> list[Json]:
         """The next events; waits for one unless `dont_block`."""
         events: list[Json] = check_success(self.request(speaker, **fields))["events"]
         ids = [event["id"] for event in events]
@@ -188,7 +186,7 @@ class Queue:
 
 def is_message(event: Json, message_id: int) -> bool:
     """Whether this is the event of that message."""
-    return event["type"] == "message" and event["message"]["id"] == message_id
+    return bool(event["type"] == "message" and event["message"]["id"] == message_id)
 
 
 def message_ids(events: list[Json]) -> list[int]:

@@ -22,6 +22,7 @@ from tertulia import __version__
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder
 from tertulia.events.gateway import Gateway
+from tertulia.events.logged import Presenter
 from tertulia.events.polls import Polls
 from tertulia.events.register import InitialState
 from tertulia.events.stream import StreamUnavailable
@@ -35,6 +36,7 @@ from tertulia.messages.events import MessagePresenter
 from tertulia.messages.lane import SendLane
 from tertulia.messages.places import Places
 from tertulia.reads import state as reads_state
+from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
 from tertulia.site import Site
 from tertulia.users import state as users_state
@@ -58,7 +60,7 @@ STATE = (
     reads_state.newest_message,
     reads_state.unread_messages,
 )
-PRESENTERS = {"message": MessagePresenter()}
+PRESENTERS: dict[str, Presenter] = {"message": MessagePresenter(), "update_message_flags": FlagsPresenter()}
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
 KEEP_ALIVE_SECONDS = 120
 """Longer than a poll waits, so that polling clients keep their connection."""
@@ -93,7 +95,7 @@ def build_api(settings: Settings, database: Database, lane: SendLane, gateway: G
         Places: Places(database, finder),
         ChannelFinder: finder,
         Gateway: gateway,
-        Polls: Polls(gateway, dict(PRESENTERS)),
+        Polls: Polls(gateway, PRESENTERS),
         InitialState: InitialState(STATE, settings),
     }
     endpoints = collect(*ROUTES)

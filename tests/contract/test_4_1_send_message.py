@@ -104,7 +104,10 @@ def test_a_channel_with_a_numeric_name_must_be_quoted(member: Speaker) -> None:
         member,
         code="STREAM_DOES_NOT_EXIST",
         extra={"stream_id": int(name)},
-        **{"type": "channel", "to": name, "topic": "t", "content": "x"},
+        type="channel",
+        to=name,
+        topic="t",
+        content="x",
     )
 
 

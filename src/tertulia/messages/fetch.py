@@ -1,5 +1,6 @@
 """Fetching messages: a window of ids, their rows, and what the reader's own flags on them are."""
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,6 +20,7 @@ from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import clean_topic, shown_topic
 from tertulia.users.model import avatar_url
 
+_ID = re.compile(r"-?[0-9]{1,19}")
 FLAG_NAMES = {1: "starred", 2: "collapsed", 3: "mentioned", 4: "has_alert_word"}
 
 
@@ -128,11 +130,9 @@ async def anchor_of(reader: Reader, source: Source, anchor: str) -> int:
         return 0
     if anchor == "first_unread":
         return await first_unread(reader, source)
-    try:
-        number = int(anchor) if anchor.lstrip("-").isascii() else -1
-    except ValueError:
-        raise Refusal("Invalid anchor: a message ID, newest, oldest or first_unread.") from None
-    return min(max(number, 0), NEWEST)
+    if _ID.fullmatch(anchor) is None:
+        raise Refusal("Invalid anchor: a message ID, newest, oldest or first_unread.")
+    return min(max(int(anchor), 0), NEWEST)
 
 
 def bad_narrow(reason: str) -> Refusal:
@@ -143,12 +143,13 @@ def bad_narrow(reason: str) -> Refusal:
 async def _ids(reader: Reader, source: Source, anchor: int, window: Window) -> tuple[list[int], list[int]]:
     if window.num_before and window.num_after:
         before = await ids_before(reader, source, anchor - 1, window.num_before)
-        return before, await ids_after(reader, source, anchor, window.num_after + 1)
+        after = await ids_after(reader, source, anchor, window.num_after + 1)
+        # Without the anchor itself there is one too many; the same below.
+        return before, after if anchor in after else after[: window.num_after]
     if window.num_before:
         extra = 1 if window.include_anchor and anchor != NEWEST else 0
         last = anchor if window.include_anchor else anchor - 1
         found = await ids_before(reader, source, last, window.num_before + extra)
-        # Without the anchor itself there is one too many.
         return (found if anchor in found else found[-window.num_before :]), []
     first = anchor if window.include_anchor else anchor + 1
     after = await ids_after(reader, source, first, window.num_after + (1 if window.include_anchor else 0))

@@ -9,7 +9,9 @@ from tertulia.events.record import Audience, record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.reads import queries
+from tertulia.reads.events import EMPTY_TOPIC
 from tertulia.reads.queries import Seen
+from tertulia.realms.settings import decode_settings
 
 
 async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int], *, read: bool) -> list[int]:
@@ -29,6 +31,8 @@ async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int],
     event["operation"] = event["op"]
     if not read:
         event["message_details"] = {str(message.id): details_of(message, caller.user_id) for message in changed}
+        if any(message.topic == "" for message in changed):
+            event[EMPTY_TOPIC] = decode_settings(caller.realm_settings).empty_topic_display_name
     tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "update_message_flags", event))
     return ids
 
@@ -36,6 +40,11 @@ async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int],
 def details_of(message: Seen, user_id: int) -> dict[str, Any]:
     """Where an unread message belongs, for clients that do not hold it."""
     if message.participants is None:
-        return {"type": "stream", "stream_id": message.conversation_id, "topic": message.topic or ""}
+        return {
+            "type": "stream",
+            "stream_id": message.conversation_id,
+            "topic": message.topic or "",
+            "unmuted_stream_msg": not message.is_muted,
+        }
     others = [other for other in message.participants if other != user_id]
     return {"type": "private", "user_ids": others}

@@ -18,6 +18,7 @@ class Seen(msgspec.Struct, frozen=True):
     conversation_id: int
     seq: int
     topic: str | None
+    is_muted: bool
     participants: list[int] | None
 
 
@@ -58,12 +59,23 @@ where user_id = $1 and conversation_id = any($2::bigint[]) order by conversation
 """
 
 _RECEIVED = """
-select message.id, message.conversation_id, message.seq, topic.name as topic, conversation.participants
+select message.id, message.conversation_id, message.seq, topic.name as topic, conversation.participants,
+       coalesce(subscription.is_muted, false) as is_muted
 from message join read_state
     on read_state.conversation_id = message.conversation_id and read_state.user_id = $1 and seq <@ history
     and upper_inf(history) and (seq <@ read) is distinct from $3
 join conversation on conversation.id = message.conversation_id left join topic on topic.id = message.topic_id
+left join subscription on subscription.user_id = $1 and subscription.channel_id = message.conversation_id
 where message.id = any($2::bigint[]) order by message.id
+"""
+
+_LEFT = """
+select distinct message.conversation_id
+from message join channel on channel.id = message.conversation_id
+join read_state
+    on read_state.conversation_id = message.conversation_id and read_state.user_id = $1 and seq <@ history
+    and not upper_inf(history)
+where message.id = any($2::bigint[]) order by message.conversation_id
 """
 
 
@@ -86,6 +98,11 @@ async def lock_read_states(tx: Transaction, user_id: int, conversation_ids: Sequ
 async def messages_to_change(tx: Transaction, user_id: int, message_ids: Sequence[int], *, read: bool) -> list[Seen]:
     """Of these messages, those the user has received and whose state would change. After the lock."""
     return [Seen(**row) for row in await tx.fetch(_RECEIVED, user_id, message_ids, read)]
+
+
+async def channels_left(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
+    """The channels of messages that the user has received and whose channel they have left since."""
+    return [row["conversation_id"] for row in await tx.fetch(_LEFT, user_id, message_ids)]
 
 
 async def change_read(tx: Transaction, user_id: int, changes: dict[int, list[tuple[int, int]]], *, read: bool) -> None:

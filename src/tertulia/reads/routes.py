@@ -9,6 +9,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.kernel.endpoint import post
 from tertulia.kernel.errors import Refusal
 from tertulia.reads.actions import mark_read
+from tertulia.reads.queries import channels_left
 
 MAX_MARKED = 50_000
 MessageIds = Annotated[list[int], msgspec.Meta(max_length=MAX_MARKED)]
@@ -29,4 +30,5 @@ async def update_flags(
     if flag != "read":
         raise Refusal(f"Invalid flag: '{flag}'. This server keeps the flag 'read'; others will follow.")
     await mark_read(tx, caller, messages, read=op == "add")
-    return Marked(messages, [])
+    left = await channels_left(tx, caller.user_id, messages) if op == "remove" else []
+    return Marked(messages, left)
