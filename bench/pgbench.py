@@ -11,6 +11,7 @@ from typing import NamedTuple
 from tertulia.engines import find_postgres
 from tertulia.kernel.settings import load_settings
 
+_TEXT_WITH_COLON = re.compile(r"'[^']*:\w[^']*'")
 _PARAMETER = re.compile(r"\$(\d+)")
 
 
@@ -22,6 +23,8 @@ class Bare(NamedTuple):
 class Statement(NamedTuple):
     sql: str
     arguments: Sequence[object]
+    types: Sequence[str] = ()
+    """Of the parameters. pgbench makes each mention a parameter of its own, so each needs its type."""
 
 
 def script(statements: Sequence[Statement], *, begin: str | None = "begin") -> tuple[str, dict[str, str]]:
@@ -30,21 +33,30 @@ def script(statements: Sequence[Statement], *, begin: str | None = "begin") -> t
     variables: dict[str, str] = {}
     for number, statement in enumerate(statements):
 
-        def place(match: re.Match[str], number: int = number, arguments: Sequence[object] = statement.arguments) -> str:
-            value = arguments[int(match[1]) - 1]
+        def place(match: re.Match[str], number: int = number, statement: Statement = statement) -> str:
+            arguments, types = statement.arguments, statement.types
+            index = int(match[1]) - 1
+            value = arguments[index]
+            cast = f"::{types[index]}" if types else ""
             if value is None:
-                return "null"
-            name = f"v{number}_{match[1]}"
+                return f"null{cast}"
             if isinstance(value, str) and value.startswith(":"):
                 return value
+            name = f"v{number}_{index}"
             variables[name] = literal(value)
-            return f":{name}"
+            return f":{name}{cast}"
 
-        without_comments = re.sub(r"--[^\n]*", "", statement.sql)
-        lines.append(" ".join(_PARAMETER.sub(place, without_comments).split()) + ";")
+        text = re.sub(r"--[^\n]*", "", statement.sql)
+        text = _TEXT_WITH_COLON.sub(_without_colons, text)
+        lines.append(" ".join(_PARAMETER.sub(place, text).split()) + ";")
     if begin:
         lines = [f"{begin};", *lines, "commit;"]
     return "\n".join(lines) + "\n", variables
+
+
+def _without_colons(match: re.Match[str]) -> str:
+    """pgbench would take what follows a colon for one of its variables, even inside a text."""
+    return "(" + match[0].replace(":", "'||chr(58)||'") + ")"
 
 
 def literal(value: object) -> str:

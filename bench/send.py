@@ -47,12 +47,13 @@ def send(stage: Stage, channels: Sequence[Channel], people: Sequence[User], seco
     after = cpu_of(stage.pids)
     sql = "select count(*) as rows, count(distinct xmin::text) as batches from message where id > $1"
     row = asyncio.run(stage.sql(sql, newest))[0]
-    total = seconds + 1.0
-    used = {name: (after[name] - before[name]) / total for name in after}
-    used["generator"] = loaded.cpu_seconds / loaded.seconds
-    cpu = ", ".join(f"{name} {part:.2f}" for name, part in sorted(used.items(), key=lambda item: -item[1]))
+    used = {name: after[name] - before[name] for name in after}
+    used["generator"] = loaded.cpu_seconds
+    parts = [f"{name} {cpu * 1e6 / row['rows']:.0f}" for name, cpu in sorted(used.items(), key=lambda item: -item[1])]
+    busy = f"{sum(used.values()) / (seconds + 1.0):.2f} cores used"
     notes.append(
-        f"{len(channels)} channels: {row['rows'] / max(1, row['batches']):.1f} messages per commit; cores used: {cpu}"
+        f"{len(channels)} channels: {row['rows'] / max(1, row['batches']):.1f} messages per commit; {busy}; "
+        f"microseconds of CPU per message: {', '.join(parts)}"
     )
     return loaded
 
