@@ -2,6 +2,8 @@
 
 import msgspec
 
+from tertulia.events.record import Audience
+
 
 class Capabilities(msgspec.Struct, frozen=True):
     """What a client says it understands; unknown keys are ignored."""
@@ -33,3 +35,9 @@ class QueueOptions(msgspec.Struct, frozen=True):
     def wants(self, type: str) -> bool:
         """Whether events of this type are delivered."""
         return self.event_types is None or type in self.event_types
+
+    def suits(self, to: Audience) -> bool:
+        """Whether an event for clients with or without a capability is for this one."""
+        if to.needs and not getattr(self.capabilities, to.needs, False):
+            return False
+        return not (to.lacks and getattr(self.capabilities, to.lacks, False))

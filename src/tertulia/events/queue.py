@@ -12,6 +12,7 @@ from tertulia.events.logged import Logged
 from tertulia.events.options import QueueOptions
 from tertulia.events.ranges import SeqSet
 from tertulia.events.snapshot import Snapshot
+from tertulia.kernel.auth import Role
 
 MAX_PENDING = 10_000
 """A listener further behind than this reads the rest from the log later."""
@@ -37,17 +38,20 @@ class Queue:
         "options",
         "overflowed",
         "pending",
+        "role",
         "snapshot",
         "user_id",
         "waiter",
     )
 
-    def __init__(self, id: str, user_id: int, *, is_guest: bool, options: QueueOptions, snapshot: Snapshot) -> None:
+    def __init__(self, id: str, user_id: int, *, role: int, options: QueueOptions, snapshot: Snapshot) -> None:
         self.id = id
         self.user_id = user_id
-        self.is_guest = is_guest
+        self.role = role
+        """A queue ends with the role it was registered in."""
+        self.is_guest = role == Role.GUEST
         self.options = options
-        self.all_public = options.all_public_channels and not is_guest
+        self.all_public = options.all_public_channels and not self.is_guest
         self.snapshot: Snapshot | None = snapshot
         """Which transactions the client's state holds already; None once the log is past them."""
         self.joined: Snapshot = snapshot
@@ -60,7 +64,7 @@ class Queue:
         self.idle_seconds = 0
         self.overflowed = False
         self.is_dead = False
-        """An event that may have been for this listener was lost."""
+        """An event that may have been for this listener was lost, or one said that their queues end."""
         self.has_moved = False
         """Another process serves the queue now."""
         self.last_used = self.kept_at = time.monotonic()
@@ -68,7 +72,7 @@ class Queue:
 
     def replay(self, logged: Logged) -> None:
         """Take an event of the log in order, deciding alone whether it is for this listener."""
-        if logged.is_broken and not self.knows(logged):
+        if (logged.is_broken or self.user_id in logged.record.ends) and not self.knows(logged):
             self.is_dead = True
         if self._hears(logged):
             self.offer(logged)
@@ -105,8 +109,8 @@ class Queue:
         return to.channel in self.channels
 
     def offer(self, logged: Logged) -> None:
-        """Take an event that this listener's audience hears, unless the state holds it or the type was not asked for."""
-        if not self.options.wants(logged.record.type):
+        """Take an event that this listener's audience hears, unless the state holds it or the client did not ask for it."""
+        if not self.options.wants(logged.record.type) or not self.options.suits(logged.record.to):
             return
         if self.snapshot is not None:
             if self.snapshot.is_before(logged.pos):

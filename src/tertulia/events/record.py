@@ -21,6 +21,10 @@ class Audience(msgspec.Struct, frozen=True, omit_defaults=True):
     """Those subscribed to the channel at this point of the log."""
     public: bool = False
     """With `channel`: also whoever listens to all public channels."""
+    needs: str = ""
+    """Of all these, only clients with this capability."""
+    lacks: str = ""
+    """Of all these, only clients without this capability."""
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -49,9 +53,13 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     event: msgspec.Raw
     """The event's own keys, as a JSON object without `id` and `type`."""
     changes: tuple[Change, ...] = ()
+    ends: tuple[int, ...] = ()
+    """Users whose queues end here: what they may see is another from now on."""
     stamp: Stamp | None = None
 
 
-def record(to: Audience, type: str, event: Any, *, changes: tuple[Change, ...] = ()) -> Record:
+def record(
+    to: Audience, type: str, event: Any, *, changes: tuple[Change, ...] = (), ends: tuple[int, ...] = ()
+) -> Record:
     """An entry for `Transaction.emit`."""
-    return Record(to=to, type=type, event=msgspec.Raw(msgspec.json.encode(event)), changes=changes)
+    return Record(to=to, type=type, event=msgspec.Raw(msgspec.json.encode(event)), changes=changes, ends=ends)

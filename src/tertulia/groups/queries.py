@@ -1,36 +1,325 @@
-"""SQL of groups: one statement per function."""
+"""SQL of groups: one statement per function. What only changes something is in statements.py."""
 
-from tertulia.groups.system import FACTS
-from tertulia.kernel.db import Transaction
+from collections.abc import Collection, Sequence
 
-_SYSTEM_GROUPS = """
-with made as (
-    insert into user_group (realm_id, name, description, is_system, lowest_role, is_for_full_members, date_created)
-    select $1, name, description, true, lowest_role, is_for_full_members, null
-    from unnest($2::text[], $3::text[], $4::int[], $5::bool[]) with ordinality
-        as system_group(name, description, lowest_role, is_for_full_members, ord)
-    order by ord
-    returning id, name
-)
-select id from made where name = 'role:nobody'
+import msgspec
+
+from tertulia.groups.model import Group
+from tertulia.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS
+from tertulia.groups.system import SystemGroup
+from tertulia.groups.values import GroupMembers
+from tertulia.kernel.db import Reader, Transaction
+
+_SETTINGS = ", ".join(GROUP_SETTINGS)
+_GROUP = f"""
+id, name, description, is_system, is_deactivated, creator_id, extract(epoch from date_created)::bigint as date_created,
+{_SETTINGS}
 """
-
-_NOBODY_MAY = """
-update user_group set can_add_members_group = $2, can_join_group = $2, can_leave_group = $2, can_manage_group = $2,
-    can_mention_group = $2, can_remove_members_group = $2
-where realm_id = $1 and is_system
-"""
+_WAITING = "is_waiting(account.date_joined, realm.settings)"
 
 
-async def insert_system_groups(tx: Transaction, realm_id: int) -> None:
-    """The groups every realm has; nobody may change them."""
-    facts = list(FACTS.values())
-    nobody = await tx.fetchval(
-        _SYSTEM_GROUPS,
-        realm_id,
-        [str(group) for group in FACTS],
-        [fact.description for fact in facts],
-        [fact.lowest_role for fact in facts],
-        [fact.is_for_full_members for fact in facts],
+def _pairs(settings: Collection[str], table: str) -> str:
+    """Rows of (setting, holder) from the columns of a table."""
+    return ", ".join(f"('{setting}', {table}.{setting})" for setting in settings)
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """What a user's direct places in the system groups follow from, beside the role."""
+
+    is_waiting: bool
+    group_ids: dict[SystemGroup, int]
+
+
+class GroupPlace(msgspec.Struct, frozen=True):
+    """A group a user is a direct member of."""
+
+    id: int
+    is_anonymous: bool
+    is_deactivated: bool
+
+
+class GroupUse(msgspec.Struct, frozen=True):
+    """A setting of a group, and its holder."""
+
+    group_id: int
+    is_deactivated: bool
+    setting: str
+    holder: int
+
+
+class Objection(msgspec.Struct, frozen=True):
+    """A use of a group that keeps it from being deactivated: `id` is the supergroup, channel or group that uses it."""
+
+    kind: str
+    id: int | None
+    setting: str | None
+
+
+# Groups
+
+
+async def named_groups(
+    reader: Reader, realm_id: int, *, include_deactivated: bool, ids: Sequence[int] | None = None
+) -> list[Group]:
+    """The named groups of a realm, or those with these ids, by id."""
+    sql = f"""
+    select {_GROUP} from user_group
+    where realm_id = $1 and name is not null and ($2 or not is_deactivated) and ($3::bigint[] is null or id = any($3))
+    order by id
+    """
+    return [Group(**row) for row in await reader.fetch(sql, realm_id, include_deactivated, ids)]
+
+
+async def find_group(reader: Reader, realm_id: int, group_id: int) -> Group | None:
+    """A named group of the realm."""
+    sql = f"select {_GROUP} from user_group where realm_id = $1 and id = $2 and name is not null"
+    row = await reader.fetchrow(sql, realm_id, group_id)
+    return Group(**row) if row else None
+
+
+async def lock_group(tx: Transaction, realm_id: int, group_id: int) -> Group | None:
+    """A named group of the realm, held until the commit: nobody changes it or comes to use it meanwhile."""
+    sql = f"""
+    select {_GROUP} from user_group where realm_id = $1 and id = $2 and name is not null for no key update
+    """
+    row = await tx.fetchrow(sql, realm_id, group_id)
+    return Group(**row) if row else None
+
+
+async def lock_named(tx: Transaction, realm_id: int, group_ids: Sequence[int]) -> dict[int, bool]:
+    """Whether named groups are deactivated; they stay so until the commit."""
+    sql = """
+    select id, is_deactivated from user_group where realm_id = $1 and id = any($2::bigint[]) and name is not null
+    order by id for share
+    """
+    return {row["id"]: row["is_deactivated"] for row in await tx.fetch(sql, realm_id, group_ids)}
+
+
+async def system_groups(reader: Reader, realm_id: int) -> dict[int, SystemGroup]:
+    """The realm's system groups by id."""
+    rows = await reader.fetch("select id, name from user_group where realm_id = $1 and is_system order by id", realm_id)
+    return {row["id"]: SystemGroup(row["name"]) for row in rows}
+
+
+async def anonymous_groups(reader: Reader, group_ids: Collection[int]) -> dict[int, GroupMembers]:
+    """Those of the groups that have no name, without their deactivated members."""
+    sql = """
+    select id,
+        array(select user_id from group_member join account on account.id = user_id
+              where group_id = user_group.id and account.is_active order by user_id) as members,
+        array(select subgroup_id from group_subgroup where group_id = user_group.id order by subgroup_id) as subgroups
+    from user_group where id = any($1::bigint[]) and name is null
+    """
+    rows = await reader.fetch(sql, list(group_ids))
+    return {row["id"]: GroupMembers(row["members"], row["subgroups"]) for row in rows}
+
+
+# Rights
+
+
+async def holds_any(
+    reader: Reader,
+    realm_id: int,
+    user_id: int,
+    realm_settings: Sequence[tuple[str, str, bool]],
+    holders: Sequence[tuple[int, bool]],
+) -> bool:
+    """Whether the user holds one of the permissions: settings of the realm (with their default), or holders."""
+    sql = """
+    with asked(holder, allows_guests) as (
+        select coalesce(
+            (select group_id from realm_permission where realm_id = $1 and realm_permission.setting = wanted.setting),
+            (select id from user_group where realm_id = $1 and name = wanted.fallback)
+        ), allows_guests
+        from unnest($3::text[], $4::text[], $5::boolean[]) as wanted(setting, fallback, allows_guests)
+        union all
+        select holder, allows_guests from unnest($6::bigint[], $7::boolean[]) as wanted(holder, allows_guests)
     )
-    await tx.execute(_NOBODY_MAY, realm_id, nobody)
+    select exists (
+        select from asked join account on account.id = $2
+        where (allows_guests or account.role < 600) and is_group_member(account.id, holder)
+    )
+    """
+    columns = [
+        *_columns(realm_settings, 3),
+        *_columns(holders, 2),
+    ]
+    return bool(await reader.fetchval(sql, realm_id, user_id, *columns))
+
+
+async def members_among(reader: Reader, group_id: int, user_ids: Sequence[int]) -> set[int]:
+    """Which of these users belong to the group, at any depth: the group is walked through once."""
+    sql = f"""
+    with recursive reached(id) as (
+        select $1::bigint
+        union
+        select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
+    ), asked as (
+        select account.id, account.role, account.realm_id, {_WAITING} as waits
+        from unnest($2::bigint[]) as wanted(id) join account using (id) join realm on realm.id = account.realm_id
+        where account.is_active
+    )
+    select asked.id from asked join group_member on group_member.user_id = asked.id
+    where group_member.group_id in (select id from reached)
+    union
+    select asked.id from asked join user_group on user_group.lowest_role >= asked.role
+        and user_group.realm_id = asked.realm_id and not (user_group.is_for_full_members and asked.waits and asked.role = 400)
+    where user_group.id in (select id from reached)
+    """
+    return {row["id"] for row in await reader.fetch(sql, group_id, user_ids)}
+
+
+async def permission_holders(reader: Reader, realm_id: int) -> dict[str, int]:
+    """The realm's permissions that differ from their default."""
+    rows = await reader.fetch("select setting, group_id from realm_permission where realm_id = $1", realm_id)
+    return {row["setting"]: row["group_id"] for row in rows}
+
+
+async def active_users(reader: Reader, realm_id: int, user_ids: Sequence[int]) -> set[int]:
+    """Those of the users who are in the realm and active."""
+    sql = "select id from account where realm_id = $1 and id = any($2::bigint[]) and is_active"
+    return {row["id"] for row in await reader.fetch(sql, realm_id, user_ids)}
+
+
+async def find_active(reader: Reader, realm_id: int, user_id: int) -> bool | None:
+    """Whether a user of the realm is active; None if there is no such user."""
+    sql = "select is_active from account where realm_id = $1 and id = $2"
+    found: bool | None = await reader.fetchval(sql, realm_id, user_id)
+    return found
+
+
+# Who is in a group
+
+
+async def direct_members(reader: Reader, group_ids: Sequence[int]) -> dict[int, list[int]]:
+    """The active direct members of groups that are no system groups, ascending."""
+    sql = """
+    select group_id, array_agg(user_id order by user_id) as user_ids
+    from group_member join account on account.id = user_id
+    where group_id = any($1::bigint[]) and account.is_active group by group_id
+    """
+    return {row["group_id"]: row["user_ids"] for row in await reader.fetch(sql, group_ids)}
+
+
+async def direct_subgroups(reader: Reader, group_ids: Sequence[int]) -> dict[int, list[int]]:
+    """The direct subgroups of groups that are no system groups, ascending."""
+    sql = """
+    select group_id, array_agg(subgroup_id order by subgroup_id) as subgroup_ids
+    from group_subgroup where group_id = any($1::bigint[]) group by group_id
+    """
+    return {row["group_id"]: row["subgroup_ids"] for row in await reader.fetch(sql, group_ids)}
+
+
+async def users_by_role(reader: Reader, realm_id: int) -> list[tuple[int, bool, list[int]]]:
+    """The active users of each role, apart by whether they wait to be full members, ascending."""
+    sql = f"""
+    select role, {_WAITING} as waits, array_agg(account.id order by account.id) as user_ids
+    from account join realm on realm.id = account.realm_id
+    where account.realm_id = $1 and account.is_active group by 1, 2
+    """
+    return [(row["role"], row["waits"], row["user_ids"]) for row in await reader.fetch(sql, realm_id)]
+
+
+async def all_members(reader: Reader, realm_id: int, group_id: int) -> list[int]:
+    """Everybody who belongs to the group, at any depth, ascending."""
+    sql = f"""
+    with recursive reached(id) as (
+        select $2::bigint
+        union
+        select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
+    )
+    select user_id from group_member join account on account.id = user_id
+    where group_id in (select id from reached) and account.is_active
+    union
+    select account.id from account join realm on realm.id = account.realm_id
+    join user_group on user_group.realm_id = account.realm_id and user_group.lowest_role >= account.role
+    where account.realm_id = $1 and account.is_active and user_group.id in (select id from reached)
+        and not (user_group.is_for_full_members and account.role = 400 and {_WAITING})
+    order by 1
+    """
+    return [row["user_id"] for row in await reader.fetch(sql, realm_id, group_id)]
+
+
+async def all_subgroups(reader: Reader, group_ids: Sequence[int]) -> set[int]:
+    """The groups themselves and everything below them; what is below a system group is not stored."""
+    sql = """
+    with recursive reached(id) as (
+        select unnest($1::bigint[])
+        union
+        select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
+    )
+    select id from reached
+    """
+    return {row["id"] for row in await reader.fetch(sql, group_ids)}
+
+
+async def standing_of(reader: Reader, realm_id: int, user_id: int) -> Standing:
+    """What a user's places in the system groups follow from."""
+    sql = f"""
+    select user_group.id, user_group.name, {_WAITING} as waits
+    from account join realm on realm.id = account.realm_id join user_group on user_group.realm_id = realm.id
+    where account.realm_id = $1 and account.id = $2 and user_group.is_system
+    """
+    rows = await reader.fetch(sql, realm_id, user_id)
+    return Standing(rows[0]["waits"], {SystemGroup(row["name"]): row["id"] for row in rows})
+
+
+# Where something is used
+
+
+async def places_of(reader: Reader, user_id: int) -> list[GroupPlace]:
+    """The groups that name the user as a direct member."""
+    sql = """
+    select id, name is null as is_anonymous, is_deactivated
+    from group_member join user_group on user_group.id = group_id where user_id = $1 order by id
+    """
+    return [GroupPlace(**row) for row in await reader.fetch(sql, user_id)]
+
+
+async def group_uses(reader: Reader, realm_id: int, holders: Sequence[int]) -> list[GroupUse]:
+    """The settings of groups that these groups hold."""
+    sql = f"""
+    select user_group.id as group_id, is_deactivated, used.setting, used.holder
+    from user_group, lateral (values {_pairs(GROUP_SETTINGS, "user_group")}) as used(setting, holder)
+    where realm_id = $1 and used.holder = any($2::bigint[]) order by 1, 3
+    """
+    return [GroupUse(**row) for row in await reader.fetch(sql, realm_id, holders)]
+
+
+async def permission_uses(reader: Reader, realm_id: int, holders: Sequence[int]) -> dict[str, int]:
+    """The realm's permissions that these groups hold."""
+    sql = "select setting, group_id from realm_permission where realm_id = $1 and group_id = any($2::bigint[])"
+    return {row["setting"]: row["group_id"] for row in await reader.fetch(sql, realm_id, holders)}
+
+
+async def objections(reader: Reader, realm_id: int, group_id: int) -> list[Objection]:
+    """Every use of a group by what is itself in use: as a subgroup, or in a value, also inside an anonymous group."""
+    sql = f"""
+    with holder as (
+        select $2::bigint as id
+        union all
+        select user_group.id from group_subgroup join user_group on user_group.id = group_subgroup.group_id
+        where subgroup_id = $2 and user_group.name is null
+    )
+    select 1 as part, 'subgroup' as kind, user_group.id, null as setting
+    from group_subgroup join user_group on user_group.id = group_subgroup.group_id
+    where subgroup_id = $2 and user_group.name is not null and not is_deactivated
+    union all
+    select 2, 'channel', channel.id, used.setting
+    from channel, lateral (values {_pairs(CHANNEL_SETTINGS, "channel")}) as used(setting, holder)
+    where realm_id = $1 and not is_archived and used.holder in (select id from holder)
+    union all
+    select 3, 'user_group', user_group.id, used.setting
+    from user_group, lateral (values {_pairs(GROUP_SETTINGS, "user_group")}) as used(setting, holder)
+    where realm_id = $1 and user_group.id <> $2 and not is_deactivated and used.holder in (select id from holder)
+    union all
+    select 4, 'realm', null, setting
+    from realm_permission where realm_id = $1 and group_id in (select id from holder)
+    order by 1, 3, 4
+    """
+    rows = await reader.fetch(sql, realm_id, group_id)
+    return [Objection(row["kind"], row["id"], row["setting"]) for row in rows]
+
+
+def _columns(rows: Sequence[tuple[object, ...]], width: int) -> list[list[object]]:
+    return [[row[index] for row in rows] for index in range(width)]

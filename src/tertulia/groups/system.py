@@ -24,18 +24,26 @@ class SystemGroupFacts(NamedTuple):
 
     lowest_role: int
     is_for_full_members: bool
+    own_role: int | None
+    """The role of the direct members; everybody else belongs to the group through the one before it."""
     description: str
 
 
 FACTS = {
-    SystemGroup.NOBODY: SystemGroupFacts(0, False, "Nobody"),
-    SystemGroup.OWNERS: SystemGroupFacts(Role.OWNER, False, "Owners"),
-    SystemGroup.ADMINISTRATORS: SystemGroupFacts(Role.ADMINISTRATOR, False, "Administrators and owners"),
-    SystemGroup.MODERATORS: SystemGroupFacts(Role.MODERATOR, False, "Moderators, administrators and owners"),
-    SystemGroup.FULL_MEMBERS: SystemGroupFacts(Role.MEMBER, True, "Members whose waiting period is over, and above"),
-    SystemGroup.MEMBERS: SystemGroupFacts(Role.MEMBER, False, "Everyone in this organization but guests"),
-    SystemGroup.EVERYONE: SystemGroupFacts(Role.GUEST, False, "Everyone in this organization, guests too"),
-    SystemGroup.INTERNET: SystemGroupFacts(Role.GUEST, False, "Everyone on the Internet"),
+    SystemGroup.NOBODY: SystemGroupFacts(0, False, None, "Nobody"),
+    SystemGroup.OWNERS: SystemGroupFacts(Role.OWNER, False, Role.OWNER, "Owners"),
+    SystemGroup.ADMINISTRATORS: SystemGroupFacts(
+        Role.ADMINISTRATOR, False, Role.ADMINISTRATOR, "Administrators and owners"
+    ),
+    SystemGroup.MODERATORS: SystemGroupFacts(
+        Role.MODERATOR, False, Role.MODERATOR, "Moderators, administrators and owners"
+    ),
+    SystemGroup.FULL_MEMBERS: SystemGroupFacts(
+        Role.MEMBER, True, Role.MEMBER, "Members whose waiting period is over, and above"
+    ),
+    SystemGroup.MEMBERS: SystemGroupFacts(Role.MEMBER, False, Role.MEMBER, "Everyone in this organization but guests"),
+    SystemGroup.EVERYONE: SystemGroupFacts(Role.GUEST, False, Role.GUEST, "Everyone in this organization, guests too"),
+    SystemGroup.INTERNET: SystemGroupFacts(Role.GUEST, False, None, "Everyone on the Internet"),
 }
 
 _CHAIN = tuple(SystemGroup)[1:]
@@ -53,3 +61,17 @@ def is_system_member(group: SystemGroup, role: int, *, waiting: bool = False) ->
     if facts.is_for_full_members and waiting and role == Role.MEMBER:
         return False
     return role <= facts.lowest_role
+
+
+def direct_groups(role: int, *, waiting: bool) -> list[SystemGroup]:
+    """The system groups a user of this role is a direct member of: members are in two, unless they still wait."""
+    return [
+        group
+        for group, facts in FACTS.items()
+        if facts.own_role == role and not (facts.is_for_full_members and waiting)
+    ]
+
+
+def system_subgroups(group: SystemGroup) -> tuple[SystemGroup, ...]:
+    """All system groups below this one."""
+    return _CHAIN[: _CHAIN.index(group)] if group in _CHAIN else ()

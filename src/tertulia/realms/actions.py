@@ -4,7 +4,7 @@ import re
 
 import asyncpg
 
-from tertulia.groups.queries import insert_system_groups
+from tertulia.groups.statements import insert_system_groups
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.realms import queries

@@ -82,40 +82,54 @@ create table realm_permission (
     foreign key (realm_id, group_id) references user_group (realm_id, id)
 );
 
--- The one answer to "may they?". Walks down from the wanted group; whoever is deactivated is in no group.
-create function is_group_member(who bigint, wanted bigint) returns boolean
+-- Whether somebody who joined then is still too new to be a full member.
+create function is_waiting(joined timestamptz, realm_settings jsonb) returns boolean
 language sql stable parallel safe as $$
-    with recursive reached(id) as (
-        select wanted
-        union
-        select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
-    )
-    select exists (
-        select from account join realm on realm.id = account.realm_id
-        where account.id = who and account.is_active and (
-            exists (select from reached join group_member
-                on group_member.group_id = reached.id and group_member.user_id = who)
-            or exists (select from reached join user_group on user_group.id = reached.id
-                where user_group.realm_id = account.realm_id and user_group.lowest_role >= account.role
-                and (not user_group.is_for_full_members or account.role < 400 or account.date_joined
-                    <= now() - make_interval(days => coalesce((realm.settings->>'waiting_period_threshold')::int, 0))))
+    select joined > now() - make_interval(days => coalesce((realm_settings->>'waiting_period_threshold')::int, 0))
+$$;
+
+-- The one answer to "may they?". Walks down from the wanted group; whoever is deactivated is in no group.
+-- In plpgsql, because its plan is made once per connection and not once per statement.
+create function is_group_member(who bigint, wanted bigint) returns boolean
+language plpgsql stable parallel safe as $$
+begin
+    return (
+        with recursive reached(id) as (
+            select wanted
+            union
+            select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
         )
-    )
+        select exists (
+            select from account join realm on realm.id = account.realm_id
+            where account.id = who and account.is_active and (
+                exists (select from reached join group_member
+                    on group_member.group_id = reached.id and group_member.user_id = who)
+                or exists (select from reached join user_group on user_group.id = reached.id
+                    where user_group.realm_id = account.realm_id and user_group.lowest_role >= account.role
+                    and not (user_group.is_for_full_members and account.role = 400
+                        and is_waiting(account.date_joined, realm.settings)))
+            )
+        )
+    );
+end
 $$;
 
 -- Grows with every change of anything a user record shows, whoever makes it: a list of users is as good as this number.
+-- It follows the clock, so that a database restored from a backup does not come to numbers that clients have seen before.
 -- Transactions lock accounts in the order of their ids before they change the first of them; the realm comes last.
 alter table realm add column users_version bigint not null default 0;
 
 create function users_changed() returns trigger language plpgsql as $$
 begin
-    update realm set users_version = users_version + 1 where id in (select realm_id from changed);
+    update realm set users_version = greatest(users_version + 1, extract(epoch from clock_timestamp()) * 1000000)
+    where id in (select realm_id from changed);
     return null;
 end
 $$;
 create function users_updated() returns trigger language plpgsql as $$
 begin
-    update realm set users_version = users_version + 1 where id in (
+    update realm set users_version = greatest(users_version + 1, extract(epoch from clock_timestamp()) * 1000000)
+    where id in (
         select changed.realm_id from changed join unchanged on unchanged.id = changed.id
         where row(changed.email, changed.full_name, changed.role, changed.bot_type, changed.bot_owner_id,
             changed.is_active, changed.is_imported_stub, changed.date_joined, changed.timezone, changed.avatar_version,
