@@ -14,6 +14,7 @@ from nats.aio.client import Client
 
 import tertulia.channels.routes
 import tertulia.events.routes
+import tertulia.groups.routes
 import tertulia.messages.routes
 import tertulia.reads.routes
 import tertulia.realms.routes
@@ -26,6 +27,7 @@ from tertulia.events.logged import Presenter
 from tertulia.events.polls import Polls
 from tertulia.events.register import InitialState
 from tertulia.events.stream import StreamUnavailable
+from tertulia.groups import state as groups_state
 from tertulia.kernel.db import LOST, Database, Reader, Transaction, as_refusal
 from tertulia.kernel.docs_page import documentation
 from tertulia.kernel.endpoint import collect
@@ -46,6 +48,7 @@ log = structlog.get_logger()
 
 ROUTES = (
     tertulia.realms.routes,
+    tertulia.groups.routes,
     tertulia.users.routes,
     tertulia.channels.routes,
     tertulia.messages.routes,
@@ -55,6 +58,7 @@ ROUTES = (
 STATE = (
     realms_state.version,
     realms_state.realm,
+    groups_state.realm_user_groups,
     users_state.realm_users,
     channels_state.subscriptions,
     reads_state.newest_message,

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.groups import queries, statements
+from tertulia.groups.rules import group_deactivated, no_such_group
 from tertulia.groups.settings import SettingRule
 from tertulia.groups.system import SystemGroup
 from tertulia.groups.values import ChangedValue, GroupMembers, GroupValue, canonical, check_allowed, check_expected
@@ -78,9 +79,9 @@ async def check_exists(tx: Transaction, realm_id: int, value: GroupValue) -> Non
     found = await queries.lock_named(tx, realm_id, groups) if groups else {}
     for group_id in groups:
         if group_id not in found:
-            raise Refusal("Invalid user group" if isinstance(value, int) else f"Invalid user group ID: {group_id}")
+            raise no_such_group() if isinstance(value, int) else Refusal(f"Invalid user group ID: {group_id}")
         if found[group_id]:
-            raise Refusal("This user group is deactivated.")
+            raise group_deactivated()
     if isinstance(value, GroupMembers):
         await check_users(tx, realm_id, value.direct_members)
 

@@ -41,9 +41,9 @@ async def check_holds(reader: Reader, caller: Caller, setting: str) -> None:
 
 async def may_in_group(reader: Reader, caller: Caller, group: Group, action: GroupAction) -> bool:
     """Whether the caller may do this to a group. System groups are nobody's."""
-    permits = PERMITS[action]
-    if group.is_system and permits.realm_settings:
+    if group.is_system:
         return False
+    permits = PERMITS[action]
     holders = [(getattr(group, setting), GROUP_SETTINGS[setting].allow_everyone) for setting in permits.group_settings]
     return await _holds_any(reader, caller, permits.realm_settings, holders)
 

@@ -62,3 +62,13 @@ def action_on_members(user_ids: list[int], own_id: int, *, adding: bool) -> Grou
     if user_ids == [own_id]:
         return GroupAction.JOIN if adding else GroupAction.LEAVE
     return GroupAction.ADD_MEMBERS if adding else GroupAction.REMOVE_MEMBERS
+
+
+def no_such_group() -> Refusal:
+    """The refusal that the specification quotes."""
+    return Refusal("Invalid user group")
+
+
+def group_deactivated() -> Refusal:
+    """What only groups in use can do."""
+    return Refusal("This user group is deactivated.")

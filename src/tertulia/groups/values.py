@@ -14,8 +14,8 @@ Ids = Annotated[list[int], msgspec.Meta(max_length=10_000)]
 class GroupMembers(msgspec.Struct, frozen=True):
     """The object form of a value: an anonymous group that belongs to one setting."""
 
-    direct_members: list[int]
-    direct_subgroups: list[int]
+    direct_members: Ids
+    direct_subgroups: Ids
 
 
 GroupValue = int | GroupMembers

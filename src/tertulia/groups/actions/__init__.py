@@ -1,5 +1,8 @@
-"""What can be done to groups, one file per verb. Everything here runs in the caller's transaction."""
+"""What can be done to groups, one file per kind of change. Everything here runs in the caller's transaction."""
 
+from tertulia.groups.actions.change import Changes, change_group, deactivate_group
+from tertulia.groups.actions.create import Plan, create_group
+from tertulia.groups.actions.members import edit_group
 from tertulia.groups.actions.roles import tell_role_change
 
-__all__ = ["tell_role_change"]
+__all__ = ["Changes", "Plan", "change_group", "create_group", "deactivate_group", "edit_group", "tell_role_change"]

@@ -1,0 +1,79 @@
+"""Adding and removing direct members and subgroups. The caller holds the group, so nobody else changes it meanwhile."""
+
+from tertulia.groups import queries, statements
+from tertulia.groups.access import hold_group
+from tertulia.groups.events import tell_members, tell_subgroups
+from tertulia.groups.holders import check_exists, check_users
+from tertulia.groups.model import Group
+from tertulia.groups.rules import GroupAction, action_on_members
+from tertulia.groups.values import GroupMembers
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+
+Edit = tuple[list[int], list[int], list[int], list[int]]
+"""Members to add and to remove, subgroups to add and to remove; done in this order."""
+
+
+async def edit_group(tx: Transaction, caller: Caller, group_id: int, edit: Edit) -> None:
+    """Change who and what is in a group, all or nothing."""
+    group = await hold_group(tx, caller, group_id, *_actions_of(edit, caller.user_id))
+    for ids, change in zip(edit, (add_members, remove_members, add_subgroups, remove_subgroups), strict=True):
+        if ids:
+            await change(tx, caller.realm_id, group, sorted(set(ids)))
+
+
+def _actions_of(edit: Edit, own_id: int) -> list[GroupAction]:
+    add, remove, add_subgroups, remove_subgroups = edit
+    wanted = []
+    if add:
+        wanted.append(action_on_members(add, own_id, adding=True))
+    if remove:
+        wanted.append(action_on_members(remove, own_id, adding=False))
+    if add_subgroups and GroupAction.ADD_MEMBERS not in wanted:
+        wanted.append(GroupAction.ADD_MEMBERS)
+    if remove_subgroups:
+        wanted.append(GroupAction.MANAGE)
+    return wanted
+
+
+async def add_members(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:
+    """Add direct members; nobody may be one already."""
+    await check_users(tx, realm_id, wanted)
+    added = await statements.insert_members(tx, realm_id, group.id, wanted)
+    for user_id in wanted:
+        if user_id not in added:
+            raise Refusal(f"User {user_id} is already a member of this group.")
+    tell_members(tx, realm_id, "add_members", group.id, wanted, is_deactivated=group.is_deactivated)
+
+
+async def remove_members(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:
+    """Remove direct members; everybody must be one."""
+    await check_users(tx, realm_id, wanted)
+    removed = await statements.delete_members(tx, group.id, wanted)
+    for user_id in wanted:
+        if user_id not in removed:
+            raise Refusal(f"User {user_id} is not a member of this group.")
+    tell_members(tx, realm_id, "remove_members", group.id, wanted, is_deactivated=group.is_deactivated)
+
+
+async def add_subgroups(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:
+    """Add direct subgroups; none of them may be the group itself or hold it."""
+    await check_exists(tx, realm_id, GroupMembers([], wanted))
+    if group.id in await queries.all_subgroups(tx, wanted):
+        raise Refusal("A user group can't be a part of itself: it is one of these subgroups, or is below one of them.")
+    added = await statements.insert_subgroups(tx, realm_id, group.id, wanted)
+    for group_id in wanted:
+        if group_id not in added:
+            raise Refusal(f"User group {group_id} is already a subgroup of this group.")
+    tell_subgroups(tx, realm_id, "add_subgroups", group.id, wanted, is_deactivated=group.is_deactivated)
+
+
+async def remove_subgroups(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:
+    """Remove direct subgroups; all must be such."""
+    await check_exists(tx, realm_id, GroupMembers([], wanted))
+    removed = await statements.delete_subgroups(tx, group.id, wanted)
+    for group_id in wanted:
+        if group_id not in removed:
+            raise Refusal(f"User group {group_id} is not a subgroup of this group.")
+    tell_subgroups(tx, realm_id, "remove_subgroups", group.id, wanted, is_deactivated=group.is_deactivated)

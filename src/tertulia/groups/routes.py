@@ -1,0 +1,176 @@
+"""Endpoints of the groups feature."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from tertulia.groups import actions, queries
+from tertulia.groups.access import get_group
+from tertulia.groups.actions import Changes, Plan
+from tertulia.groups.holders import load_systems
+from tertulia.groups.records import group_record, group_records
+from tertulia.groups.rights import is_member
+from tertulia.groups.rules import MAX_DESCRIPTION_LENGTH
+from tertulia.groups.system import system_subgroups
+from tertulia.groups.values import ChangedValue, GroupValue
+from tertulia.kernel.auth import Member, Person
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.endpoint import get, patch, post
+from tertulia.kernel.errors import Refusal
+
+Description = Annotated[str, msgspec.Meta(max_length=MAX_DESCRIPTION_LENGTH)]
+UserIds = Annotated[list[int], msgspec.Meta(max_length=100_000)]
+GroupIds = Annotated[list[int], msgspec.Meta(max_length=10_000)]
+
+
+@get("/user_groups")
+async def get_groups(caller: Member, reader: Reader, *, include_deactivated_groups: bool = False) -> dict[str, Any]:
+    """All groups of the organization, system groups too."""
+    found = await group_records(reader, caller.realm_id, include_deactivated=include_deactivated_groups)
+    return {"user_groups": found}
+
+
+@post("/user_groups/create")
+async def create_group(
+    caller: Member,
+    tx: Transaction,
+    *,
+    name: str,
+    description: Description,
+    members: UserIds,
+    subgroups: GroupIds | None = None,
+    can_add_members_group: GroupValue | None = None,
+    can_join_group: GroupValue | None = None,
+    can_leave_group: GroupValue | None = None,
+    can_manage_group: GroupValue | None = None,
+    can_mention_group: GroupValue | None = None,
+    can_remove_members_group: GroupValue | None = None,
+) -> dict[str, int]:
+    """Make a group. Its first members and subgroups may be any, whatever its settings say."""
+    settings = {
+        "can_add_members_group": can_add_members_group,
+        "can_join_group": can_join_group,
+        "can_leave_group": can_leave_group,
+        "can_manage_group": can_manage_group,
+        "can_mention_group": can_mention_group,
+        "can_remove_members_group": can_remove_members_group,
+    }
+    chosen = {setting: value for setting, value in settings.items() if value is not None}
+    group_id = await actions.create_group(tx, caller, Plan(name, description, members, subgroups or [], chosen))
+    return {"group_id": group_id}
+
+
+@patch("/user_groups/{user_group_id}")
+async def change_group(
+    caller: Member,
+    tx: Transaction,
+    *,
+    user_group_id: int,
+    name: str | None = None,
+    description: Description | None = None,
+    deactivated: bool | None = None,
+    can_add_members_group: ChangedValue | None = None,
+    can_join_group: ChangedValue | None = None,
+    can_leave_group: ChangedValue | None = None,
+    can_manage_group: ChangedValue | None = None,
+    can_mention_group: ChangedValue | None = None,
+    can_remove_members_group: ChangedValue | None = None,
+) -> None:
+    """Change a group, or take it back into use with `deactivated` = false (true has no effect)."""
+    settings = {
+        "can_add_members_group": can_add_members_group,
+        "can_join_group": can_join_group,
+        "can_leave_group": can_leave_group,
+        "can_manage_group": can_manage_group,
+        "can_mention_group": can_mention_group,
+        "can_remove_members_group": can_remove_members_group,
+    }
+    wanted = {setting: change for setting, change in settings.items() if change is not None}
+    changes = Changes(name, description, deactivated, wanted)
+    if changes.are_none:
+        raise Refusal("Nothing to change was sent.")
+    await actions.change_group(tx, caller, user_group_id, changes)
+
+
+@post("/user_groups/{user_group_id}/deactivate")
+async def deactivate_group(caller: Person, tx: Transaction, *, user_group_id: int) -> None:
+    """Take a group out of use. Refused while something in use names it; `objections` says what."""
+    await actions.deactivate_group(tx, caller, user_group_id)
+
+
+@post("/user_groups/{user_group_id}/members")
+async def edit_members(
+    caller: Member,
+    tx: Transaction,
+    *,
+    user_group_id: int,
+    add: UserIds | None = None,
+    delete: UserIds | None = None,
+    add_subgroups: GroupIds | None = None,
+    delete_subgroups: GroupIds | None = None,
+) -> None:
+    """Add and remove direct members and subgroups, all or nothing."""
+    edit = (add or [], delete or [], add_subgroups or [], delete_subgroups or [])
+    if not any(edit):
+        raise Refusal("Nothing to do: send at least one of `add`, `delete`, `add_subgroups` and `delete_subgroups`.")
+    await actions.edit_group(tx, caller, user_group_id, edit)
+
+
+@post("/user_groups/{user_group_id}/subgroups")
+async def edit_subgroups(
+    caller: Member,
+    tx: Transaction,
+    *,
+    user_group_id: int,
+    add: GroupIds | None = None,
+    delete: GroupIds | None = None,
+) -> None:
+    """Add and remove direct subgroups, all or nothing."""
+    if not add and not delete:
+        raise Refusal("Nothing to do: send at least one of `add` and `delete`.")
+    await actions.edit_group(tx, caller, user_group_id, ([], [], add or [], delete or []))
+
+
+@get("/user_groups/{user_group_id}/members")
+async def get_members(
+    caller: Member, reader: Reader, *, user_group_id: int, direct_member_only: bool = False
+) -> dict[str, list[int]]:
+    """Who belongs to a group: everybody, or the direct members only."""
+    group = await get_group(reader, caller, user_group_id)
+    if direct_member_only:
+        record = await group_record(reader, caller.realm_id, group.id)
+        return {"members": record.members}
+    return {"members": await queries.all_members(reader, caller.realm_id, group.id)}
+
+
+@get("/user_groups/{user_group_id}/members/{user_id}")
+async def get_membership(
+    caller: Member, reader: Reader, *, user_group_id: int, user_id: int, direct_member_only: bool = False
+) -> dict[str, bool]:
+    """Whether a user belongs to a group."""
+    group = await get_group(reader, caller, user_group_id)
+    is_active = await queries.find_active(reader, caller.realm_id, user_id)
+    if is_active is None:
+        raise Refusal("There is no such user.")
+    if not is_active:
+        raise Refusal("This user is deactivated.")
+    if direct_member_only:
+        record = await group_record(reader, caller.realm_id, group.id)
+        return {"is_user_group_member": user_id in record.members}
+    return {"is_user_group_member": await is_member(reader, user_id, group.id)}
+
+
+@get("/user_groups/{user_group_id}/subgroups")
+async def get_subgroups(
+    caller: Member, reader: Reader, *, user_group_id: int, direct_subgroup_only: bool = False
+) -> dict[str, list[int]]:
+    """The groups that are parts of a group: all, or the direct ones only."""
+    group = await get_group(reader, caller, user_group_id)
+    if direct_subgroup_only:
+        record = await group_record(reader, caller.realm_id, group.id)
+        return {"subgroups": record.direct_subgroup_ids}
+    systems = await load_systems(reader, caller.realm_id)
+    found = await queries.all_subgroups(reader, [group.id])
+    for reached in found & systems.names.keys():
+        found |= {systems.id_of(below) for below in system_subgroups(systems.names[reached])}
+    return {"subgroups": sorted(found - {group.id})}
