@@ -213,7 +213,7 @@ async def alike_subscriptions(
 
 
 async def open_histories(tx: Transaction, joined: Sequence[Joined], last_seqs: dict[int, int]) -> None:
-    """Everything from here on is theirs; what was sent while they were away counts as read."""
+    """Everything from here on is theirs, and everything before counts as read: clients forgot it when they left."""
     sql = """
     insert into read_state (conversation_id, user_id, read, history)
     select conversation_id, user_id, int8multirange(int8range(1, last_seq + 1)),
@@ -221,7 +221,7 @@ async def open_histories(tx: Transaction, joined: Sequence[Joined], last_seqs: d
     from unnest($1::bigint[], $2::bigint[], $3::bigint[]) as joined(conversation_id, user_id, last_seq)
     order by conversation_id, user_id
     on conflict (conversation_id, user_id) do update
-    set read = read_state.read + (excluded.read - read_state.history), history = read_state.history + excluded.history
+    set read = read_state.read + excluded.read, history = read_state.history + excluded.history
     """
     channels = [row.channel_id for row in joined]
     await tx.execute(sql, channels, [row.user_id for row in joined], [last_seqs[channel] for channel in channels])

@@ -118,13 +118,16 @@ async def change_read(tx: Transaction, user_id: int, changes: dict[int, list[tup
 
 
 async def newest_message_id(reader: Reader, user_id: int) -> int:
-    """The newest message the user has received; -1 if there is none."""
+    """The newest message the user has received, wherever that was; -1 if there is none."""
+    # In a conversation ids follow numbers; the bound keeps the scan from walking through what came after they left.
     sql = """
     select max(found.id) from read_state, lateral (
-        select id from message where message.conversation_id = read_state.conversation_id and seq <@ history
-        order by id desc limit 1
+        select id from message
+        where message.conversation_id = read_state.conversation_id and seq <@ history
+            and seq < coalesce(upper(history), 9223372036854775807)
+        order by seq desc limit 1
     ) as found
-    where user_id = $1 and upper_inf(history)
+    where user_id = $1 and not isempty(history)
     """
     found = await reader.fetchval(sql, user_id)
     return -1 if found is None else int(found)
