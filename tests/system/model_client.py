@@ -1,0 +1,212 @@
+"""A client in plain Python: it holds the state of a registration and applies events to it, as any client would.
+
+It is strict where a client would shrug: an event that changes nothing, repeats, or speaks of something unknown is an
+error, because the server promises each change exactly once.
+"""
+
+from typing import Any, NamedTuple
+
+Json = dict[str, Any]
+GUEST = 600
+
+
+class Where(NamedTuple):
+    """Where an unread message is listed: `pms` by person, `huddles` by people, `streams` by channel and topic."""
+
+    kind: str
+    key: Any
+
+    def shown(self, empty_topic: str) -> "Where":
+        """The same for a client that does not know the empty topic, but has a name for it."""
+        if self.kind == "topic" and self.key[1] == "":
+            return Where("topic", (self.key[0], empty_topic))
+        return self
+
+
+class Mismatch(AssertionError):
+    """The events do not fit the state."""
+
+
+class ModelState:
+    """What POST /register said, kept current by events. Only what the features so far change is in it."""
+
+    def __init__(self, registered: Json) -> None:
+        self.user_id: int = registered["user_id"]
+        self.is_guest: bool = registered["is_guest"]
+        self.subscriptions = _by(registered["subscriptions"], "stream_id")
+        self.unsubscribed = _by(registered["unsubscribed"], "stream_id")
+        self.never_subscribed = _by(registered["never_subscribed"], "stream_id")
+        self.users = _by(registered["realm_users"], "user_id")
+        self.max_message_id: int = registered["max_message_id"]
+        self.unread = unread_of(registered["unread_msgs"])
+        if registered["unread_msgs"]["count"] != len(self.unread):
+            raise Mismatch(f"unread_msgs counts {registered['unread_msgs']['count']} of {len(self.unread)} messages")
+
+    def apply(self, event: Json) -> None:
+        """Take one event."""
+        handler = getattr(self, f"_{event['type']}")
+        handler(event)
+
+    def differences(self, other: "ModelState") -> list[str]:
+        """What the other one says differently, in words; empty if they agree."""
+        found: list[str] = []
+        for name in ("subscriptions", "unsubscribed", "never_subscribed", "users", "unread"):
+            found += _compare(name, getattr(self, name), getattr(other, name))
+        if self.max_message_id != other.max_message_id:
+            found.append(f"max_message_id: {self.max_message_id} against {other.max_message_id}")
+        return found
+
+    # Events by type
+
+    def _message(self, event: Json) -> None:
+        message = event["message"]
+        number = message["id"]
+        if message["type"] == "stream":
+            channel = self.subscriptions.get(message["stream_id"])
+            if channel is None:
+                return  # a listener to all public channels: heard, but not received
+            if channel["first_message_id"] is None:
+                channel["first_message_id"] = number
+            where = Where("topic", (message["stream_id"], message["subject"]))
+        else:
+            where = self._direct([person["id"] for person in message["display_recipient"]])
+        self.max_message_id = max(self.max_message_id, number)
+        if "read" not in event["flags"]:
+            self._add_unread(number, where)
+
+    def _update_message_flags(self, event: Json) -> None:
+        if event["flag"] != "read" or event["all"] or not event["messages"]:
+            raise Mismatch(f"not a change of what is read: {event}")
+        for number in event["messages"]:
+            if event["op"] == "add":
+                if self.unread.pop(number, None) is None:
+                    raise Mismatch(f"message {number} became read and was not unread")
+            else:
+                self._add_unread(number, self._detailed(event["message_details"][str(number)]))
+
+    def _subscription(self, event: Json) -> None:
+        match event["op"]:
+            case "add":
+                for channel in event["subscriptions"]:
+                    self._join(channel)
+            case "remove":
+                for channel in event["subscriptions"]:
+                    self._leave(channel["stream_id"])
+            case "peer_add" | "peer_remove":
+                self._peers(event, 1 if event["op"] == "peer_add" else -1)
+            case op:
+                raise Mismatch(f"unknown change of a subscription: {op}")
+
+    def _stream(self, event: Json) -> None:
+        if event["op"] != "create":
+            raise Mismatch(f"unknown change of a channel: {event['op']}")
+        for channel in event["streams"]:
+            if self._known(channel["stream_id"]) is not None:
+                raise Mismatch(f"channel {channel['stream_id']} came to be twice")
+            self.never_subscribed[channel["stream_id"]] = channel
+
+    def _realm_user(self, event: Json) -> None:
+        person = event["person"]
+        if event["op"] != "add" or person["user_id"] in self.users:
+            raise Mismatch(f"a user came twice, or something else: {event}")
+        self.users[person["user_id"]] = person
+
+    # Their parts
+
+    def _join(self, channel: Json) -> None:
+        number = channel["stream_id"]
+        if number in self.subscriptions:
+            raise Mismatch(f"joined channel {number} twice")
+        self.unsubscribed.pop(number, None)
+        self.never_subscribed.pop(number, None)
+        self.subscriptions[number] = channel
+
+    def _leave(self, number: int) -> None:
+        channel = self.subscriptions.pop(number, None)
+        if channel is None:
+            raise Mismatch(f"left channel {number} without being in it")
+        self.unread = {
+            message: where for message, where in self.unread.items() if where.kind != "topic" or where.key[0] != number
+        }
+        if not channel["invite_only"] and not self.is_guest:
+            self.unsubscribed[number] = channel
+
+    def _peers(self, event: Json, sign: int) -> None:
+        for number in event["stream_ids"]:
+            channel = self._known(number)
+            if sign > 0 and self.user_id in event["user_ids"]:
+                continue  # the subscription that came with it counts them already
+            if channel is not None:
+                channel["subscriber_count"] += sign * len(event["user_ids"])
+
+    def _known(self, number: int) -> Json | None:
+        for channels in (self.subscriptions, self.unsubscribed, self.never_subscribed):
+            if number in channels:
+                return channels[number]
+        return None
+
+    def _add_unread(self, number: int, where: Where) -> None:
+        if number in self.unread:
+            raise Mismatch(f"message {number} became unread twice")
+        self.unread[number] = where
+
+    def _direct(self, people: list[int]) -> Where:
+        others = sorted(set(people) - {self.user_id})
+        if len(others) <= 1:
+            return Where("direct", others[0] if others else self.user_id)
+        return Where("group", ",".join(map(str, sorted({*people, self.user_id}))))
+
+    def _detailed(self, details: Json) -> Where:
+        if details["type"] == "stream":
+            return Where("topic", (details["stream_id"], details["topic"]))
+        return self._direct(details["user_ids"])
+
+
+def unread_of(bundle: Json) -> dict[int, Where]:
+    """`unread_msgs`, message by message."""
+    found: list[tuple[int, Where]] = []
+    for one in bundle["pms"]:
+        found += [(number, Where("direct", one["other_user_id"])) for number in one["unread_message_ids"]]
+    for one in bundle["huddles"]:
+        found += [(number, Where("group", one["user_ids_string"])) for number in one["unread_message_ids"]]
+    for one in bundle["streams"]:
+        where = Where("topic", (one["stream_id"], one["topic"]))
+        found += [(number, where) for number in one["unread_message_ids"]]
+    if len(dict(found)) != len(found):
+        raise Mismatch(f"a message is listed twice in {bundle}")
+    return dict(found)
+
+
+def _by(records: list[Json], key: str) -> dict[int, Json]:
+    found = {record[key]: record for record in records}
+    if len(found) != len(records):
+        raise Mismatch(f"listed twice: {records}")
+    return found
+
+
+# Whoever is not in a channel does not hear of its first message.
+_UNKNOWABLE = {"unsubscribed": {"first_message_id"}, "never_subscribed": {"first_message_id"}}
+
+
+def _compare(name: str, ours: dict[int, Any], theirs: dict[int, Any]) -> list[str]:
+    found = []
+    for key in sorted(ours.keys() | theirs.keys()):
+        one, other = ours.get(key), theirs.get(key)
+        if one is None or other is None:
+            found.append(f"{name}[{key}]: {_short(one)} against {_short(other)}")
+        elif isinstance(one, dict) and isinstance(other, dict):
+            fields = (one.keys() | other.keys()) - _UNKNOWABLE.get(name, set())
+            found += [
+                f"{name}[{key}][{field}]: {one.get(field)!r} against {other.get(field)!r}"
+                for field in sorted(fields)
+                if one.get(field) != other.get(field)
+            ]
+        elif one != other:
+            found.append(f"{name}[{key}]: {one} against {other}")
+    return found
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, dict):
+        return str(value.get("name", value.get("full_name", value)))
+    return "nothing" if value is None else str(value)

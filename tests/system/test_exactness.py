@@ -1,0 +1,157 @@
+"""State at registration + events = state at any later registration, whatever happens at the same time."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+
+import httpx
+import pytest
+import uvloop
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from tertulia.kernel.db import Database
+from tests.server import OwnServer, Server
+from tests.system.histories import (
+    Act,
+    Arrive,
+    Expel,
+    Found,
+    History,
+    Hold,
+    Invite,
+    Join,
+    Leave,
+    Mark,
+    Poll,
+    Register,
+    Say,
+    Whisper,
+    World,
+)
+from tests.system.slow_standby import slow_standby
+from tests.system.web_process import second_web
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+
+HISTORIES = 210
+LATE_HISTORIES = 20
+PEOPLE = 4
+
+_process = st.integers(0, 1)
+_channel = st.integers(0, 5)
+_some_channels = st.frozensets(_channel, min_size=1, max_size=3)
+_some_people = st.frozensets(st.integers(0, PEOPLE - 1), min_size=1, max_size=PEOPLE)
+_read = st.sampled_from([None, True, False])
+_register = st.builds(Register, _process, st.sampled_from([False, False, True]), st.sampled_from([True, True, False]))
+_say = st.builds(Say, _channel, st.sampled_from(["", "", "tea", "Tea"]), _read, _process)
+_poll = st.builds(Poll, st.integers(0, 3), _process, st.booleans())
+_acts: st.SearchStrategy[Act] = st.one_of(
+    _say,
+    _say,
+    _say,
+    st.builds(Whisper, _some_people, _read, _process),
+    st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
+    st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
+    st.builds(Join, _some_channels, _process),
+    st.builds(Leave, _some_channels, _process),
+    st.builds(Found, st.booleans(), _process),
+    st.builds(Invite, _some_people, _some_channels),
+    st.builds(Expel, _some_people, _some_channels),
+    st.builds(Arrive),
+    _register,
+    _register,
+    _poll,
+    _poll,
+    st.builds(Hold, st.integers(0, 3), _process),
+)
+_program = st.builds(lambda first, rest: (first, *rest), _register, st.lists(_acts, min_size=2, max_size=7))
+histories = st.builds(History, st.tuples(*[_program] * PEOPLE))
+
+# Timing decides, so a failure cannot be shrunk: the first one is shown as it happened.
+_given = settings(
+    deadline=None,
+    database=None,
+    phases=[Phase.generate],
+    suppress_health_check=list(HealthCheck),
+    print_blob=False,
+)
+
+
+class Played:
+    """A world and the loop it lives on, for tests that are called once per example."""
+
+    def __init__(self, runner: asyncio.Runner, world: World) -> None:
+        self.runner = runner
+        self.world = world
+
+    def play(self, history: History) -> None:
+        self.runner.run(self.world.play(history))
+
+
+@pytest.fixture(scope="module")
+def two_processes(server: Server) -> Iterator[Played]:
+    folder = Path(mkdtemp(prefix="tertulia-web-"))
+    with second_web(server, folder) as other, _played(server, [server.url, other.url]) as played:
+        yield played
+        print(played.world.counts)
+
+
+@pytest.mark.timeout(400)
+def test_state_and_events_add_up_whatever_people_do_at_the_same_time(two_processes: Played) -> None:
+    @given(histories)
+    @settings(_given, max_examples=HISTORIES)
+    def every_history(history: History) -> None:
+        two_processes.play(history)
+
+    every_history()
+    counts = two_processes.world.counts
+    assert counts["histories"] >= HISTORIES - 10, counts
+    assert counts["registrations"] > 2 * counts["histories"], counts
+    assert counts["refused"] < counts["acts"] / 3, counts
+
+
+@pytest.mark.timeout(200)
+def test_they_add_up_when_events_are_in_the_log_long_before_anybody_can_see_what_they_tell(
+    own_server: OwnServer,
+) -> None:
+    with (
+        second_web(own_server, own_server.folder) as other,
+        _played(own_server, [own_server.url, other.url]) as played,
+        slow_standby(own_server.postgres_url, 0.03),
+    ):
+
+        @given(histories)
+        @settings(_given, max_examples=LATE_HISTORIES)
+        def every_history(history: History) -> None:
+            played.play(history)
+
+        every_history()
+        print(played.world.counts)
+
+
+class _played:  # noqa: N801 -- used as a function
+    def __init__(self, server: Server, urls: list[str]) -> None:
+        self._server = server
+        self._urls = urls
+        self._runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)
+
+    def __enter__(self) -> Played:
+        self._opened = _open_world(self._server, self._urls)
+        return Played(self._runner, self._runner.run(self._opened.__aenter__()))
+
+    def __exit__(self, *_: object) -> None:
+        self._runner.run(self._opened.__aexit__(None, None, None))
+        self._runner.close()
+
+
+@asynccontextmanager
+async def _open_world(server: Server, urls: list[str]) -> AsyncIterator[World]:
+    limits = httpx.Limits(max_connections=100, max_keepalive_connections=100)
+    async with (
+        await Database.connect(server.postgres_url, shards=4, size=4) as database,
+        httpx.AsyncClient(timeout=30, limits=limits, trust_env=False) as http,
+    ):
+        yield World(database, http, urls)

@@ -1,0 +1,51 @@
+"""One more web process on the engines of a running server."""
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+
+from tertulia.engines import ChildProcess, free_port
+from tests.server import Server
+
+
+class WebProcess(ChildProcess):
+    """`tertulia web` beside the one that `tertulia dev` runs."""
+
+    def __init__(self, server: Server, log: Path, **settings: object) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        own = {"port": self.port, "rate_limits": "false", **settings}
+        own = {"postgres_url": server.postgres_url, "nats_url": server.nats_url, **own}
+        environment = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
+        super().__init__([sys.executable, "-m", "tertulia", "web"], log, env=environment)
+
+    def await_ready(self, seconds: float = 30.0) -> None:
+        deadline = time.monotonic() + seconds
+        while not is_ready(self.url):
+            assert self.is_alive(), "the web process ended"
+            assert time.monotonic() < deadline, "the web process did not become ready"
+            time.sleep(0.05)
+
+
+@contextmanager
+def second_web(server: Server, folder: Path, **settings: object) -> Iterator[WebProcess]:
+    """Started, ready, and stopped in the end."""
+    web = WebProcess(server, folder / "second-web.log", **settings)
+    web.start()
+    try:
+        web.await_ready()
+        yield web
+    finally:
+        web.stop(seconds=20)
+
+
+def is_ready(url: str) -> bool:
+    try:
+        return httpx.get(f"{url}/health/ready", timeout=2, trust_env=False).status_code == 200
+    except httpx.HTTPError:
+        return False
