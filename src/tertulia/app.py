@@ -33,6 +33,7 @@ from tertulia.kernel.docs_page import documentation
 from tertulia.kernel.endpoint import collect
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.http import Api
+from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
 from tertulia.kernel.settings import Settings
 from tertulia.messages.events import MessagePresenter
 from tertulia.messages.lane import SendLane
@@ -79,18 +80,23 @@ async def open_app(settings: Settings) -> AsyncIterator[tuple[Api, Gateway]]:
     lane = SendLane(database, settings.postgres_url)
     gateway = Gateway(nc, database, settings, channels_state.memberships)
     came_back.append(gateway.reconnected)
+    budgets = RedisBudgets(settings.redis_url) if settings.redis_url else LocalBudgets()
     await _patiently("JetStream", gateway.open)
     try:
-        yield build_api(settings, database, lane, gateway), gateway
+        yield build_api(settings, database, lane, gateway, RateLimits(settings, budgets)), gateway
     finally:
+        await budgets.close()
         await lane.close()
         await gateway.close()
         await nc.close()
         await database.close()
 
 
-def build_api(settings: Settings, database: Database, lane: SendLane, gateway: Gateway) -> Api:
+def build_api(
+    settings: Settings, database: Database, lane: SendLane, gateway: Gateway, limits: RateLimits | None = None
+) -> Api:
     """Tie the features to their services."""
+    limits = limits or RateLimits(settings, LocalBudgets())
     finder = ChannelFinder(database)
     services: dict[type, Any] = {
         Settings: settings,
@@ -99,6 +105,7 @@ def build_api(settings: Settings, database: Database, lane: SendLane, gateway: G
         Places: Places(database, finder),
         ChannelFinder: finder,
         Gateway: gateway,
+        RateLimits: limits,
         Polls: Polls(gateway, PRESENTERS),
         InitialState: InitialState(STATE, settings),
     }
@@ -109,6 +116,7 @@ def build_api(settings: Settings, database: Database, lane: SendLane, gateway: G
         services=services,
         scopes={Transaction: database.transaction, Reader: database.reader},
         authenticator=KeyAuthenticator(database),
+        limits=limits if settings.rate_limits else None,
         translate=translate,
         observe=site.observe,
         external_host=settings.external_host,

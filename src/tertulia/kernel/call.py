@@ -94,6 +94,12 @@ class Call:
         """Send a header with the reply, whatever the reply will be."""
         self.reply_headers.append((name.lower().encode("ascii"), value.encode("latin-1", "replace")))
 
+    def set_header(self, name: str, value: str) -> None:
+        """Send a header with the reply, in place of one of that name that was set before."""
+        key = name.encode("latin-1")
+        self.reply_headers = [header for header in self.reply_headers if header[0] != key]
+        self.reply_headers.append((key, value.encode("latin-1")))
+
     @property
     def client(self) -> str:
         """Name of the program that calls: its `client` parameter, else from its User-Agent."""

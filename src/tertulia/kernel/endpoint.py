@@ -64,6 +64,8 @@ class Endpoint:
     feature: str
     body_limit: int | None
     listed: bool
+    limit: str | None = None
+    """A kind of call with a rate limit of its own, such as `mail`."""
 
     @property
     def caller(self) -> Injected | None:
@@ -72,7 +74,7 @@ class Endpoint:
 
 
 def get(path: str, **options: Any) -> Callable[[Function], Function]:
-    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns.
+    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit.
 
     `returns` describes the answer where the function's own return type does not, because it returns encoded bytes.
     """
@@ -127,6 +129,7 @@ def describe(
     body_limit: int | None = None,
     listed: bool = True,
     returns: Any = None,
+    limit: str | None = None,
 ) -> Endpoint:
     """Read an endpoint off a function's signature."""
     hints = typing.get_type_hints(function, include_extras=True)
@@ -161,6 +164,7 @@ def describe(
         feature=_feature(function.__module__),
         body_limit=body_limit,
         listed=listed,
+        limit=limit,
     )
 
 

@@ -1,6 +1,6 @@
 """The ASGI application: finds the endpoint, runs it, answers.
 
-Order of checks: route and method, authentication, parameters, action. A reply is encoded before a transaction commits
+Order of checks: route and method, authentication, rate limit, parameters, action. A reply is encoded before a transaction commits
 and sent after it did, so a client never sees success for something that was lost, nor failure for something that is
 kept. Every answer is JSON unless an endpoint says otherwise, carries X-Request-Id and is not cached.
 """
@@ -17,6 +17,7 @@ from tertulia.kernel.body import MAX_BODY, read_fields
 from tertulia.kernel.call import AsgiApp, Call, ClientGone, Receive, Scope, Send
 from tertulia.kernel.endpoint import Authenticator, Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
+from tertulia.kernel.limits import RateLimits
 from tertulia.kernel.params import read_params
 from tertulia.kernel.reply import JSON, Reply, success_body
 from tertulia.kernel.router import PathArgs, Router
@@ -52,6 +53,7 @@ class Api:
         services: Mapping[type, Any] | None = None,
         scopes: Mapping[type, Opener] | None = None,
         authenticator: Authenticator | None = None,
+        limits: RateLimits | None = None,
         translate: Translate | None = None,
         observe: Observe | None = None,
         external_host: str = "localhost",
@@ -60,6 +62,8 @@ class Api:
     ) -> None:
         self.endpoints = list(endpoints)
         bound = [_bind(each, services or {}, scopes or {}, authenticator, body_limit) for each in self.endpoints]
+        for each in bound:
+            each.limits = limits
         self._router = Router(
             (each.endpoint.method, each.endpoint.path, each.endpoint.path_params, each) for each in bound
         )
@@ -122,7 +126,7 @@ class _Bound:
     """An endpoint tied to the services of one application."""
 
     __slots__ = ("args", "authenticator", "body_limit", "call_at", "caller_at", "endpoint", "function", "kind", "known",
-                 "optional", "params", "scopes")  # fmt: skip
+                 "limits", "optional", "params", "scopes")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, authenticator: Authenticator | None, body_limit: int) -> None:
         self.endpoint = endpoint
@@ -131,6 +135,7 @@ class _Bound:
         self.known = {"client", *(name for param in endpoint.params for name in param.names)}
         self.body_limit = endpoint.body_limit or body_limit
         self.authenticator = authenticator
+        self.limits: RateLimits | None = None
         self.args: list[Any] = []
         self.scopes: list[tuple[int, Opener]] = []
         self.call_at = self.caller_at = -1
@@ -140,9 +145,11 @@ class _Bound:
     async def run(self, call: Call, kwargs: PathArgs) -> Reply:
         """Authenticate, read parameters, act; the answer is encoded before any scope is left."""
         args = self.args.copy()
+        caller = None
         if self.caller_at >= 0:
-            assert self.authenticator is not None
-            args[self.caller_at] = await self.authenticator.authenticate(call, self.kind, self.optional)
+            caller = args[self.caller_at] = await self._authenticate(call)
+        if self.limits is not None:
+            await self.limits.check(call, caller, self.endpoint.limit)
         if self.call_at >= 0:
             args[self.call_at] = call
         fields = await read_fields(call, self.body_limit)
@@ -159,6 +166,16 @@ class _Bound:
             for at, opener in self.scopes:
                 args[at] = await stack.enter_async_context(opener())
             return _answer(await self.function(*args, **kwargs), ignored)
+
+    async def _authenticate(self, call: Call) -> Caller | None:
+        assert self.authenticator is not None
+        try:
+            return await self.authenticator.authenticate(call, self.kind, self.optional)
+        except Refusal:
+            # Wrong credentials cost the address that tries them.
+            if self.limits is not None:
+                await self.limits.check(call, None)
+            raise
 
 
 def _bind(

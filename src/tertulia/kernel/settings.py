@@ -40,9 +40,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     external_host: str = "localhost"
     """The organization with the empty subdomain lives here, others at `<subdomain>.<external_host>`."""
     external_scheme: Literal["http", "https"] = "http"
+    fake_email_domain: str = "tertulia.invalid"
+    """Where hidden email addresses seem to be, if `external_host` is no name that could be part of an address."""
     max_body_bytes: int = 25 * 1024 * 1024
     drain_seconds: float = 10.0
     """How long a stopping web process waits for requests under way."""
+
+    # Rate limits, written as calls/seconds
+    rate_limits: bool = True
+    """Off is for load tests only."""
+    user_rate: str = "200/60"
+    address_rate: str = "100/60"
+    """For requests without valid credentials."""
+    mail_rate: str = "5/86400"
+    """For requests that make the server send mail, per address."""
+    redis_url: str = ""
+    """Keeps the budgets in Redis, exact across nodes; empty: in each process. Needs the extra `redis`."""
 
     # Event log
     shards: int = 4

@@ -1,0 +1,180 @@
+"""Rate limits: how often somebody may call.
+
+A budget is a burst of `count`, refilled evenly over `seconds` (the generic cell rate algorithm: one number per key, the
+time at which the budget is full again). It is kept in this process, or, exact across nodes, in Redis when a URL is set.
+A refused request spends nothing. If Redis is away, requests pass: limits protect the service, they must not end it.
+"""
+
+import ipaddress
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import structlog
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.call import Call
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings, SettingsError
+
+log = structlog.get_logger()
+
+MAX_KEYS = 100_000
+"""After so many keys the full budgets among them are forgotten: a full budget is like none."""
+
+
+class Rate(NamedTuple):
+    """A budget: so many calls in so many seconds."""
+
+    count: int
+    seconds: float
+
+
+class Outcome(NamedTuple):
+    """What became of a call: `retry_after` is 0 if it was allowed."""
+
+    remaining: int
+    full_at: float
+    retry_after: float
+
+
+class Budgets(Protocol):
+    """Where budgets are kept."""
+
+    async def take(self, bucket: str, key: str, rate: Rate) -> Outcome:
+        """Spend one call of a budget, if there is one left."""
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class LocalBudgets:
+    """Budgets of this process."""
+
+    def __init__(self) -> None:
+        self._full_at: dict[tuple[str, str], float] = {}
+
+    async def take(self, bucket: str, key: str, rate: Rate) -> Outcome:
+        """Spend one call of a budget, if there is one left."""
+        now = time.time()
+        outcome = spend(self._full_at.get((bucket, key), 0.0), now, rate)
+        if not outcome.retry_after:
+            if len(self._full_at) >= MAX_KEYS:
+                self._full_at = {name: at for name, at in self._full_at.items() if at > now}
+            self._full_at[bucket, key] = outcome.full_at
+        return outcome
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def spend(full_at: float, now: float, rate: Rate) -> Outcome:
+    """One call at the time `now` of a budget that is full again at `full_at` (pure)."""
+    price = rate.seconds / rate.count
+    full_at = max(full_at, now)
+    after = full_at + price
+    excess = after - now - rate.seconds
+    if excess > 1e-9:
+        return Outcome(0, full_at, excess)
+    return Outcome(int((now + rate.seconds - after) / price + 1e-9), after, 0.0)
+
+
+class RedisBudgets:
+    """Budgets shared by all nodes, by the `limits` library (extra `redis`): a moving window in one script call."""
+
+    def __init__(self, url: str) -> None:
+        try:
+            from limits.aio.storage import RedisStorage
+            from limits.aio.strategies import MovingWindowRateLimiter
+        except ImportError as error:
+            raise SettingsError("redis_url needs the extra: pip install 'tertulia[redis]'") from error
+        self._storage: Any = RedisStorage(f"async+{url}", implementation="redispy", key_prefix="tertulia")
+        self._strategy: Any = MovingWindowRateLimiter(self._storage)
+
+    async def take(self, bucket: str, key: str, rate: Rate) -> Outcome:
+        """Spend one call of a budget, if there is one left."""
+        from limits import RateLimitItemPerSecond
+
+        item = RateLimitItemPerSecond(rate.count, int(rate.seconds), namespace=bucket)
+        try:
+            allowed = await self._strategy.hit(item, key)
+            stats = await self._strategy.get_window_stats(item, key)
+        except Exception as error:
+            log.warning("Redis is away: requests are not limited", error=repr(error))
+            return Outcome(rate.count, time.time(), 0.0)
+        return Outcome(stats.remaining, stats.reset_time, 0.0 if allowed else max(0.01, stats.reset_time - time.time()))
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._storage.storage.aclose()
+
+
+class RateLimits:
+    """Decides for each request of the API."""
+
+    def __init__(self, settings: Settings, budgets: Budgets) -> None:
+        self._budgets = budgets
+        self._user = parse_rates(settings.user_rate)
+        self._address = parse_rates(settings.address_rate)
+        self._kinds = {"mail": parse_rates(settings.mail_rate)}
+
+    async def check(self, call: Call, caller: Caller | None, kind: str | None = None) -> None:
+        """Spend what this request costs; a Refusal if the budget is used up."""
+        if caller is not None:
+            await self._spend(call, "user", str(caller.user_id), self._user)
+        else:
+            await self._spend(call, "address", network_of(call.peer), self._address)
+        if kind is not None:
+            await self._spend(call, kind, network_of(call.peer), self._kinds[kind])
+
+    async def spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
+        """Spend a budget of a feature's own, such as mails to one address."""
+        await self._spend(call, bucket, key, rates)
+
+    async def _spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
+        for rate in rates:
+            outcome = await self._budgets.take(f"{bucket}-{rate.seconds:g}", key, rate)
+            call.set_header("x-ratelimit-limit", str(rate.count))
+            call.set_header("x-ratelimit-remaining", str(outcome.remaining))
+            call.set_header("x-ratelimit-reset", str(int(outcome.full_at + 0.999)))
+            if outcome.retry_after:
+                raise too_often(outcome.retry_after)
+
+
+def too_often(retry_after: float) -> Refusal:
+    """The refusal of a used up budget. The key with the hyphen is what existing clients read."""
+    seconds = round(retry_after, 3)
+    return Refusal(
+        "You are calling too often. Please wait a moment.",
+        code="RATE_LIMIT_HIT",
+        status=429,
+        headers={"Retry-After": str(seconds)},
+        **{"retry-after": seconds},
+    )
+
+
+def parse_rates(text: str) -> tuple[Rate, ...]:
+    """`200/60` is 200 calls in 60 seconds; several with commas between them hold together."""
+    try:
+        pairs = [part.split("/") for part in text.split(",") if part.strip()]
+        rates = tuple(Rate(int(count), float(seconds)) for count, seconds in pairs)
+    except ValueError as error:
+        raise SettingsError(f"{text!r} is not a rate: write 200/60 for 200 calls in 60 seconds") from error
+    if any(rate.count < 1 or rate.seconds < 1 for rate in rates):
+        raise SettingsError(f"{text!r}: a rate has at least one call and one second")
+    return rates
+
+
+def network_of(address: str) -> str:
+    """What counts as one caller: an IPv4 address, or the /64 of an IPv6 address."""
+    try:
+        parsed = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv6Address):
+        if parsed.ipv4_mapped is not None:
+            return str(parsed.ipv4_mapped)
+        return str(ipaddress.ip_network((parsed, 64), strict=False))
+    return address

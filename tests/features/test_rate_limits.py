@@ -1,0 +1,103 @@
+"""Rate limits through the front door, in one process and across two by a real Redis."""
+
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tertulia.engines import ChildProcess, free_port
+from tests.server import OwnServer
+
+
+@pytest.fixture
+def redis_url(folder: Path) -> Iterator[str]:
+    program = shutil.which("redis-server")
+    assert program, "redis-server is missing: apt-get install redis-server (the .ci/run script does it as root)"
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    process = ChildProcess(command, folder / "redis.log")
+    process.start()
+    while "Ready to accept connections" not in (folder / "redis.log").read_text():
+        time.sleep(0.02)
+    yield f"redis://127.0.0.1:{port}/0"
+    process.stop(signal.SIGTERM, 10)
+
+
+@pytest.fixture
+def limited_server(folder: Path) -> Iterator[OwnServer]:
+    limits = {"TERTULIA_RATE_LIMITS": "true", "TERTULIA_USER_RATE": "20/60", "TERTULIA_ADDRESS_RATE": "30/60"}
+    own = OwnServer.start(folder, env=limits)
+    yield own
+    own.stop()
+
+
+def test_a_user_is_refused_after_the_burst_and_told_when_to_come_back(limited_server: OwnServer) -> None:
+    with limited_server.client(limited_server.guest) as guest:
+        first = guest.get("users/me")
+        assert first.status_code == 200
+        assert first.headers["X-RateLimit-Limit"] == "20"
+        left = int(first.headers["X-RateLimit-Remaining"])  # the demo's own talk may have spent some
+        assert 10 < left < 20
+        assert 0 < int(first.headers["X-RateLimit-Reset"]) - time.time() < 60
+        replies = [guest.get("users/me") for _ in range(30)]
+    refused = [reply for reply in replies if reply.status_code == 429]
+    assert 30 - left - 2 <= len(refused) <= 30 - left
+    body = refused[-1].json()
+    assert body["result"] == "error"
+    assert body["code"] == "RATE_LIMIT_HIT"
+    assert 0 < body["retry-after"] <= 3.1
+    assert float(refused[-1].headers["Retry-After"]) == body["retry-after"]
+    assert refused[-1].headers["X-RateLimit-Remaining"] == "0"
+    # Another user of the same address has a budget of their own.
+    with limited_server.client(limited_server.owner) as owner:
+        assert owner.get("users/me").status_code == 200
+
+
+def test_strangers_and_wrong_keys_spend_the_budget_of_their_address(limited_server: OwnServer) -> None:
+    with httpx.Client(base_url=f"{limited_server.url}/api/v1/", trust_env=False) as stranger:
+        codes = []
+        for attempt in range(45):
+            if attempt % 2:
+                codes.append(stranger.get("server_settings").status_code)
+            else:
+                codes.append(stranger.get("users/me", auth=("nobody@example.com", "x" * 32)).status_code)
+    assert codes.count(429) >= 10
+    assert 401 in codes
+    assert 200 in codes
+
+
+def test_with_redis_two_processes_share_a_budget(folder: Path, redis_url: str) -> None:
+    limits = {"TERTULIA_RATE_LIMITS": "true", "TERTULIA_USER_RATE": "20/60", "TERTULIA_REDIS_URL": redis_url}
+    own = OwnServer.start(folder, env=limits)
+    port = free_port()
+    settings = own.environment(port=port, rate_limits="true", user_rate="20/60", redis_url=redis_url)
+    second = ChildProcess([sys.executable, "-m", "tertulia", "web"], folder / "web2.log", env=settings)
+    second.start()
+    try:
+        url = f"http://127.0.0.1:{port}"
+        _wait_ready(url)
+        with own.client(own.guest) as here, own.client(own.guest, url=url) as there:
+            left = int(here.get("users/me").headers["X-RateLimit-Remaining"])
+            codes = [client.get("users/me").status_code for _ in range(15) for client in (here, there)]
+        assert 10 < left < 20
+        assert codes == [200] * left + [429] * (30 - left)
+    finally:
+        second.stop(signal.SIGTERM, 20)
+        own.stop()
+
+
+def _wait_ready(url: str) -> None:
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        try:
+            if httpx.get(f"{url}/health/ready", trust_env=False).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        time.sleep(0.05)
+    raise AssertionError("the second web process did not become ready")
