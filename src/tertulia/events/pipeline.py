@@ -20,11 +20,11 @@ from secrets import token_hex
 from typing import Any, Final
 
 import structlog
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from tertulia.events import checkpoint, wal
 from tertulia.events.chain import Chain, Found
+from tertulia.events.connection import RelayConnection
 from tertulia.events.ledger import Due, Ledger
 from tertulia.events.publisher import Publisher
 from tertulia.events.relay_metrics import DURABLE, LAG_BYTES, LAG_SECONDS, REJECTED, TRANSIENT
@@ -48,7 +48,7 @@ log = structlog.get_logger("tertulia.events.relay")
 
 class Pipeline:
     def __init__(
-        self, settings: Settings, nc: Client, pg: Any, replication: Replication, chain: Chain, found: Found
+        self, settings: Settings, nc: RelayConnection, pg: Any, replication: Replication, chain: Chain, found: Found
     ) -> None:
         self._settings = settings
         self._nc = nc

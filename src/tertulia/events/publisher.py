@@ -15,16 +15,17 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import msgspec
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from tertulia.events.checkpoint import Mark
+from tertulia.events.connection import RelayConnection, encode_publish
 from tertulia.events.ledger import Due, Ledger
 from tertulia.events.stream import ApiError
 from tertulia.events.wal import position_key
 
 WINDOW: Final = 512
 WINDOW_BYTES: Final = 32 * 1024 * 1024
+CRLF: Final = "\r\n"
 ACK_SECONDS: Final = 5.0
 # No stream runs further than this ahead of its checkpoint, so a new epoch that starts this far above the checkpoint
 # starts above every sequence number that anybody can have seen.
@@ -65,6 +66,7 @@ class Shard:
     acked: Mark
     checkpointed: int
     refill: Mark | None = None  # what stood in the stream before its tail was lost, until it is there again
+    reply: str = ""  # where its acknowledgements go
     sent: deque[_Sent] = field(default_factory=deque)
 
 
@@ -72,7 +74,7 @@ _ack_decoder = msgspec.json.Decoder(_Ack)
 
 
 class Publisher:
-    def __init__(self, nc: Client, epoch: int, shards: dict[int, Shard], ledger: Ledger) -> None:
+    def __init__(self, nc: RelayConnection, epoch: int, shards: dict[int, Shard], ledger: Ledger) -> None:
         self.epoch = epoch
         self.shards = shards
         self._nc = nc
@@ -81,10 +83,13 @@ class Publisher:
         self._bytes = 0
         self._room = asyncio.Event()
         self._failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._inbox = nc.new_inbox()
+        inbox = nc.new_inbox()
+        for number, shard in shards.items():
+            shard.reply = f"{inbox}.{number}"
+        self._replies = f"{inbox}.*"
 
     async def start(self) -> None:
-        await self._nc.subscribe(f"{self._inbox}.*", cb=self._acknowledged)
+        await self._nc.subscribe(self._replies, cb=self._acknowledged)
 
     async def failure(self) -> None:
         """Raises as soon as something went wrong."""
@@ -106,15 +111,11 @@ class Publisher:
             shard.pos = pos
         if xid is not None and xid > shard.xmax:
             shard.xmax = xid
-        headers = {
-            "Nats-Expected-Last-Sequence": str(shard.seq),
-            "Nats-Expected-Stream": shard.stream,
-            "Pos": shard.pos,
-            "Epoch": str(self.epoch),
-            "Xmax": str(shard.xmax),
-        }
-        if xid is not None:
-            headers["Xid"] = str(xid)
+        headers = (
+            f"NATS/1.0\r\nNats-Expected-Last-Sequence: {shard.seq}\r\nNats-Expected-Stream: {shard.stream}\r\n"
+            f"Pos: {shard.pos}\r\nEpoch: {self.epoch}\r\nXmax: {shard.xmax}\r\n"
+            f"{'' if xid is None else f'Xid: {xid}{CRLF}'}\r\n"
+        )
         shard.seq += 1
         if shard.refill:
             _check_refill(shard, shard.refill)
@@ -123,7 +124,7 @@ class Publisher:
         shard.sent.append(_Sent(shard.seq, shard.pos, due, time.monotonic(), len(data)))
         self._in_flight += 1
         self._bytes += len(data)
-        await self._nc.publish(subject, data, reply=f"{self._inbox}.{number}", headers=headers)
+        await self._nc.put(encode_publish(subject, shard.reply, headers.encode(), data))
 
     async def drained(self) -> None:
         """Until nothing is in flight."""

@@ -15,13 +15,12 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any, Final
 
 import asyncpg
-import nats
 import structlog
-from nats.aio.client import Client
 
 from tertulia.events import checkpoint
 from tertulia.events.chain import Chain
 from tertulia.events.checkpoint import Mark
+from tertulia.events.connection import RelayConnection
 from tertulia.events.pipeline import Pipeline
 from tertulia.events.publisher import ChainBroken
 from tertulia.events.relay_metrics import ACTIVE, EPOCH, Role
@@ -68,14 +67,15 @@ class Session:
             ACTIVE.set(0)
             self._lost.cancel()
 
-    async def _connect_nats(self, stack: AsyncExitStack) -> Client:
+    async def _connect_nats(self, stack: AsyncExitStack) -> RelayConnection:
         async def closed() -> None:
             self._lose("NATS closed the connection")
 
         async def failed(error: Exception) -> None:
             log.debug("nats", error=repr(error))
 
-        nc = await nats.connect(
+        nc = RelayConnection()
+        await nc.connect(
             self._settings.nats_url.split(","),
             name="tertulia relay",
             allow_reconnect=False,
@@ -134,7 +134,7 @@ class Session:
         await checkpoint.create_slot(pg, self._settings.slot)
         return True
 
-    async def _work(self, nc: Client, pg: Any, replication: Replication, stop: asyncio.Event) -> None:
+    async def _work(self, nc: RelayConnection, pg: Any, replication: Replication, stop: asyncio.Event) -> None:
         chain = Chain(self._settings, nc, pg, self._remembered)
         try:
             found = await chain.inspect(replication.identity)

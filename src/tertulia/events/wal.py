@@ -10,6 +10,7 @@ final LSN; the LSN of an `M` message itself says when it was written, not when i
 
 import re
 from datetime import UTC, datetime
+from functools import lru_cache
 from struct import Struct
 from typing import Final, NamedTuple
 
@@ -50,15 +51,14 @@ class MalformedEvent(ValueError):
 
 def parse(payload: bytes) -> Begin | Commit | Message | None:
     """One protocol message; None for kinds that mean nothing to us."""
-    match payload[:1]:
-        case b"M":
-            return _message(payload)
-        case b"B":
-            commit_lsn, committed_at, _ = _BEGIN.unpack_from(payload, 1)
-            return Begin(commit_lsn, _POSTGRES_EPOCH + committed_at / 1e6)
-        case b"C":
-            _, _, end_lsn, _ = _COMMIT.unpack_from(payload, 1)
-            return Commit(end_lsn)
+    kind = payload[:1]
+    if kind == b"M":
+        return _message(payload)
+    if kind == b"B":
+        commit_lsn, committed_at, _ = _BEGIN.unpack_from(payload, 1)
+        return Begin(commit_lsn, _POSTGRES_EPOCH + committed_at / 1e6)
+    if kind == b"C":
+        return Commit(_COMMIT.unpack_from(payload, 1)[2])
     return None
 
 
@@ -88,6 +88,7 @@ def parse_event(message: Message, shards: int) -> Event:
     return Event(shard, message.prefix, int(xid), data)
 
 
+@lru_cache(maxsize=65_536)
 def find_shard(subject: str, shards: int) -> int | None:
     """The shard of a realm's subject; None if it is no such subject."""
     match = _SUBJECT.fullmatch(subject)
