@@ -2,6 +2,8 @@
 
 import re
 import subprocess
+import tomllib
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -62,6 +64,24 @@ def test_requirement_files_pin_by_hash_and_say_no_address(path: Path) -> None:
     assert [entry.splitlines()[0] for entry in entries if "==" not in entry or "--hash=sha256:" not in entry] == []
     assert "://" not in text
     assert not re.search(r"^\s*(-i|-f|--index|--extra-index|--find-links|--trusted)", text, flags=re.MULTILINE)
+
+
+def test_requirement_files_hold_every_dependency_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"]["optional-dependencies"]
+    base = project["project"]["dependencies"]
+    wanted = {
+        "base.txt": base,
+        "standalone.txt": base + extras["standalone"],
+        # The tests try every extra for real.
+        "dev.txt": [*base, *chain.from_iterable(extras.values()), *project["dependency-groups"]["dev"]],
+    }
+    for name, dependencies in wanted.items():
+        pinned = set(
+            re.findall(r"^([a-z0-9._-]+)(?:\[.*\])?==", (ROOT / "requirements" / name).read_text(), re.MULTILINE)
+        )
+        named = {re.split(r"[^\w.-]", dependency)[0].lower() for dependency in dependencies}
+        assert named - pinned == set(), f"requirements/{name} is old: run bin/lock"
 
 
 def test_scripts_are_executable_and_strict() -> None:
