@@ -116,7 +116,7 @@ class Gateway:
             snapshot = await read_snapshot(reader)
             state = await load_state(reader)
             memberships = await self._memberships(reader, caller.user_id)
-        start = await feed.start_of(snapshot, head)
+        start = await feed.start_of(snapshot, head) or await self._beginning(feed)
         record = QueueRecord(
             id=str(uuid.uuid4()),
             realm_id=caller.realm_id,
@@ -129,7 +129,8 @@ class Gateway:
             idle_seconds=idle_seconds,
         )
         await put_record(self._nc, record)
-        await self._add(record, feed, snapshot, memberships, start)
+        queue = await self._add(record, feed, snapshot, memberships, start)
+        queue.kept_at = time.monotonic()
         return record, state
 
     async def find(self, caller: Caller, queue_id: str, last_event_id: int | None = None) -> Queue:
@@ -171,7 +172,7 @@ class Gateway:
         try:
             await put_record(self._nc, self._queues[queue.id][2])
         except (StreamUnavailable, KeyError):
-            queue.kept_at = 0.0  # with the next poll
+            queue.kept_at = float("-inf")  # with the next poll
 
     def _must_read_again(self, queue: Queue, last_event_id: int | None) -> bool:
         """Whether what is kept here is not enough: another process has served the queue, or it was too far behind."""
@@ -207,9 +208,14 @@ class Gateway:
         async with self._database.snapshot() as reader:
             snapshot = await read_snapshot(reader)
             memberships = await self._memberships(reader, record.user_id)
-        self._let_go(queue_id)
+        self._let_go(queue_id, moved=True)
         await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
         return await self._add(record, feed, snapshot, memberships, after)
+
+    async def _beginning(self, feed: Feed) -> int:
+        """The number before the first that the log still has: the start of a queue in a realm without older events."""
+        info = await self._stream.info(feed.shard, feed.epoch)
+        return max(0, info.first_seq - 1) if info else 0
 
     async def _refilled(self, feed: Feed, seq: int) -> bool:
         """Whether the log comes to reach this number: a relay fills in what a NATS server lost of its end."""

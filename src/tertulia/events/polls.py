@@ -48,7 +48,7 @@ class Polls:
 
     async def _wait(self, call: Call, queue: Queue) -> None:
         queue.end_wait()
-        if self._gateway.draining:
+        if self._gateway.draining or not self._gateway.is_alive(queue):
             return
         loop = asyncio.get_running_loop()
         waiter = queue.waiter = loop.create_future()

@@ -67,7 +67,9 @@ class Queue:
         """An event that may have been for this listener was lost, or one said that their queues end."""
         self.has_moved = False
         """Another process serves the queue now."""
-        self.last_used = self.kept_at = time.monotonic()
+        self.last_used = time.monotonic()
+        self.kept_at = float("-inf")
+        """When this process last put off the end of the queue's record."""
         self.waiter: asyncio.Future[None] | None = None
 
     def replay(self, logged: Logged) -> None:
@@ -112,13 +114,15 @@ class Queue:
         """Take an event that this listener's audience hears, unless the state holds it or the client did not ask for it."""
         if not self.options.wants(logged.record.type) or not self.options.suits(logged.record.to):
             return
+        if logged.seq <= self.acknowledged:
+            return  # the client has it from another process, which was ahead of this one in the log
         if self.snapshot is not None:
             if self.snapshot.is_before(logged.pos):
                 self.snapshot = None
             elif self.snapshot.sees(logged.xid):
                 return
-        if len(self.pending) >= MAX_PENDING:
-            self.overflowed = True
+        if self.overflowed or len(self.pending) >= MAX_PENDING:
+            self.overflowed = True  # from here on everything is read from the log, or there would be a hole
             return
         self.pending.append(logged)
         if self.waiter is not None and not self.waiter.done():

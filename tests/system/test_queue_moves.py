@@ -1,0 +1,173 @@
+"""Queues that change from one web process to the other, and events that come in company."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import httpx
+import nats
+import pytest
+
+from tertulia.events.epoch import QUEUE_BUCKET
+from tertulia.events.record import Audience, record
+from tertulia.events.stream import call_api
+from tertulia.kernel.db import Database
+from tests.server import Server
+from tests.system.relay_site import eventually
+from tests.system.web_process import WebProcess, second_web
+
+pytestmark = pytest.mark.system
+
+
+@pytest.fixture(scope="module")
+def other(server: Server) -> Iterator[WebProcess]:
+    with second_web(server, Path(mkdtemp(prefix="tertulia-web-"))) as web:
+        yield web
+
+
+@asynccontextmanager
+async def here_and_there(server: Server, other: WebProcess) -> AsyncIterator[tuple[httpx.AsyncClient, ...]]:
+    user = server.members[0]
+    async with server.async_client(user) as here, server.async_client(user, url=other.url) as there:
+        yield here, there
+
+
+async def test_all_events_of_one_transaction_arrive_in_their_order(server: Server) -> None:
+    user = server.members[0]
+    async with (
+        server.async_client(user) as client,
+        await Database.connect(server.postgres_url, shards=4, size=1) as database,
+    ):
+        registered = await register(client)
+        async with database.transaction() as tx:
+            realm_id = await tx.fetchval("select realm_id from account where id = $1", user.user_id)
+            for number in range(3):
+                tx.emit(realm_id, record(Audience(users=(user.user_id,)), "test", {"number": number}))
+        events = [event async for event in heard(client, registered, 3)]
+    assert [event["number"] for event in events] == [0, 1, 2]
+
+
+async def test_a_poll_that_waits_on_one_process_ends_with_a_heartbeat_when_the_other_is_asked(
+    server: Server, other: WebProcess
+) -> None:
+    async with here_and_there(server, other) as (here, there):
+        registered = await register(here)
+        waiting = asyncio.create_task(poll(here, registered))
+        await eventually(lambda: is_waiting(server.url), 10)
+        elsewhere = asyncio.create_task(poll(there, registered))
+        [heartbeat] = await asyncio.wait_for(waiting, 10)
+        assert heartbeat["type"] == "heartbeat"
+        message_id = await send_to_self(here, server)
+        [event] = await asyncio.wait_for(elsewhere, 10)
+        assert event["message"]["id"] == message_id
+
+
+async def test_a_queue_that_moves_back_and_forth_delivers_everything_once(server: Server, other: WebProcess) -> None:
+    async with here_and_there(server, other) as clients:
+        registered = await register(clients[0])
+        sent, received = [], []
+        last = registered["last_event_id"]
+        for turn in range(30):
+            sent.append(await send_to_self(clients[turn % 3 == 0], server))
+            for event in await poll(clients[turn % 2], {**registered, "last_event_id": last}):
+                assert event["id"] > last
+                last = event["id"]
+                if event["type"] == "message":
+                    received.append(event["message"]["id"])
+        assert received == sent
+
+
+async def test_a_queue_that_moved_is_kept_alive_by_the_process_that_serves_it(
+    server: Server, other: WebProcess
+) -> None:
+    async with here_and_there(server, other) as (here, there):
+        registered = await register(here)
+        before = await record_revision(server, registered["queue_id"])
+        await poll(there, registered, dont_block="true")
+
+        async def renewed() -> bool:
+            return await record_revision(server, registered["queue_id"]) > before
+
+        await eventually(renewed, 10)
+
+
+async def test_coming_back_to_a_channel_brings_no_old_unread_messages_with_it(server: Server) -> None:
+    async with server.async_client(server.members[0]) as client, server.async_client(server.owner) as owner:
+        await change(client, "POST", '[{"name": "general"}]')
+        data = {"type": "channel", "to": "general", "topic": "leaving", "content": "unread when they left"}
+        unread = (await owner.post("messages", data=data)).json()["id"]
+        assert unread in unread_ids(await register(client))
+        await change(client, "DELETE", '["general"]')
+        away = await register(client)
+        assert unread not in unread_ids(away)
+        assert away["max_message_id"] >= unread, "it was received, wherever they are now"
+        await change(client, "POST", '[{"name": "general"}]')
+        assert unread not in unread_ids(await register(client)), "no event could have told this"
+
+
+async def change(client: httpx.AsyncClient, method: str, channels: str) -> None:
+    reply = await client.request(method, "users/me/subscriptions", data={"subscriptions": channels})
+    assert reply.status_code == 200, reply.text
+
+
+def unread_ids(registered: dict[str, Any]) -> set[int]:
+    return {number for topic in registered["unread_msgs"]["streams"] for number in topic["unread_message_ids"]}
+
+
+async def register(client: httpx.AsyncClient) -> dict[str, Any]:
+    reply = await client.post("register")
+    assert reply.status_code == 200, reply.text
+    body: dict[str, Any] = reply.json()
+    return body
+
+
+async def poll(client: httpx.AsyncClient, registered: dict[str, Any], **more: str) -> list[dict[str, Any]]:
+    asked = {"queue_id": registered["queue_id"], "last_event_id": registered["last_event_id"], **more}
+    reply = await client.get("events", params=asked)
+    assert reply.status_code == 200, reply.text
+    events: list[dict[str, Any]] = reply.json()["events"]
+    return events
+
+
+async def heard(client: httpx.AsyncClient, registered: dict[str, Any], count: int) -> AsyncIterator[dict[str, Any]]:
+    last = registered["last_event_id"]
+    while count > 0:
+        for event in await poll(client, {**registered, "last_event_id": last}):
+            last = event["id"]
+            if event["type"] == "test":
+                count -= 1
+                yield event
+
+
+async def send_to_self(client: httpx.AsyncClient, server: Server) -> int:
+    to = f"[{server.members[0].user_id}]"
+    reply = await client.post("messages", data={"type": "direct", "to": to, "content": "note to self"})
+    assert reply.status_code == 200, reply.text
+    number: int = reply.json()["id"]
+    return number
+
+
+async def is_waiting(url: str) -> bool:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        text = (await client.get(f"{url}/metrics")).text
+    return waiting_polls(text) > 0
+
+
+def waiting_polls(metrics: str) -> float:
+    [line] = [line for line in metrics.splitlines() if line.startswith("tertulia_waiting_polls ")]
+    return float(line.split()[1])
+
+
+async def record_revision(server: Server, queue_id: str) -> int:
+    nc = await nats.connect(server.nats_url)
+    try:
+        wanted = {"last_by_subj": f"$KV.{QUEUE_BUCKET}.{queue_id}"}
+        answer = await call_api(nc, f"STREAM.MSG.GET.KV_{QUEUE_BUCKET}", wanted)
+        assert answer is not None
+        number: int = answer["message"]["seq"]
+        return number
+    finally:
+        await nc.close()
