@@ -43,7 +43,9 @@ from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
 from tertulia.site import Site
 from tertulia.users import state as users_state
-from tertulia.users.authenticate import KeyAuthenticator
+from tertulia.users.authenticate import KeyAuthenticator, refresh
+from tertulia.users.directory import Directory
+from tertulia.users.events import UserPresenter
 
 log = structlog.get_logger()
 
@@ -60,12 +62,15 @@ STATE = (
     realms_state.version,
     realms_state.realm,
     groups_state.realm_user_groups,
-    users_state.realm_users,
     channels_state.subscriptions,
     reads_state.newest_message,
     reads_state.unread_messages,
 )
-PRESENTERS: dict[str, Presenter] = {"message": MessagePresenter(), "update_message_flags": FlagsPresenter()}
+PRESENTERS: dict[str, Presenter] = {
+    "message": MessagePresenter(),
+    "update_message_flags": FlagsPresenter(),
+    "realm_user": UserPresenter(),
+}
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
 KEEP_ALIVE_SECONDS = 120
 """Longer than a poll waits, so that polling clients keep their connection."""
@@ -78,7 +83,7 @@ async def open_app(settings: Settings) -> AsyncIterator[tuple[Api, Gateway]]:
     came_back: list[Callable[[], None]] = []
     nc = await _patiently("NATS", lambda: _connect_nats(settings, came_back))
     lane = SendLane(database, settings.postgres_url)
-    gateway = Gateway(nc, database, settings, channels_state.memberships)
+    gateway = Gateway(nc, database, settings, channels_state.memberships, refresh)
     came_back.append(gateway.reconnected)
     budgets = RedisBudgets(settings.redis_url) if settings.redis_url else LocalBudgets()
     await _patiently("JetStream", gateway.open)
@@ -98,6 +103,7 @@ def build_api(
     """Tie the features to their services."""
     limits = limits or RateLimits(settings, LocalBudgets())
     finder = ChannelFinder(database)
+    directory = Directory(database)
     services: dict[type, Any] = {
         Settings: settings,
         Database: database,
@@ -107,7 +113,8 @@ def build_api(
         Gateway: gateway,
         RateLimits: limits,
         Polls: Polls(gateway, PRESENTERS),
-        InitialState: InitialState(STATE, settings),
+        InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
+        Directory: directory,
     }
     endpoints = collect(*ROUTES)
     site = Site(database, gateway)
@@ -115,7 +122,7 @@ def build_api(
         [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
         services=services,
         scopes={Transaction: database.transaction, Reader: database.reader},
-        authenticator=KeyAuthenticator(database),
+        authenticator=KeyAuthenticator(database, settings),
         limits=limits if settings.rate_limits else None,
         translate=translate,
         observe=site.observe,

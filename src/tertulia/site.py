@@ -1,4 +1,6 @@
-"""What is served outside the API: health, metrics, and the icon."""
+"""What is served outside the API: health, metrics, avatars, and the icon."""
+
+import re
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, ProcessCollector, generate_latest
 
@@ -7,11 +9,13 @@ from tertulia.kernel.call import Receive, Scope, Send
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import error_body, not_found
 from tertulia.kernel.request_metrics import RequestMetrics
+from tertulia.users.avatars import CACHE_CONTROL, MEDIUM, SMALL, identicon
 
 _ICON = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4502f"/>'
     b'<path d="M14 20h26v6H30v24h-7V26h-9z" fill="#fff"/><circle cx="46" cy="34" r="5" fill="#f6c667"/></svg>'
 )
+_AVATAR = re.compile(r"/avatar/([0-9]{1,19})(/medium)?")
 
 
 class Site:
@@ -32,6 +36,9 @@ class Site:
         """ASGI."""
         status, content_type, body = await self._answer(scope["path"])
         headers = [(b"content-type", content_type.encode()), (b"content-length", b"%d" % len(body))]
+        headers.append((b"x-content-type-options", b"nosniff"))
+        if content_type == "image/svg+xml":
+            headers.append((b"cache-control", CACHE_CONTROL.encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
@@ -50,6 +57,9 @@ class Site:
                 return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
             case "/static/icon.svg" | "/favicon.ico":
                 return 200, "image/svg+xml", _ICON
+        if avatar := _AVATAR.fullmatch(path):
+            # Drawn from the number alone: whether there is such a user is nobody's business who is not logged in.
+            return 200, "image/svg+xml", identicon(int(avatar[1]), MEDIUM if avatar[2] else SMALL)
         return 404, "application/json", error_body(not_found())
 
     async def _missing(self) -> str | None:

@@ -27,6 +27,10 @@ TAIL_BYTES = 8 * 1024 * 1024
 FIRST_LOOK_BACK = 256
 
 
+class QueueEnded(Exception):
+    """The log after a queue's position says that the queue has ended, or cannot be read."""
+
+
 class Feed:
     """One realm's events in this process."""
 
@@ -140,6 +144,11 @@ class Feed:
             for user_id in change.users:
                 for queue in self._by_user.get(user_id, ()):
                     self._change_membership(queue, change.channel, joined=change.joined)
+        if logged.record.ends:
+            ended = [queue for queue in self.queues.values() if queue.user_id in logged.record.ends]
+            for queue in ended:
+                if not queue.knows(logged):
+                    self._bury(queue)
 
     def _remember(self, logged: Logged) -> None:
         self._tail.append(logged)
@@ -196,7 +205,7 @@ class Feed:
         for logged in recent:
             queue.replay(logged)
         if queue.is_dead:
-            raise StreamUnavailable("an event after the queue's position cannot be read")
+            raise QueueEnded(f"the queue {queue.id} ended after its position")
         self.queues[queue.id] = queue
         self._settling.add(queue)
 

@@ -22,7 +22,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
 from tertulia.events.epoch import EpochRecord, EpochWatch, ensure_buckets
-from tertulia.events.feed import Feed
+from tertulia.events.feed import Feed, QueueEnded
 from tertulia.events.options import QueueOptions
 from tertulia.events.queue import Queue
 from tertulia.events.ranges import SeqSet
@@ -44,18 +44,23 @@ REFILL_PAUSE = 0.2
 
 Memberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
 """The channels of a user with the numbers that were theirs; an open end means that they belong to it now."""
-LoadState = Callable[[Reader], Awaitable[dict[str, Any]]]
+Refresh = Callable[[Reader, Caller], Awaitable[Caller]]
+"""The caller as of this reader's snapshot; refuses who has no account any more."""
+LoadState = Callable[[Reader, Caller], Awaitable[dict[str, Any]]]
 
 
 class Gateway:
     """Registers queues, finds them, and keeps them fed."""
 
-    def __init__(self, nc: Client, database: Database, settings: Settings, memberships: Memberships) -> None:
+    def __init__(
+        self, nc: Client, database: Database, settings: Settings, memberships: Memberships, refresh: Refresh
+    ) -> None:
         self.settings = settings
         self.draining = False
         self._nc = nc
         self._database = database
         self._memberships = memberships
+        self._refresh = refresh
         self._stream = EventStream(nc, settings.shards)
         self._watch = EpochWatch(nc, settings.audit_seconds, self._epoch_changed)
         self._name = uuid.uuid4().hex
@@ -114,14 +119,16 @@ class Gateway:
         head = feed.head
         async with self._database.snapshot() as reader:
             snapshot = await read_snapshot(reader)
-            state = await load_state(reader)
+            # What the caller was when the request came in may have changed since: the state is of one moment.
+            caller = await self._refresh(reader, caller)
+            state = await load_state(reader, caller)
             memberships = await self._memberships(reader, caller.user_id)
         start = await feed.start_of(snapshot, head) or await self._beginning(feed)
         record = QueueRecord(
             id=str(uuid.uuid4()),
             realm_id=caller.realm_id,
             user_id=caller.user_id,
-            is_guest=caller.is_guest,
+            role=caller.role,
             epoch=feed.epoch,
             start=start,
             snapshot=snapshot,
@@ -129,8 +136,11 @@ class Gateway:
             idle_seconds=idle_seconds,
         )
         await put_record(self._nc, record)
-        queue = await self._add(record, feed, snapshot, memberships, start)
-        queue.kept_at = time.monotonic()
+        try:
+            queue = await self._add(record, feed, snapshot, memberships, start)
+            queue.kept_at = time.monotonic()
+        except QueueEnded as reason:
+            raise StreamUnavailable(str(reason)) from reason
         return record, state
 
     async def find(self, caller: Caller, queue_id: str, last_event_id: int | None = None) -> Queue:
@@ -140,7 +150,7 @@ class Gateway:
             queue: Queue | None = held[0]
         else:
             queue = await self._take_over_once(caller, queue_id, last_event_id)
-        if queue is None or queue.user_id != caller.user_id:
+        if queue is None or queue.user_id != caller.user_id or queue.role != caller.role:
             raise bad_queue(queue_id)
         return queue
 
@@ -193,7 +203,7 @@ class Gateway:
         if not is_queue_id(queue_id):
             return None
         record = await find_record(self._nc, queue_id)
-        if record is None or record.user_id != caller.user_id:
+        if record is None or record.user_id != caller.user_id or record.role != caller.role:
             return None
         feed = await self._feed(record.realm_id)
         if record.epoch != feed.epoch:
@@ -210,7 +220,10 @@ class Gateway:
             memberships = await self._memberships(reader, record.user_id)
         self._let_go(queue_id, moved=True)
         await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
-        return await self._add(record, feed, snapshot, memberships, after)
+        try:
+            return await self._add(record, feed, snapshot, memberships, after)
+        except QueueEnded:
+            return None
 
     async def _beginning(self, feed: Feed) -> int:
         """The number before the first that the log still has: the start of a queue in a realm without older events."""
@@ -229,9 +242,7 @@ class Gateway:
     async def _add(
         self, record: QueueRecord, feed: Feed, joined: Snapshot, memberships: dict[int, SeqSet], after: int
     ) -> Queue:
-        queue = Queue(
-            record.id, record.user_id, is_guest=record.is_guest, options=record.options, snapshot=record.snapshot
-        )
+        queue = Queue(record.id, record.user_id, role=record.role, options=record.options, snapshot=record.snapshot)
         queue.joined = joined
         queue.history = memberships
         queue.channels = {channel for channel, history in memberships.items() if history.is_open}

@@ -70,7 +70,7 @@ async def register(
     fetch = event_types if fetch_event_types is None else fetch_event_types
     wanted = Wanted(None if fetch is None else frozenset(fetch), options, include_subscribers)
     idle = idle_queue_timeout or gateway.settings.default_idle_queue_seconds
-    record, state = await gateway.register(caller, options, idle, lambda reader: initial.load(reader, caller, wanted))
+    record, state = await gateway.register(caller, options, idle, lambda reader, now: initial.load(reader, now, wanted))
     return {
         "queue_id": record.id,
         "last_event_id": record.start,

@@ -10,8 +10,8 @@ Invariants
 """
 
 import asyncio
-from collections.abc import Awaitable
-from contextlib import AsyncExitStack, suppress
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Final
 
 import asyncpg
@@ -30,6 +30,7 @@ from tertulia.kernel.settings import Settings
 CONNECT_SECONDS: Final = 5
 CLOSE_SECONDS: Final = 1.0
 STAND_BY_SECONDS: Final = 0.5
+SIGN_SECONDS: Final = 2.0
 OUTGOING_BYTES: Final = 64 * 1024 * 1024
 
 log = structlog.get_logger("tertulia.events.relay")
@@ -61,6 +62,7 @@ class Session:
                 await checkpoint.ensure_publication(pg, self._settings.publication)
                 replication = await self._take_slot(stack, pg, stop)
                 if replication is not None:
+                    await stack.enter_async_context(_kept_alive(replication))
                     await self._work(nc, pg, replication, stop)
         finally:
             self.role = "down"
@@ -151,6 +153,23 @@ class Session:
                     self._remembered[found.epoch, number] = max(known, shard.acked, key=lambda mark: mark.seq)
         except ChainBroken as broken:
             raise EpochOpened(await chain.open_epoch(str(broken), replication.identity)) from broken
+
+
+@asynccontextmanager
+async def _kept_alive(replication: Replication) -> AsyncIterator[None]:
+    """Tell the sender that we live, also while streams are inspected or made: or it would give the slot to another."""
+
+    async def tell() -> None:
+        while True:
+            await asyncio.sleep(SIGN_SECONDS)
+            replication.confirm(0)
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield
+    finally:
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
 
 
 async def _close(closing: Awaitable[None]) -> None:

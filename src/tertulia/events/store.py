@@ -26,7 +26,7 @@ class QueueRecord(msgspec.Struct, frozen=True):
     id: str
     realm_id: int
     user_id: int
-    is_guest: bool
+    role: int
     epoch: int
     start: int
     snapshot: Snapshot

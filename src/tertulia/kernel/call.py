@@ -49,6 +49,7 @@ class Call:
         "_receive",
         "external_host",
         "files",
+        "ignored",
         "named_client",
         "raw_headers",
         "reply_headers",
@@ -64,6 +65,8 @@ class Call:
         self.files: list[UploadedFile] = []
         self.reply_headers: list[tuple[bytes, bytes]] = []
         self.named_client: str | None = None
+        self.ignored: list[str] | None = None
+        """Names of parameters that the endpoint does not know. Who answers with a complete Reply has to report them."""
         offered = self.raw_headers.get(b"x-request-id")
         sane = offered is not None and _sane_request_id.fullmatch(offered)
         self.request_id = offered.decode() if offered is not None and sane else os.urandom(8).hex()

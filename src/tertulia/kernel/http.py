@@ -156,6 +156,7 @@ class _Bound:
         if self.params:
             read_params(self.params, fields, kwargs)
         ignored = None if fields.keys() <= self.known else sorted(fields.keys() - self.known)
+        call.ignored = ignored
         if not self.scopes:
             return _answer(await self.function(*args, **kwargs), ignored)
         if len(self.scopes) == 1:
@@ -219,7 +220,7 @@ async def _send(call: Call, reply: Reply, send: Send) -> None:
         replaced = {name for name, _ in own}
         headers = [header for header in headers if header[0] not in replaced] + own
     headers.append((b"x-request-id", call.request_id.encode()))
-    if reply.status != 204:
+    if reply.status not in (204, 304):
         headers.append((b"content-length", b"%d" % len(reply.body)))
     headers += call.reply_headers
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})

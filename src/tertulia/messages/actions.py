@@ -41,7 +41,7 @@ def outgoing(sender: Caller, place: Place, draft: Draft, content: str) -> Outgoi
     sent = MessageSent(
         sender_id=sender.user_id,
         sender_full_name=sender.full_name,
-        sender_email=sender.email,
+        sender_email=sender.api_email,
         avatar_version=sender.avatar_version,
         realm=sender.subdomain,
         client=draft.client,

@@ -162,7 +162,8 @@ _LOAD = """
 select message.id, message.conversation_id, message.seq, message.sender_id, message.client,
        case when $2 then message.rendered else message.content end as content,
        starts_with(message.content, '/me ') as is_me, extract(epoch from sent_at)::bigint as sent_at,
-       topic.name as topic, channel.name as channel, account.full_name, account.email, account.avatar_version,
+       topic.name as topic, channel.name as channel, account.full_name,
+       api_email(account, $3) as email, account.avatar_version,
        conversation.participants
 from unnest($1::bigint[]) as wanted(id) join message on message.id = wanted.id
 join account on account.id = message.sender_id join conversation on conversation.id = message.conversation_id
@@ -179,17 +180,18 @@ join read_state on read_state.conversation_id = span.conversation_id and read_st
 
 _MARKS = "select message_id, flag from message_mark where user_id = $1 and message_id = any($2::bigint[]) order by flag"
 
-_PEOPLE = "select id, email, full_name from account where id = any($1::bigint[])"
+_PEOPLE = "select id, api_email(account, $2) as email, full_name from account where id = any($1::bigint[])"
 
 
 async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look) -> list[MessageRecord]:
     """Messages the reader may see, with their flags."""
     if not ids:
         return []
-    rows = await reader.fetch(_LOAD, ids, look.apply_markdown)
+    rows = await reader.fetch(_LOAD, ids, look.apply_markdown, caller.fake_domain)
     flags = await _flags(reader, caller.user_id, rows)
     everyone = sorted({user for row in rows for user in row["participants"] or ()})
-    people = {row["id"]: Person(**row) for row in await reader.fetch(_PEOPLE, everyone)} if everyone else {}
+    rows_of_people = await reader.fetch(_PEOPLE, everyone, caller.fake_domain) if everyone else []
+    people = {row["id"]: Person(**row) for row in rows_of_people}
     settings = decode_settings(caller.realm_settings)
     found = []
     for row in rows:

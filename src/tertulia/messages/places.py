@@ -1,6 +1,6 @@
 """Where a message goes: the one way from an address to a conversation, refusing what the sender cannot reach."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -16,6 +16,8 @@ from tertulia.messages.queries import Recipient
 from tertulia.messages.rules import ToChannel, ToPeople
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import check_topic_policy, clean_topic
+from tertulia.users.addresses import id_of_fake_email
+from tertulia.users.model import view_of
 from tertulia.users.queries import email_key_of
 
 
@@ -66,11 +68,13 @@ class Places:
 
     async def _people(self, sender: Caller, address: ToPeople) -> Place:
         async with self._database.reader() as reader:
+            fakes = {email: id_of_fake_email(email, sender.fake_domain) for email in address.emails}
+            ids = [*address.ids, *(user_id for user_id in fakes.values() if user_id is not None)]
             keys = [email_key_of(email) for email in address.emails]
-            recipients = await queries.find_recipients(reader, sender.realm_id, address.ids, keys)
-            check_recipients(address, recipients)
+            recipients = await queries.find_recipients(reader, view_of(sender), ids, keys)
+            check_recipients(address, fakes, recipients)
             people = {person.id: person for person in recipients}
-            people[sender.user_id] = Recipient(sender.user_id, sender.email, sender.full_name, is_active=True)
+            people[sender.user_id] = Recipient(sender.user_id, sender.api_email, sender.full_name, is_active=True)
             participants = sorted(people)
             conversation_id = await queries.find_direct_conversation(reader, sender.realm_id, participants)
         if conversation_id is None:
@@ -83,15 +87,15 @@ class Places:
         )
 
 
-def check_recipients(address: ToPeople, found: Sequence[Recipient]) -> None:
-    """Refuse recipients who do not exist or are gone."""
+def check_recipients(address: ToPeople, fakes: Mapping[str, int | None], found: Sequence[Recipient]) -> None:
+    """Refuse recipients who do not exist or are gone. `fakes`: whose made-up address is among those given."""
     ids = {person.id for person in found}
     for user_id in address.ids:
         if user_id not in ids:
             raise Refusal(f"There is no user with the ID {user_id}.")
-    keys = {email_key_of(person.email) for person in found}
+    keys = {person.found_by for person in found}
     for email in address.emails:
-        if email_key_of(email) not in keys:
+        if email_key_of(email) not in keys and fakes[email] not in ids:
             raise Refusal(f"There is no user with the email address '{email}'.")
     for person in found:
         if not person.is_active:

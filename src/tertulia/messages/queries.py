@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.users.model import View
+from tertulia.users.statements import SEES_EMAIL
 
 
 class Recipient(msgspec.Struct, frozen=True):
@@ -14,17 +16,18 @@ class Recipient(msgspec.Struct, frozen=True):
     email: str
     full_name: str
     is_active: bool
+    found_by: str | None = None
+    """The address that was asked for, if it was the real one."""
 
 
-async def find_recipients(
-    reader: Reader, realm_id: int, ids: Sequence[int], email_keys: Sequence[str]
-) -> list[Recipient]:
-    """The users of the realm with these ids or addresses."""
-    sql = """
-    select id, email, full_name, is_active from account
-    where realm_id = $1 and (id = any($2::bigint[]) or email_key = any($3::text[]))
+async def find_recipients(reader: Reader, view: View, ids: Sequence[int], email_keys: Sequence[str]) -> list[Recipient]:
+    """The users of the sender's realm with these ids, or with these addresses, if the sender sees them."""
+    sql = f"""
+    select id, api_email(account, $3::text) as email, full_name, is_active,
+        case when email_key = any($6::text[]) and {SEES_EMAIL} then email_key end as found_by
+    from account where realm_id = $4 and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
     """
-    return [Recipient(**row) for row in await reader.fetch(sql, realm_id, ids, email_keys)]
+    return [Recipient(**row) for row in await reader.fetch(sql, *view.arguments, view.realm_id, ids, email_keys)]
 
 
 async def find_direct_conversation(reader: Reader, realm_id: int, participants: Sequence[int]) -> int | None:

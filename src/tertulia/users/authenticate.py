@@ -7,11 +7,13 @@ import msgspec
 
 from tertulia.kernel.auth import INCOMING_WEBHOOK_BOT, Caller, Sender, check_kind, credentials_of
 from tertulia.kernel.coalesce import Coalescer
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.endpoint import Call
 from tertulia.kernel.errors import unauthorized
 from tertulia.kernel.ids import digest_of_key, is_api_key
-from tertulia.users.queries import KeyOwner, email_key_of, owners_of_keys
+from tertulia.kernel.settings import Settings
+from tertulia.users.addresses import fake_domain
+from tertulia.users.queries import KeyOwner, email_key_of, get_owner, owners_of_keys
 
 C = TypeVar("C", bound=Caller)
 
@@ -19,8 +21,9 @@ C = TypeVar("C", bound=Caller)
 class KeyAuthenticator:
     """Answers an endpoint's question who calls it."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
+        self._settings = settings
         self._owners: Coalescer[bytes, KeyOwner] = Coalescer(self._read_owners)
 
     async def authenticate(self, call: Call, kind: type[C], optional: bool) -> C | None:
@@ -38,8 +41,7 @@ class KeyAuthenticator:
         check_owner(owner, call.subdomain)
         if owner.caller.bot_type == INCOMING_WEBHOOK_BOT and kind is not Sender:
             raise unauthorized("Incoming-webhook bots may only send messages.", owner.realm_name)
-        check_kind(owner.caller, kind)
-        return kind(*msgspec.structs.astuple(owner.caller))
+        return as_kind(owner.caller, kind, self._settings)
 
     async def _owner(self, key: str, call: Call) -> KeyOwner:
         if not is_api_key(key):
@@ -52,6 +54,21 @@ class KeyAuthenticator:
     async def _read_owners(self, digests: Sequence[bytes]) -> dict[bytes, KeyOwner]:
         async with self._database.reader() as reader:
             return await owners_of_keys(reader, digests)
+
+
+def as_kind(caller: Caller, kind: type[C], settings: Settings) -> C:
+    """The caller as the kind an endpoint asks for; refuses who is not of it."""
+    check_kind(caller, kind)
+    complete = msgspec.structs.replace(caller, fake_domain=fake_domain(settings, caller.subdomain))
+    return kind(*msgspec.structs.astuple(complete))
+
+
+async def refresh(reader: Reader, caller: C) -> C:
+    """The caller as of the reader's snapshot; refuses if the account is off by then."""
+    owner = await get_owner(reader, caller.user_id, caller.key_id)
+    check_owner(owner, caller.subdomain)
+    now = msgspec.structs.replace(owner.caller, fake_domain=caller.fake_domain)
+    return type(caller)(*msgspec.structs.astuple(now))
 
 
 def check_owner(owner: KeyOwner, subdomain: str | None) -> None:

@@ -1,30 +1,21 @@
-"""The user record of the specification, section 2.3."""
-
-from datetime import UTC, datetime
+"""Users: what the API shows of them, who looks at them, and what actions need to know of one."""
 
 import msgspec
 
-from tertulia.kernel.auth import Role
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.settings import Settings
+from tertulia.users.addresses import fake_domain, seen_by
 
 
-class User(msgspec.Struct, frozen=True):
-    """A row of `account`, as much of it as records show."""
+class ProfileValue(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a person says in a custom profile field."""
 
-    id: int
-    email: str
-    full_name: str
-    role: int
-    bot_type: int | None
-    bot_owner_id: int | None
-    is_active: bool
-    is_imported_stub: bool
-    date_joined: datetime
-    timezone: str
-    avatar_version: int
+    value: str
+    rendered_value: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class UserRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """A user as the API shows them."""
+    """A user as the API shows them. The description of it: the text is made by PostgreSQL, see statements.py."""
 
     user_id: int
     delivery_email: str | None
@@ -39,38 +30,76 @@ class UserRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     bot_type: int | None
     bot_owner_id: int | msgspec.UnsetType | None = msgspec.UNSET
     role: int
-    timezone: str
+    timezone: str | msgspec.UnsetType = msgspec.UNSET
     avatar_url: str | None
     avatar_version: int
     is_imported_stub: bool
-    profile_data: dict[str, dict[str, str]] | msgspec.UnsetType = msgspec.UNSET
+    profile_data: dict[str, ProfileValue] | msgspec.UnsetType = msgspec.UNSET
 
 
-def user_record(user: User, *, with_active: bool = True, with_profile: bool = False) -> UserRecord:
-    """The record of a user. POST /register leaves `is_active` out: it keeps two lists instead."""
-    is_bot = user.bot_type is not None
-    return UserRecord(
-        user_id=user.id,
-        delivery_email=user.email,
-        email=user.email,
-        full_name=user.full_name,
-        date_joined=user.date_joined.astimezone(UTC).isoformat(timespec="minutes"),
-        is_active=user.is_active if with_active else msgspec.UNSET,
-        is_owner=user.role == Role.OWNER,
-        is_admin=user.role <= Role.ADMINISTRATOR,
-        is_guest=user.role == Role.GUEST,
-        is_bot=is_bot,
-        bot_type=user.bot_type,
-        bot_owner_id=user.bot_owner_id if is_bot else msgspec.UNSET,
-        role=user.role,
-        timezone=user.timezone,
-        avatar_url=avatar_url(user.id, user.avatar_version),
-        avatar_version=user.avatar_version,
-        is_imported_stub=user.is_imported_stub,
-        profile_data={} if with_profile and not is_bot else msgspec.UNSET,
-    )
+class View(msgspec.Struct, frozen=True):
+    """Who looks at users, as far as it makes a difference to what they see."""
+
+    realm_id: int
+    sees: tuple[int, ...]
+    """The visibilities whose addresses they see."""
+    reader_id: int
+    """0: nobody, a reader without an account."""
+    domain: str
+    own_email: str = ""
+    """The reader's own address, if it is hidden from others of their role: they alone of them see it."""
+
+    @property
+    def is_anonymous(self) -> bool:
+        """A reader without an account."""
+        return not self.reader_id
+
+    @property
+    def shared(self) -> "View":
+        """What everybody of the reader's role sees, with nothing of the reader's own."""
+        return msgspec.structs.replace(self, reader_id=-1, own_email="") if self.reader_id else self
+
+    @property
+    def arguments(self) -> tuple[tuple[int, ...], int, str]:
+        """The first arguments of every statement that shows users."""
+        return self.sees, self.reader_id, self.domain
+
+
+def view_of(caller: Caller) -> View:
+    """What a caller sees of others."""
+    sees = seen_by(caller.role)
+    hides_own = not caller.is_bot and caller.email_visibility not in sees
+    return View(caller.realm_id, sees, caller.user_id, caller.fake_domain, caller.email if hides_own else "")
+
+
+def anonymous_view(realm_id: int, subdomain: str, settings: Settings) -> View:
+    """What anybody on the Internet sees of an organization with public access: no address of a person."""
+    return View(realm_id, seen_by(None), 0, fake_domain(settings, subdomain))
+
+
+class Account(msgspec.Struct, frozen=True):
+    """What an action needs to know of an account, locked."""
+
+    id: int
+    email: str
+    full_name: str
+    role: int
+    bot_type: int | None
+    bot_owner_id: int | None
+    is_active: bool
+    email_visibility: int
+
+    @property
+    def is_bot(self) -> bool:
+        """Bots are programs."""
+        return self.bot_type is not None
 
 
 def avatar_url(user_id: int, version: int) -> str:
     """Where the avatar is: a path on this server, so that no third party learns who reads whom."""
     return f"/avatar/{user_id}?v={version}"
+
+
+def avatar_url_medium(user_id: int, version: int) -> str:
+    """Where the avatar is in a larger size."""
+    return f"/avatar/{user_id}/medium?v={version}"

@@ -6,7 +6,16 @@ from functools import cache
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
+from tertulia.kernel.errors import Refusal
+from tertulia.realms.limits import PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH
+
 _hasher = PasswordHasher()
+
+
+def check_password_length(password: str) -> None:
+    """Refuse new passwords that are too short to be safe, or too long to be meant."""
+    if not PASSWORD_MIN_LENGTH <= len(password) <= PASSWORD_MAX_LENGTH:
+        raise Refusal(f"A password has {PASSWORD_MIN_LENGTH} to {PASSWORD_MAX_LENGTH} characters.")
 
 
 async def hash_password(password: str) -> str:

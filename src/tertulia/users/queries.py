@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 
+import asyncpg
 import msgspec
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.users.model import User
+from tertulia.users.model import Account, View
+from tertulia.users.statements import IN_SIGHT, SEES_EMAIL, list_text, record_text
 
 
 class Login(msgspec.Struct, frozen=True):
@@ -19,7 +21,7 @@ class Login(msgspec.Struct, frozen=True):
 
 
 class KeyOwner(msgspec.Struct, frozen=True):
-    """Whose an API key is."""
+    """Whose an API key or a session is."""
 
     caller: Caller
     email_key: str
@@ -28,36 +30,53 @@ class KeyOwner(msgspec.Struct, frozen=True):
     realm_name: str
 
 
+# Of account joined with realm: all that makes a KeyOwner, except the key's own id.
+OWNER_COLUMNS = """
+account.id as user_id, account.realm_id, email, email_key, full_name, role, bot_type, avatar_version, account.is_active,
+email_visibility(account),
+realm.is_active as realm_is_active, subdomain, realm.name as realm_name, realm.settings::text as realm_settings
+"""
+
+
+def owner_of(row: asyncpg.Record, key_id: int) -> KeyOwner:
+    """The owner in a row with OWNER_COLUMNS. `key_id` is 0 for callers who use no key."""
+    return KeyOwner(
+        caller=Caller(
+            user_id=row["user_id"],
+            realm_id=row["realm_id"],
+            key_id=key_id,
+            email=row["email"],
+            full_name=row["full_name"],
+            role=row["role"],
+            bot_type=row["bot_type"],
+            avatar_version=row["avatar_version"],
+            subdomain=row["subdomain"],
+            realm_settings=row["realm_settings"].encode(),
+            email_visibility=row["email_visibility"],
+        ),
+        email_key=row["email_key"],
+        is_active=row["is_active"],
+        realm_is_active=row["realm_is_active"],
+        realm_name=row["realm_name"],
+    )
+
+
 async def owners_of_keys(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, KeyOwner]:
     """The owners of many keys, in one statement."""
-    sql = """
-    select api_key.digest, api_key.id as key_id, account.id as user_id, account.realm_id, email, email_key, full_name,
-           role, bot_type, avatar_version, account.is_active, realm.is_active as realm_is_active, subdomain,
-           realm.name as realm_name, realm.settings::text as realm_settings
+    sql = f"""
+    select api_key.digest, api_key.id as key_id, {OWNER_COLUMNS}
     from api_key join account on account.id = api_key.user_id join realm on realm.id = account.realm_id
     where api_key.digest = any($1::bytea[])
     """
-    return {
-        row["digest"]: KeyOwner(
-            caller=Caller(
-                user_id=row["user_id"],
-                realm_id=row["realm_id"],
-                key_id=row["key_id"],
-                email=row["email"],
-                full_name=row["full_name"],
-                role=row["role"],
-                bot_type=row["bot_type"],
-                avatar_version=row["avatar_version"],
-                subdomain=row["subdomain"],
-                realm_settings=row["realm_settings"].encode(),
-            ),
-            email_key=row["email_key"],
-            is_active=row["is_active"],
-            realm_is_active=row["realm_is_active"],
-            realm_name=row["realm_name"],
-        )
-        for row in await reader.fetch(sql, digests)
-    }
+    return {row["digest"]: owner_of(row, row["key_id"]) for row in await reader.fetch(sql, digests)}
+
+
+async def get_owner(reader: Reader, user_id: int, key_id: int) -> KeyOwner:
+    """What is now true of an account that exists."""
+    sql = f"select {OWNER_COLUMNS} from account join realm on realm.id = account.realm_id where account.id = $1"
+    row = await reader.fetchrow(sql, user_id)
+    assert row is not None
+    return owner_of(row, key_id)
 
 
 async def find_login(reader: Reader, realm_id: int, email_key: str) -> Login | None:
@@ -70,26 +89,119 @@ async def find_login(reader: Reader, realm_id: int, email_key: str) -> Login | N
     return Login(**row) if row else None
 
 
-async def users_of_realm(reader: Reader, realm_id: int) -> list[User]:
-    """Everybody in the realm, bots and deactivated users too."""
-    sql = """
-    select id, email, full_name, role, bot_type, bot_owner_id, is_active, is_imported_stub, date_joined, timezone,
-           avatar_version
-    from account where realm_id = $1 order by id
+# Showing users
+
+_LISTS = {
+    (profile, anonymous): f"""
+    select convert_to({list_text(record_text(profile=profile, anonymous=anonymous))}, 'UTF8'),
+           (select users_version from realm where id = $4) as version
+    from account where realm_id = $4
     """
-    return [User(**row) for row in await reader.fetch(sql, realm_id)]
+    for profile in (False, True)
+    for anonymous in (False, True)
+}
+_SOME = {
+    (profile, limited): f"""
+    select convert_to({list_text(record_text(profile=profile))}, 'UTF8') from account
+    where realm_id = $4 and ($5::bigint[] is null or id = any($5)) and {IN_SIGHT if limited else "true"}
+    """
+    for profile in (False, True)
+    for limited in (False, True)
+}
+_SOME_ANONYMOUS = f"""
+select convert_to({list_text(record_text(anonymous=True))}, 'UTF8') from account
+where realm_id = $4 and id = any($5::bigint[])
+"""
+_STATE = {
+    limited: f"""
+    select convert_to({list_text(record_text(active=False, profile=True), "is_active")}, 'UTF8'),
+           convert_to({list_text(record_text(active=False, profile=True), "not is_active")}, 'UTF8'),
+           (select users_version from realm where id = $4) as version
+    from account where realm_id = $4 and {IN_SIGHT if limited else "true"}
+    """
+    for limited in (False, True)
+}
 
 
-async def get_user(reader: Reader, user_id: int) -> User:
-    """A user who exists."""
-    sql = """
-    select id, email, full_name, role, bot_type, bot_owner_id, is_active, is_imported_stub, date_joined, timezone,
-           avatar_version
-    from account where id = $1
-    """
-    row = await reader.fetchrow(sql, user_id)
+async def users_version(reader: Reader, realm_id: int) -> int:
+    """The number of the last change of the realm's users."""
+    return int(await reader.fetchval("select users_version from realm where id = $1", realm_id))
+
+
+async def users_versions(reader: Reader, realm_ids: Sequence[int]) -> dict[int, int]:
+    """As `users_version`, of several realms."""
+    rows = await reader.fetch("select id, users_version from realm where id = any($1::bigint[])", realm_ids)
+    return {row["id"]: row["users_version"] for row in rows}
+
+
+async def all_users(reader: Reader, view: View, *, profile: bool) -> tuple[bytes, int]:
+    """Everybody in the realm, bots and deactivated users too, as a JSON array; and the number of the last change."""
+    row = await reader.fetchrow(_LISTS[profile, view.is_anonymous], *view.arguments, view.realm_id)
     assert row is not None
-    return User(**row)
+    return row[0], row[1]
+
+
+async def some_users(
+    reader: Reader, view: View, ids: Sequence[int] | None, *, profile: bool = False, limited: bool = False
+) -> bytes:
+    """The users with these ids, or all of them, as far as the reader sees them."""
+    if view.is_anonymous:
+        return bytes(await reader.fetchval(_SOME_ANONYMOUS, *view.arguments, view.realm_id, ids))
+    return bytes(await reader.fetchval(_SOME[profile, limited], *view.arguments, view.realm_id, ids))
+
+
+async def users_for_state(reader: Reader, view: View, *, limited: bool = False) -> tuple[bytes, bytes, int]:
+    """The active and the deactivated users as POST /register lists them; and the number of the last change."""
+    row = await reader.fetchrow(_STATE[limited], *view.arguments, view.realm_id)
+    assert row is not None
+    return row[0], row[1], row[2]
+
+
+async def find_user_text(reader: Reader, view: View, user_id: int, *, profile: bool, limited: bool) -> bytes | None:
+    """One user of the reader's realm; None if there is none, b"" for one the reader does not see."""
+    sql = f"""
+    select case when {IN_SIGHT if limited else "true"} then convert_to({record_text(profile=profile)}, 'UTF8') else '' end
+    from account where id = $5 and realm_id = $4
+    """
+    found: bytes | None = await reader.fetchval(sql, *view.arguments, view.realm_id, user_id)
+    return found
+
+
+async def find_user_id(reader: Reader, view: View, email_key: str, fake_id: int | None) -> int | None:
+    """The user with an address that the reader sees, or whose made-up address was given."""
+    sql = f"""
+    select id from account where realm_id = $4 and ((email_key = $5 and {SEES_EMAIL}) or id = $6)
+    and $3::text is not null order by id = $6 limit 1
+    """
+    found: int | None = await reader.fetchval(sql, *view.arguments, view.realm_id, email_key, fake_id)
+    return found
+
+
+# Changing users
+
+_ACCOUNT = """
+id, email, full_name, role, bot_type, bot_owner_id, is_active,
+email_visibility(account)
+"""
+
+
+async def lock_accounts(
+    tx: Transaction, realm_id: int, user_ids: Sequence[int], *, owners: bool = False, bots_of: int | None = None
+) -> dict[int, Account]:
+    """Hold these accounts, the active owners, and a user's bots. In the order of their ids: nobody waits in a circle."""
+    sql = f"""
+    select {_ACCOUNT} from account
+    where realm_id = $1 and (id = any($2::bigint[]) or bot_owner_id = $4
+        or ($3 and role = 100 and bot_type is null and is_active))
+    order by id for update
+    """
+    return {row["id"]: Account(**row) for row in await tx.fetch(sql, realm_id, user_ids, owners, bots_of)}
+
+
+async def owner_id_of(reader: Reader, bot_id: int) -> int | None:
+    """Who owns a bot; None for people."""
+    found: int | None = await reader.fetchval("select bot_owner_id from account where id = $1", bot_id)
+    return found
 
 
 async def insert_user(
@@ -112,6 +224,109 @@ async def insert_user(
 async def insert_api_key(tx: Transaction, user_id: int, digest: bytes, label: str) -> None:
     """One more key of the user."""
     await tx.execute("insert into api_key (user_id, digest, label) values ($1, $2, $3)", user_id, digest, label)
+
+
+async def has_namesake(reader: Reader, realm_id: int, name_key: str, user_id: int | None) -> bool:
+    """Whether an active account but this one has that name."""
+    sql = """
+    select exists (select from account where realm_id = $1 and is_active and id is distinct from $3
+        and lower(normalize(full_name, nfkc)) = $2)
+    """
+    return bool(await reader.fetchval(sql, realm_id, name_key, user_id))
+
+
+async def has_other_people(reader: Reader, realm_id: int, user_id: int) -> bool:
+    """Whether there is an active person besides this one."""
+    sql = "select exists (select from account where realm_id = $1 and is_active and bot_type is null and id <> $2)"
+    return bool(await reader.fetchval(sql, realm_id, user_id))
+
+
+async def update_user(tx: Transaction, user_id: int, full_name: str, role: int, email: str) -> None:
+    """Write what an administrator may change."""
+    sql = "update account set full_name = $2, role = $3, email = $4, email_key = $5 where id = $1"
+    await tx.execute(sql, user_id, full_name, role, email, email_key_of(email))
+
+
+async def set_active(tx: Transaction, user_ids: Sequence[int], *, active: bool) -> None:
+    """Turn accounts on or off; nobody stays logged in a browser who is off."""
+    sql = """
+    with ended as (delete from browser_session where not $2 and user_id = any($1::bigint[]))
+    update account set is_active = $2 where id = any($1::bigint[])
+    """
+    await tx.execute(sql, user_ids, active)
+
+
+async def set_bot_owner(tx: Transaction, bot_id: int, owner_id: int) -> None:
+    """Give a bot to somebody."""
+    await tx.execute("update account set bot_owner_id = $2 where id = $1", bot_id, owner_id)
+
+
+class Subscribers(msgspec.Struct, frozen=True):
+    """Accounts that come to or leave a channel's list of subscribers because they are turned on or off."""
+
+    channel_id: int
+    invite_only: bool
+    user_ids: tuple[int, ...]
+
+
+async def count_subscribers(tx: Transaction, user_ids: Sequence[int], sign: int) -> list[Subscribers]:
+    """Add these accounts to the numbers of subscribers of their channels, or take them off."""
+    sql = """
+    update channel set subscriber_count = subscriber_count + $2 * cardinality(held.user_ids)
+    from (
+        select channel.id, theirs.user_ids from channel join (
+            select channel_id, array_agg(user_id order by user_id) as user_ids from subscription
+            where user_id = any($1::bigint[]) and is_active group by channel_id
+        ) as theirs on theirs.channel_id = channel.id
+        order by channel.id for no key update of channel
+    ) as held
+    where channel.id = held.id returning channel.id, channel.invite_only, held.user_ids
+    """
+    rows = await tx.fetch(sql, user_ids, sign)
+    found = [Subscribers(row["id"], row["invite_only"], tuple(row["user_ids"])) for row in rows]
+    return sorted(found, key=lambda one: one.channel_id)
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A user as an event tells of them, to those who see their address and to those who do not."""
+
+    seen: bytes
+    hidden: bytes
+    email_visibility: int
+
+
+async def get_person(reader: Reader, user_id: int, domain: str) -> Person:
+    """The record of a user who exists, in both forms."""
+    seen = record_text(active=False, profile=True)
+    sql = f"""
+    select convert_to({seen}, 'UTF8') as text, email_visibility(account)
+    from account where id = $4
+    """
+    row = await reader.fetchrow(sql, [0, 1], user_id, domain, user_id)
+    hidden = await reader.fetchrow(sql, [0, 1], 0, domain, user_id)
+    assert row is not None
+    assert hidden is not None
+    return Person(row["text"], hidden["text"], row["email_visibility"])
+
+
+async def limited_guests(reader: Reader, realm_id: int, user_id: int) -> tuple[int, ...] | None:
+    """Which guests see this user; None where guests see everybody."""
+    sql = """
+    select array(
+        select guest.id from account as guest
+        where guest.realm_id = $1 and guest.role = 600 and guest.is_active and (guest.id = $2
+            or exists (select from subscription as theirs join subscription as own using (channel_id)
+                where theirs.user_id = guest.id and theirs.is_active and own.user_id = $2 and own.is_active)
+            or exists (select from read_state join conversation on conversation.id = read_state.conversation_id
+                where read_state.user_id = guest.id and $2 = any(conversation.participants)))
+    ) as ids
+    where exists (select from realm_permission join user_group on user_group.id = realm_permission.group_id
+            where realm_permission.realm_id = $1 and setting = 'can_access_all_users_group'
+            and user_group.name = 'role:members')
+        and exists (select from account where id = $2 and bot_type is null)
+    """
+    ids = await reader.fetchval(sql, realm_id, user_id)
+    return None if ids is None else tuple(ids)
 
 
 def email_key_of(email: str) -> str:

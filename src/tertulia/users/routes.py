@@ -1,21 +1,41 @@
 """Endpoints of the users feature."""
 
-from typing import Any
+from typing import Annotated, Literal
 
 import msgspec
 
-from tertulia.kernel.auth import Person
-from tertulia.kernel.db import Database, Reader
-from tertulia.kernel.endpoint import Call, get, post
-from tertulia.kernel.errors import Refusal
+from tertulia.kernel.auth import Administrator, Anyone, Caller, Human, Person
+from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.kernel.endpoint import Call, Reply, delete, get, patch, post
+from tertulia.kernel.errors import Refusal, unauthorized
+from tertulia.kernel.reply import success_body
+from tertulia.kernel.settings import Settings
 from tertulia.reads.queries import newest_message_id
 from tertulia.realms.queries import Realm
 from tertulia.realms.routes import get_realm_of
 from tertulia.realms.settings import decode_settings
-from tertulia.users import queries
-from tertulia.users.actions import create_api_key, is_email
-from tertulia.users.model import user_record
-from tertulia.users.passwords import is_password
+from tertulia.users import actions, coming_and_going, queries
+from tertulia.users.access import get_user_id, get_user_text, is_limited
+from tertulia.users.actions import Changes, create_api_key
+from tertulia.users.addresses import id_of_fake_email
+from tertulia.users.directory import Directory, Listed, accepts_gzip, entity_tags, members_of
+from tertulia.users.model import UserRecord, View, anonymous_view, view_of
+from tertulia.users.passwords import check_password_length, is_password
+from tertulia.users.rules import is_email
+
+Comment = Annotated[str, msgspec.Meta(max_length=2000)]
+
+
+class Members(msgspec.Struct):
+    """The answer of GET /users."""
+
+    members: list[UserRecord]
+
+
+class OneUser(msgspec.Struct):
+    """The answer of GET /users/{user_id}."""
+
+    user: UserRecord
 
 
 class FetchedKey(msgspec.Struct):
@@ -45,12 +65,176 @@ async def fetch_api_key(call: Call, database: Database, *, username: str, passwo
     return FetchedKey(key, login.email, login.id)
 
 
-@get("/users/me")
-async def get_own_user(caller: Person, reader: Reader) -> dict[str, Any]:
-    """Your own user record."""
-    user = await queries.get_user(reader, caller.user_id)
-    record = msgspec.to_builtins(user_record(user, with_profile=True))
-    return {**record, "max_message_id": await newest_message_id(reader, caller.user_id)}
+@get("/users", returns=Members)
+async def get_users(
+    caller: Anyone,
+    call: Call,
+    database: Database,
+    directory: Directory,
+    settings: Settings,
+    *,
+    client_gravatar: bool = True,  # noqa: ARG001 (avatars are ours: there is none to leave out)
+    include_custom_profile_fields: bool = False,
+    user_ids: list[int] | None = None,
+) -> Reply | msgspec.Raw:
+    """All users of the organization, deactivated ones and bots too; or those with the given IDs.
+
+    Open to everybody in organizations with public access. Repeat the answer's `ETag` in `If-None-Match`: as long as
+    nothing has changed, the answer is 304.
+    """
+    profile = include_custom_profile_fields
+    if caller is not None and not caller.is_guest and user_ids is None:
+        view = view_of(caller)  # as nearly all are: no connection is needed to find that out
+    else:
+        async with database.reader() as reader:
+            view = view_of(caller) if caller else await public_view(call, reader, settings)
+            limited = caller is not None and await is_limited(reader, caller)
+            if user_ids is not None or limited:
+                text = await queries.some_users(reader, view, user_ids, profile=profile, limited=limited)
+                return msgspec.Raw(b'{"members":' + text + b"}")
+    gzip = accepts_gzip(call.header("accept-encoding")) and not call.ignored
+    known = [] if call.ignored else entity_tags(call.header("if-none-match"))
+    listed = await directory.members(view, profile=profile, gzip=gzip, known=known)
+    return cached_reply(listed, call.ignored)
+
+
+def cached_reply(listed: Listed, ignored: list[str] | None) -> Reply:
+    """The list with what caches need to know. Anything that differs from one caller to another is named in Vary."""
+    if ignored:
+        assert listed.body is not None
+        return Reply(success_body(msgspec.Raw(b'{"members":' + members_of(listed.body) + b"}"), ignored))
+    headers = {
+        "ETag": listed.etag,
+        "Cache-Control": "private, no-cache",
+        "Vary": "Authorization, Cookie, Accept-Encoding",
+    }
+    if listed.body is None:
+        return Reply(b"", 304, headers)
+    if listed.is_gzip:
+        headers["Content-Encoding"] = "gzip"
+    return Reply(listed.body, headers=headers)
+
+
+async def public_view(call: Call, reader: Reader, settings: Settings) -> View:
+    """What somebody without an account sees, where the organization lets them."""
+    realm = await get_realm_of(call, reader)
+    if not realm.is_active or not decode_settings(realm.settings).enable_spectator_access:
+        raise unauthorized("Not logged in: this needs an email address and an API key.", realm.name)
+    return anonymous_view(realm.id, realm.subdomain, settings)
+
+
+@get("/users/me", returns=UserRecord)
+async def get_own_user(caller: Person, reader: Reader) -> msgspec.Raw:
+    """Your own user record, and the newest message you can see."""
+    text = await get_user_text(reader, caller, caller.user_id, profile=True)
+    newest = await newest_message_id(reader, caller.user_id)
+    return msgspec.Raw(b'%b,"max_message_id":%d}' % (text[:-1], newest))
+
+
+@get("/users/{user_id}", returns=OneUser)
+async def get_user(
+    caller: Person,
+    reader: Reader,
+    *,
+    user_id: int,
+    client_gravatar: bool = True,  # noqa: ARG001
+    include_custom_profile_fields: bool = False,
+) -> dict[str, msgspec.Raw]:
+    """One user of the organization."""
+    return {"user": msgspec.Raw(await get_user_text(reader, caller, user_id, profile=include_custom_profile_fields))}
+
+
+@get("/users/{email}", returns=OneUser)
+async def get_user_by_email(
+    caller: Person,
+    reader: Reader,
+    *,
+    email: str,
+    client_gravatar: bool = True,  # noqa: ARG001
+    include_custom_profile_fields: bool = False,
+) -> dict[str, msgspec.Raw]:
+    """One user of the organization, by an address you can see or by the API address."""
+    user_id = await get_user_id(reader, caller, email)
+    return {"user": msgspec.Raw(await get_user_text(reader, caller, user_id, profile=include_custom_profile_fields))}
+
+
+class Created(msgspec.Struct):
+    """The answer of POST /users."""
+
+    user_id: int
+
+
+@post("/users")
+async def create_user(caller: Administrator, tx: Transaction, *, email: str, password: str, full_name: str) -> Created:
+    """Make an account, as an administrator."""
+    check_password_length(password)
+    check_not_fake(email, caller)
+    await actions.check_name_free(tx, caller, full_name)
+    return Created(await actions.create_user(tx, caller.realm_id, email, full_name, password=password))
+
+
+RoleNumber = Literal[100, 200, 300, 400, 600]
+
+
+@patch("/users/{user_id}")
+async def change_user(
+    caller: Person,
+    tx: Transaction,
+    *,
+    user_id: int,
+    full_name: str | None = None,
+    role: RoleNumber | None = None,
+    new_email: str | None = None,
+) -> None:
+    """Change somebody's name, role or address, as an administrator or as the owner of a bot."""
+    if new_email is not None:
+        check_not_fake(new_email, caller)
+    await actions.change_user(tx, caller, user_id, Changes(full_name, role, new_email))
+
+
+@patch("/users/{email}")
+async def change_user_by_email(
+    caller: Person,
+    tx: Transaction,
+    *,
+    email: str,
+    full_name: str | None = None,
+    role: RoleNumber | None = None,
+    new_email: str | None = None,
+) -> None:
+    """As with the ID: change somebody's name, role or address."""
+    user_id = await get_user_id(tx, caller, email)
+    await change_user(caller, tx, user_id=user_id, full_name=full_name, role=role, new_email=new_email)
+
+
+@delete("/users/me")
+async def deactivate_oneself(caller: Human, tx: Transaction) -> None:
+    """Deactivate your own account."""
+    await coming_and_going.deactivate_oneself(tx, caller)
+
+
+@delete("/users/{user_id}")
+async def deactivate_user(
+    caller: Administrator,
+    tx: Transaction,
+    *,
+    user_id: int,
+    deactivation_notification_comment: Comment | None = None,  # noqa: ARG001 (mails come with the mail feature)
+) -> None:
+    """Deactivate somebody's account: their bots first, then keys, sessions and event queues end."""
+    await coming_and_going.deactivate_user(tx, caller, user_id)
+
+
+@post("/users/{user_id}/reactivate")
+async def reactivate_user(caller: Person, tx: Transaction, *, user_id: int) -> None:
+    """Turn a deactivated account on again; everything it had comes back."""
+    await coming_and_going.reactivate_user(tx, caller, user_id)
+
+
+def check_not_fake(email: str, caller: Caller) -> None:
+    """Refuse addresses that stand for hidden ones."""
+    if id_of_fake_email(email, caller.fake_domain) is not None:
+        raise Refusal("Addresses of this form are kept for accounts that hide their own.")
 
 
 def check_login_allowed(realm: Realm) -> None:

@@ -2,40 +2,64 @@
 
 from typing import Any
 
-from tertulia.events.register import Wanted, provider
+import msgspec
+
+from tertulia.events.register import Provider, Wanted
+from tertulia.groups.rights import holds
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
 from tertulia.users import queries
-from tertulia.users.model import avatar_url, user_record
+from tertulia.users.access import is_limited
+from tertulia.users.directory import Directory
+from tertulia.users.model import avatar_url, avatar_url_medium, view_of
 
 
-@provider("realm_user")
-async def realm_users(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+def realm_users(directory: Directory) -> Provider:
     """Everybody in the organization, and who the caller is in it."""
-    users = await queries.users_of_realm(reader, caller.realm_id)
-    own = next(user for user in users if user.id == caller.user_id)
-    is_member = own.role <= Role.MEMBER
+
+    async def provide(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+        view = view_of(caller)
+        if await is_limited(reader, caller):
+            active, others, _ = await queries.users_for_state(reader, view, limited=True)
+        else:
+            active, others = await directory.state(reader, view)
+        return {
+            "realm_users": msgspec.Raw(active),
+            "realm_non_active_users": msgspec.Raw(others),
+            "cross_realm_bots": [],
+            **about_oneself(caller),
+            **await what_one_may(reader, caller),
+        }
+
+    return Provider(frozenset(["realm_user"]), provide)
+
+
+def about_oneself(caller: Caller) -> dict[str, Any]:
+    """Who the caller is."""
     return {
-        "realm_users": [user_record(user, with_active=False, with_profile=True) for user in users if user.is_active],
-        "realm_non_active_users": [
-            user_record(user, with_active=False, with_profile=True) for user in users if not user.is_active
-        ],
-        "cross_realm_bots": [],
         "avatar_source": "J",
-        "avatar_url": avatar_url(own.id, own.avatar_version),
-        "avatar_url_medium": avatar_url(own.id, own.avatar_version),
-        "can_create_streams": is_member,
-        "can_create_public_streams": is_member,
-        "can_create_private_streams": is_member,
+        "avatar_url": avatar_url(caller.user_id, caller.avatar_version),
+        "avatar_url_medium": avatar_url_medium(caller.user_id, caller.avatar_version),
+        "is_admin": caller.role <= Role.ADMINISTRATOR,
+        "is_owner": caller.role == Role.OWNER,
+        "is_moderator": caller.role == Role.MODERATOR,
+        "is_guest": caller.role == Role.GUEST,
+        "user_id": caller.user_id,
+        "email": caller.api_email,
+        "delivery_email": caller.email,
+        "full_name": caller.full_name,
+    }
+
+
+async def what_one_may(reader: Reader, caller: Caller) -> dict[str, bool]:
+    """Rights that clients ask for by these names."""
+    public = await holds(reader, caller, "can_create_public_channel_group")
+    private = await holds(reader, caller, "can_create_private_channel_group")
+    return {
+        "can_create_streams": public or private,
+        "can_create_public_streams": public,
+        "can_create_private_streams": private,
         "can_create_web_public_streams": False,
-        "can_invite_others_to_realm": is_member,
-        "is_admin": own.role <= Role.ADMINISTRATOR,
-        "is_owner": own.role == Role.OWNER,
-        "is_moderator": own.role == Role.MODERATOR,
-        "is_guest": own.role == Role.GUEST,
-        "user_id": own.id,
-        "email": own.email,
-        "delivery_email": own.email,
-        "full_name": own.full_name,
+        "can_invite_others_to_realm": await holds(reader, caller, "can_invite_users_group"),
     }

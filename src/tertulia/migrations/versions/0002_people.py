@@ -52,26 +52,32 @@ alter table user_group
     add constraint user_group_remove foreign key (realm_id, can_remove_members_group)
         references user_group (realm_id, id) deferrable initially deferred;
 
+create index on user_group (realm_id) where is_system;
+
+-- is_anonymous: the group has no name. Walks from people up to groups pass only through named ones; a popular group is
+-- part of thousands of anonymous values.
 create table group_member (
     realm_id bigint not null,
     group_id bigint not null,
     user_id bigint not null,
+    is_anonymous boolean not null default false,
     primary key (group_id, user_id),
     foreign key (realm_id, group_id) references user_group (realm_id, id) on delete cascade,
     foreign key (realm_id, user_id) references account (realm_id, id)
 );
-create index on group_member (user_id);
+create index on group_member (user_id, is_anonymous, group_id);
 
 create table group_subgroup (
     realm_id bigint not null,
     group_id bigint not null,
     subgroup_id bigint not null,
+    is_anonymous boolean not null default false,
     primary key (group_id, subgroup_id),
     foreign key (realm_id, group_id) references user_group (realm_id, id) on delete cascade,
     foreign key (realm_id, subgroup_id) references user_group (realm_id, id),
     check (group_id <> subgroup_id)
 );
-create index on group_subgroup (subgroup_id);
+create index on group_subgroup (subgroup_id, is_anonymous, group_id);
 
 -- Only what differs from the defaults of groups/settings.py.
 create table realm_permission (
@@ -88,30 +94,45 @@ language sql stable parallel safe as $$
     select joined > now() - make_interval(days => coalesce((realm_settings->>'waiting_period_threshold')::int, 0))
 $$;
 
--- The one answer to "may they?". Walks down from the wanted group; whoever is deactivated is in no group.
+-- The one answer to "may they?". Climbs from the groups somebody is in to those that hold them, because people are in few
+-- groups while a group may hold very many. Whoever is deactivated is in no group.
 -- In plpgsql, because its plan is made once per connection and not once per statement.
 create function is_group_member(who bigint, wanted bigint) returns boolean
 language plpgsql stable parallel safe as $$
 begin
-    return (
-        with recursive reached(id) as (
-            select wanted
-            union
-            select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
-        )
-        select exists (
-            select from account join realm on realm.id = account.realm_id
-            where account.id = who and account.is_active and (
-                exists (select from reached join group_member
-                    on group_member.group_id = reached.id and group_member.user_id = who)
-                or exists (select from reached join user_group on user_group.id = reached.id
-                    where user_group.realm_id = account.realm_id and user_group.lowest_role >= account.role
-                    and not (user_group.is_for_full_members and account.role = 400
-                        and is_waiting(account.date_joined, realm.settings)))
+    return exists (select from account where id = who and is_active) and (
+        exists (select from group_member where group_id = wanted and user_id = who)
+        or exists (
+            with recursive climbed(id) as (
+                (
+                    select group_id from group_member where user_id = who and not is_anonymous
+                    union all
+                    select user_group.id from account join realm on realm.id = account.realm_id
+                    join user_group on user_group.realm_id = account.realm_id and user_group.is_system
+                    where account.id = who and user_group.lowest_role >= account.role
+                        and not (user_group.is_for_full_members and account.role = 400
+                            and is_waiting(account.date_joined, realm.settings))
+                )
+                union
+                select group_subgroup.group_id
+                from climbed join group_subgroup on subgroup_id = climbed.id and not is_anonymous
+            )
+            select from climbed where id = wanted or id in (
+                select subgroup_id from group_subgroup where group_id = wanted and is_anonymous
             )
         )
     );
 end
+$$;
+
+-- Who sees an account's address (users/addresses.py); 0 stands for bots, whose address is no secret.
+create function email_visibility(account) returns int language sql immutable parallel safe as $$
+    select case when $1.bot_type is not null then 0
+        else coalesce(($1.settings->>'email_address_visibility')::int, 1) end
+$$;
+-- The address that the API shows, to all readers who have an account alike.
+create function api_email(account, domain text) returns text language sql immutable parallel safe as $$
+    select case when email_visibility($1) <= 1 then $1.email else 'user' || $1.id || '@' || domain end
 $$;
 
 -- Grows with every change of anything a user record shows, whoever makes it: a list of users is as good as this number.
@@ -148,11 +169,14 @@ create trigger users_updated after update on account
 create trigger users_deleted after delete on account
     referencing old table as changed for each statement execute function users_changed();
 
--- Logins: failures are counted here, so that no node can be used to get around the count.
+-- Logins: failures are counted here, so that no node can be used to get around the count. An attempt is a failure from
+-- before its password is looked at until it has turned out right.
 create table login_failure (
+    id bigint generated always as identity primary key,
     realm_id bigint not null references realm,
     username_key text not null,
-    failed_at timestamptz not null default clock_timestamp()
+    failed_at timestamptz not null default clock_timestamp(),
+    is_pending boolean not null default false
 );
 create index on login_failure (realm_id, username_key, failed_at);
 create index on login_failure (failed_at);
@@ -160,9 +184,33 @@ create index on login_failure (failed_at);
 create table password_reset (
     digest bytea primary key check (length(digest) = 32),
     user_id bigint not null references account on delete cascade,
+    -- Where the token was sent: it is worth nothing once the account has another address.
+    email_key text not null,
     expires timestamptz not null
 );
 create index on password_reset (user_id);
+create index on password_reset (expires);
+
+-- Mails to be sent, written by the transaction that wants them.
+create table mail_outbox (
+    id bigint generated always as identity primary key,
+    -- Null: to nobody. Written where the time of an answer must not tell whether there is somebody.
+    recipient text,
+    subject text not null,
+    body text not null,
+    created timestamptz not null default now(),
+    due timestamptz not null default now(),
+    attempts integer not null default 0
+);
+create index on mail_outbox (due);
+
+-- Where an outgoing-webhook bot sends what it hears.
+create table bot_service (
+    user_id bigint primary key references account on delete cascade,
+    base_url text not null,
+    interface smallint not null check (interface in (1, 2)),
+    token text not null
+);
 
 create table browser_session (
     digest bytea primary key check (length(digest) = 32),

@@ -1,0 +1,177 @@
+"""The list of all users: made by PostgreSQL, kept in memory as long as the realm's `users_version` stays the same.
+
+Nothing here can be stale: the version is read from the database for every request, and a text is kept with the version
+that the same statement read. Readers who see the same share a text. Who hides their own address from their like gets
+it put into their copy. Memory is bounded; what was not used for the longest time goes first.
+"""
+
+import asyncio
+import hashlib
+import zlib
+from collections import OrderedDict, defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia import __version__
+from tertulia.kernel.coalesce import Coalescer
+from tertulia.kernel.db import Database, Reader
+from tertulia.users import queries
+from tertulia.users.model import View
+
+MAX_BYTES = 128 * 1024 * 1024
+GZIP_LEVEL = 3
+SMALL = 1024
+"""Texts shorter than this are not worth compressing."""
+
+_HEAD = b'{"result":"success","msg":"","members":'
+_FOOT = b"}\n"
+
+Key = tuple[str, int, tuple[int, ...]]
+"""The form of the list, the realm, and what its readers see."""
+
+
+class Kept(msgspec.Struct):
+    """A text and what belongs to it."""
+
+    version: int
+    texts: tuple[bytes, ...]
+    gzip: bytes | None = None
+
+    @property
+    def size(self) -> int:
+        return sum(map(len, self.texts)) + len(self.gzip or b"")
+
+
+class Listed(msgspec.Struct, frozen=True):
+    """An answer of GET /users."""
+
+    etag: str
+    body: bytes | None
+    """None: the client has it already."""
+    is_gzip: bool = False
+
+
+class Directory:
+    """Everybody in a realm, as each kind of reader sees them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: OrderedDict[Key, Kept] = OrderedDict()
+        self._bytes = 0
+        self._locks: defaultdict[Key, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._versions: Coalescer[int, int] = Coalescer(self._read_versions)
+
+    async def members(self, view: View, *, profile: bool, gzip: bool, known: Sequence[str]) -> Listed:
+        """The whole body of GET /users, unless the client knows it: `known` are the entity tags it has."""
+        key = _key("profile" if profile else "plain", view)
+        version = await self._versions.load(view.realm_id) or 0
+        if any(_etag(key, version, view, is_gzip=is_gzip) in known for is_gzip in (False, True)):
+            return Listed(_etag(key, version, view, is_gzip=gzip), None)
+        async with self._locks[key]:
+            kept = self._find(key, version) or await self._load_members(key, view, profile=profile)
+            gzip = gzip and len(kept.texts[0]) >= SMALL
+            body = await self._compressed(key, kept) if gzip and not view.own_email else kept.texts[0]
+        if view.own_email:
+            body = with_own_address(view, body)
+            body = await asyncio.to_thread(compress, body) if gzip else body
+        return Listed(_etag(key, kept.version, view, is_gzip=gzip), body, gzip)
+
+    async def state(self, reader: Reader, view: View) -> tuple[bytes, bytes]:
+        """The active and the deactivated users for POST /register, as of the reader's snapshot."""
+        key = _key("state", view)
+        version = await queries.users_version(reader, view.realm_id)
+        async with self._locks[key]:
+            kept = self._kept.get(key)
+            if kept is None or kept.version != version:
+                active, others, version = await queries.users_for_state(reader, view.shared)
+                kept = Kept(version, (active, others))
+                self._keep(key, kept)
+        active, others = kept.texts
+        return (with_own_address(view, active) if view.own_email else active), others
+
+    async def _load_members(self, key: Key, view: View, *, profile: bool) -> Kept:
+        async with self._database.reader() as reader:
+            text, version = await queries.all_users(reader, view.shared, profile=profile)
+        kept = Kept(version, (_HEAD + text + _FOOT,))
+        self._keep(key, kept)
+        return kept
+
+    def _find(self, key: Key, version: int) -> Kept | None:
+        """A text that is at least as new as the version that was asked for."""
+        kept = self._kept.get(key)
+        if kept is None or kept.version < version:
+            return None
+        self._kept.move_to_end(key)
+        return kept
+
+    def _keep(self, key: Key, kept: Kept) -> None:
+        old = self._kept.get(key)
+        if old is not None:
+            if old.version > kept.version:
+                return  # an older snapshot's
+            self._bytes -= old.size
+        self._kept[key] = kept
+        self._kept.move_to_end(key)
+        self._bytes += kept.size
+        while self._bytes > MAX_BYTES:
+            forgotten, oldest = self._kept.popitem(last=False)
+            self._bytes -= oldest.size
+            if not self._locks[forgotten].locked():
+                del self._locks[forgotten]
+
+    async def _compressed(self, key: Key, kept: Kept) -> bytes:
+        if kept.gzip is None:
+            compressed = await asyncio.to_thread(compress, kept.texts[0])
+            kept.gzip = compressed
+            if self._kept.get(key) is kept:
+                self._bytes += len(compressed)
+        return kept.gzip
+
+    async def _read_versions(self, realm_ids: Sequence[int]) -> dict[int, int]:
+        async with self._database.reader() as reader:
+            return await queries.users_versions(reader, realm_ids)
+
+
+def compress(body: bytes) -> bytes:
+    """gzip, with nothing in it that changes from one time to the next."""
+    packer = zlib.compressobj(GZIP_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return packer.compress(body) + packer.flush()
+
+
+def members_of(body: bytes) -> bytes:
+    """The list alone, of a whole body."""
+    return body[len(_HEAD) : -len(_FOOT)]
+
+
+def with_own_address(view: View, text: bytes) -> bytes:
+    """The list with the reader's own address in it, which others like them do not see."""
+    # Quotes inside a value are escaped: this can be nothing but the beginning of the reader's record.
+    hidden = b'{"user_id":%d,"delivery_email":null,' % view.reader_id
+    shown = b'{"user_id":%d,"delivery_email":%b,' % (view.reader_id, msgspec.json.encode(view.own_email))
+    return text.replace(hidden, shown, 1)
+
+
+def entity_tags(header: str | None) -> list[str]:
+    """The tags in an If-None-Match header."""
+    return [tag.strip().removeprefix("W/") for tag in (header or "").split(",")]
+
+
+def accepts_gzip(header: str | None) -> bool:
+    """Whether an Accept-Encoding header allows gzip."""
+    for part in (header or "").lower().split(","):
+        name, _, weight = part.partition(";")
+        if name.strip() in ("gzip", "x-gzip", "*"):
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def _key(form: str, view: View) -> Key:
+    return form, view.realm_id, view.sees
+
+
+def _etag(key: Key, version: int, view: View, *, is_gzip: bool) -> str:
+    own = (view.reader_id, view.own_email) if view.own_email else None
+    facts = msgspec.json.encode((key, view.domain, own, __version__))
+    digest = hashlib.blake2b(facts, digest_size=9).hexdigest()
+    return f'"{version:x}-{digest}{"-gzip" if is_gzip else ""}"'

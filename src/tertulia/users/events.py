@@ -1,0 +1,94 @@
+"""The events of users, and who hears them.
+
+An address is told only to those who see it: such an event carries two forms of the person, and the presenter picks the
+listener's. Where guests do not see everybody, a guest hears only of people in sight.
+"""
+
+from collections.abc import Hashable
+
+import msgspec
+
+from tertulia.events.logged import Listener, Logged
+from tertulia.events.record import Audience, Record, record
+from tertulia.kernel.db import Transaction
+from tertulia.users import queries
+from tertulia.users.addresses import LOWEST_ROLE
+from tertulia.users.queries import Person
+
+_encode = msgspec.json.Encoder().encode
+
+
+class PersonTold(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The log's event of a user."""
+
+    op: str
+    person: msgspec.Raw
+    user_id: int = 0
+    hidden: msgspec.Raw | None = None
+    """The person, for those who do not see the address."""
+    lowest_role: int = 0
+    """The lowest role that sees the address."""
+
+
+_decoder = msgspec.json.Decoder(PersonTold)
+
+
+class UserPresenter:
+    """Shows `realm_user` events: at most two texts of each."""
+
+    def variant(self, logged: Logged, listener: Listener) -> Hashable:
+        """Whether the listener sees the address."""
+        return _sees(_told(logged), listener)
+
+    def present(self, logged: Logged, listener: Listener) -> bytes:
+        """The event's keys."""
+        told = _told(logged)
+        person = told.person if told.hidden is None or _sees(told, listener) else told.hidden
+        return b'"op":"%b","person":%b' % (told.op.encode(), bytes(person))
+
+
+def _sees(told: PersonTold, listener: Listener) -> bool:
+    return told.hidden is None or listener.role <= told.lowest_role or listener.user_id == told.user_id
+
+
+def _told(logged: Logged) -> PersonTold:
+    if logged.decoded is None:
+        logged.decoded = _decoder.decode(logged.record.event)
+    assert isinstance(logged.decoded, PersonTold)
+    return logged.decoded
+
+
+def added(to: Audience, user_id: int, person: Person) -> Record:
+    """A new user."""
+    told = PersonTold(
+        op="add",
+        person=msgspec.Raw(person.seen),
+        user_id=user_id,
+        hidden=msgspec.Raw(person.hidden),
+        lowest_role=LOWEST_ROLE[person.email_visibility],
+    )
+    return record(to, "realm_user", told)
+
+
+def updated(to: Audience, user_id: int, *, ends: tuple[int, ...] = (), **changed: object) -> Record:
+    """A change that whoever knows the user may know."""
+    told = PersonTold(op="update", person=msgspec.Raw(_encode({"user_id": user_id, **changed})))
+    return record(to, "realm_user", told, ends=ends)
+
+
+def address_changed(to: Audience, user_id: int, email: str, visibility: int) -> Record:
+    """What each reader sees of an address from now on: the address itself, or that it is hidden."""
+    told = PersonTold(
+        op="update",
+        person=msgspec.Raw(_encode({"user_id": user_id, "delivery_email": email})),
+        user_id=user_id,
+        hidden=msgspec.Raw(_encode({"user_id": user_id, "delivery_email": None})),
+        lowest_role=LOWEST_ROLE[visibility],
+    )
+    return record(to, "realm_user", told)
+
+
+async def those_who_know(tx: Transaction, realm_id: int, user_id: int) -> Audience:
+    """Everybody who may hear of a user. Features that emit `realm_user` events ask here for their audience."""
+    guests = await queries.limited_guests(tx, realm_id, user_id)
+    return Audience(realm=True) if guests is None else Audience(members=True, users=guests)
