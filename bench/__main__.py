@@ -31,6 +31,7 @@ class Measurement(StrEnum):
     EVENTS = "events"
     REGISTER = "register"
     FETCH = "fetch"
+    RIGHTS = "rights"
 
 
 # What `events` is made of; the others are one module each.

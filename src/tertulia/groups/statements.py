@@ -77,11 +77,11 @@ async def insert_anonymous(tx: Transaction, realm_id: int, value: GroupMembers) 
     sql = """
     with made as (insert into user_group (realm_id, name) values ($1, null) returning id),
     members as (
-        insert into group_member (realm_id, group_id, user_id)
-        select $1, made.id, user_id from made, unnest($2::bigint[]) as user_id
+        insert into group_member (realm_id, group_id, user_id, is_anonymous)
+        select $1, made.id, user_id, true from made, unnest($2::bigint[]) as user_id
     ), subgroups as (
-        insert into group_subgroup (realm_id, group_id, subgroup_id)
-        select $1, made.id, subgroup_id from made, unnest($3::bigint[]) as subgroup_id
+        insert into group_subgroup (realm_id, group_id, subgroup_id, is_anonymous)
+        select $1, made.id, subgroup_id, true from made, unnest($3::bigint[]) as subgroup_id
     )
     select id from made
     """

@@ -114,8 +114,10 @@ begin
                             and is_waiting(account.date_joined, realm.settings))
                 )
                 union
-                select group_subgroup.group_id
-                from climbed join group_subgroup on subgroup_id = climbed.id and not is_anonymous
+                select holding.group_id from climbed cross join lateral (
+                    select group_id from group_subgroup where subgroup_id = climbed.id and not is_anonymous
+                    offset 0  -- look each one up: the planner expects far more of them, and would read the whole table
+                ) as holding
             )
             select from climbed where id = wanted or id in (
                 select subgroup_id from group_subgroup where group_id = wanted and is_anonymous
