@@ -1,0 +1,233 @@
+"""What a request costs does not grow with the audience: rows and statements at two sizes of a channel, and the plan of
+the one query that would be slow in any other shape.
+
+Rows are counted by PostgreSQL (pg_stat_user_tables), statements by pg_stat_statements, both for a whole server.
+"""
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import psycopg2
+import pytest
+
+from tertulia.reads import queries as read_queries
+from tests.server import OwnServer
+from tests.talk import Speaker
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+
+FEW, MANY = 10, 20_000
+ROUNDS = 10
+MAX_ROWS = 8
+
+# Round trips of a request, each of them one statement: nothing may be asked once per row, person or channel.
+SEND_STATEMENTS = 6  # whose key, which channel; begin, lock, send, commit
+POLL_STATEMENTS = 1  # whose key
+FETCH_STATEMENTS = 6  # whose key, which channel, which messages; their rows, read states, marks
+
+
+class Site:
+    """A server with a small and a large channel, and a connection that counts."""
+
+    def __init__(self, server: OwnServer) -> None:
+        self.server = server
+        self.pg = psycopg2.connect(server.postgres_url)
+        self.pg.autocommit = True
+        self.ask("create extension if not exists pg_stat_statements")
+        self.fill(users=MANY)
+        self.channels = {size: self.fill(channels=1, subscribers=size)[0] for size in (FEW, MANY)}
+        self.sender = Speaker(server, server.members[0])
+
+    def ask(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
+        with self.pg.cursor() as cursor:
+            cursor.execute(sql, arguments)
+            return cursor.fetchall() if cursor.description else []
+
+    def fill(self, **wanted: int) -> list[int]:
+        """`tertulia dev fill`; the ids of the new channels."""
+        options = [part for name, number in wanted.items() for part in (f"--{name}", str(number))]
+        command = [
+            sys.executable,
+            "-m",
+            "tertulia",
+            "dev",
+            "fill",
+            "--json",
+            "--data",
+            str(self.server.folder / "data"),
+        ]
+        done = subprocess.run([*command, *options], check=True, capture_output=True)
+        return [channel["stream_id"] for channel in json.loads(done.stdout)["channels"]]
+
+    def send(self, channel_id: int) -> None:
+        self.sender.send(channel_id, "constant cost", read_by_sender=True)
+
+    def rows_of(self, act: Callable[[], None]) -> dict[str, tuple[int, int, int]]:
+        """Rows inserted, updated and deleted by so many messages as ROUNDS, by table."""
+        self._act_and_tell(act)
+        before = self._counts()
+        for _ in range(ROUNDS - 1):
+            act()
+        self._act_and_tell(act)
+        after = self._counts()
+        changed = {name: tuple(new - old for new, old in zip(after[name], before[name], strict=True)) for name in after}
+        return {name: (rows[0], rows[1], rows[2]) for name, rows in changed.items() if any(rows)}
+
+    def _act_and_tell(self, act: Callable[[], None]) -> None:
+        """Backends tell their counts, all tables at once, with the first commit more than a second after the last time."""
+        time.sleep(1.1)
+        act()
+        [(stored,)] = self.ask("select count(*) from message")
+        deadline = time.monotonic() + 30
+        while self._counts()["message"][0] < stored:
+            assert time.monotonic() < deadline, "PostgreSQL's counters did not move"
+            time.sleep(0.05)
+
+    def _counts(self) -> dict[str, tuple[int, ...]]:
+        # The relay's memory is written once a second, however many messages there were.
+        sql = (
+            "select relname, n_tup_ins, n_tup_upd, n_tup_del from pg_stat_user_tables where relname not like 'relay%%'"
+        )
+        return {row[0]: row[1:] for row in self.ask(sql)}
+
+    def statements_of(self, act: Callable[[], object]) -> int:
+        """Statements of one request. What runs beside it, once in a while, is told apart by its count."""
+        act()
+        self.ask("select pg_stat_statements_reset()")
+        for _ in range(ROUNDS):
+            act()
+        own = "select calls from pg_stat_statements where query not like '%%pg_stat_statements%%' and calls >= %s"
+        return sum(int(calls) // ROUNDS for (calls,) in self.ask(own, ROUNDS))
+
+
+@contextmanager
+def counted_server(folder: Path) -> Iterator[OwnServer]:
+    """A server whose PostgreSQL counts statements; that takes a restart."""
+    first = OwnServer.start(folder)
+    try:
+        connection = psycopg2.connect(first.postgres_url)
+        connection.autocommit = True
+        connection.cursor().execute("alter system set shared_preload_libraries = 'pg_stat_statements'")
+        connection.close()
+    finally:
+        first.stop()
+    server = OwnServer.start(folder)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    with (
+        TemporaryDirectory(prefix="tertulia-test-", ignore_cleanup_errors=True) as folder,
+        counted_server(Path(folder)) as server,
+    ):
+        site = Site(server)
+        yield site
+        site.pg.close()
+        site.sender.http.close()
+
+
+@pytest.mark.timeout(300)
+def test_a_message_writes_the_same_few_rows_whatever_the_size_of_the_channel(site: Site) -> None:
+    rows = {}
+    for size, channel_id in site.channels.items():
+        site.send(channel_id)  # the topic is there from now on
+        rows[size] = site.rows_of(lambda channel_id=channel_id: site.send(channel_id))  # type: ignore[misc]
+    assert rows[MANY] == rows[FEW]
+    assert sum(map(sum, rows[MANY].values())) <= MAX_ROWS * ROUNDS
+    assert rows[MANY]["message"] == (ROUNDS, 0, 0)
+
+
+@pytest.mark.parametrize("size", [FEW, MANY])
+def test_a_message_takes_a_fixed_number_of_statements(site: Site, size: int) -> None:
+    assert site.statements_of(lambda: site.send(site.channels[size])) == SEND_STATEMENTS
+
+
+@pytest.mark.parametrize("size", [FEW, MANY])
+def test_a_fetch_takes_a_fixed_number_of_statements(site: Site, size: int) -> None:
+    for _ in range(20):
+        site.send(site.channels[size])
+    narrow = [{"operator": "channel", "operand": site.channels[size]}]
+    window = {"anchor": "newest", "num_before": 100, "num_after": 0, "narrow": narrow}
+    assert site.statements_of(lambda: site.sender.get("messages", **window)) == FETCH_STATEMENTS
+
+
+def test_a_poll_takes_one_statement_with_events_or_without(site: Site) -> None:
+    queue = site.sender.post("register", event_types=["message"])
+    fields = {"queue_id": queue["queue_id"], "last_event_id": queue["last_event_id"], "dont_block": True}
+    assert site.statements_of(lambda: site.sender.get("events", **fields)) == POLL_STATEMENTS
+    site.send(site.channels[FEW])
+    deadline = time.monotonic() + 10
+    while not site.sender.get("events", **fields)["events"]:
+        assert time.monotonic() < deadline
+    assert site.statements_of(lambda: site.sender.get("events", **fields)) == POLL_STATEMENTS
+
+
+def test_a_registration_takes_as_many_statements_with_many_channels_and_messages_as_with_few(site: Site) -> None:
+    def register() -> None:
+        site.sender.post("register")
+
+    few = site.statements_of(register)
+    channels = site.fill(channels=30, messages=300, subscribers=FEW)
+    site.ask("update read_state set read = '{}' where conversation_id = any(%s)", channels)
+    assert site.statements_of(register) == few
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
+def test_unread_messages_are_found_by_one_index_scan_per_gap(site: Site, mode: str) -> None:
+    wide, deep = _unread_readers(site)
+    site.ask(f"set plan_cache_mode = {mode}")
+    for user_id, unread in ((wide, 300 * 5), (deep, 2500)):
+        plan = _explain(site, user_id)
+        assert plan["Plan"]["Actual Rows"] == unread
+        assert plan["Execution Time"] < 1000
+        scans = [node for node in _nodes(plan["Plan"]) if node.get("Relation Name") == "message"]
+        assert [(scan["Node Type"], scan["Index Name"]) for scan in scans] == [
+            ("Index Scan", "message_conversation_id_seq_key")
+        ]
+        [above] = [node for node in _nodes(plan["Plan"]) if scans[0] in node.get("Plans", [])]
+        assert above["Node Type"] == "Nested Loop"
+        assert above["Plans"][0]["Node Type"] == "CTE Scan"
+        assert above["Plans"][0]["CTE Name"] == "gaps"
+
+
+def _unread_readers(site: Site) -> tuple[int, int]:
+    """Somebody in 300 channels with 5 unread messages each, and somebody with 2,500 gaps in one."""
+    wide, deep = site.server.members[1].user_id, site.server.members[2].user_id
+    site.ask("update read_state set read = int8multirange(int8range(1, 1000000)) where user_id in (%s, %s)", wide, deep)
+    channels = site.fill(channels=300, messages=300 * 20, subscribers=FEW)
+    large = site.fill(channels=1, messages=5000, subscribers=FEW)
+    everything = "history = int8multirange(int8range(1, null))"
+    unread = f"update read_state set {everything}, read = int8multirange(int8range(1, %s)) where user_id = %s"
+    site.ask(f"{unread} and conversation_id = any(%s)", 16, wide, channels)
+    every_second = "(select range_agg(int8range(n, n + 1)) from generate_series(1, 5000, 2) as n)"
+    gaps = f"update read_state set {everything}, read = {every_second}"
+    site.ask(f"{gaps} where user_id = %s and conversation_id = any(%s)", deep, large)
+    site.ask("analyze")
+    return wide, deep
+
+
+def _explain(site: Site, user_id: int) -> dict[str, Any]:
+    site.ask("deallocate all")
+    site.ask(f"prepare unread(bigint, bigint) as {read_queries._UNREAD.replace('%', '%%')}")
+    site.ask("execute unread(%s, 100000)", user_id)
+    [(plans,)] = site.ask("explain (analyze, format json) execute unread(%s, 100000)", user_id)
+    plan: dict[str, Any] = plans[0]
+    return plan
+
+
+def _nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield plan
+    for child in plan.get("Plans", []):
+        yield from _nodes(child)
