@@ -19,7 +19,6 @@ from tertulia.engines import Postgres, find_postgres
 from tertulia.groups import queries
 from tertulia.groups.records import group_records
 from tertulia.groups.rights import is_member, members_among
-from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.settings import load_settings
 from tertulia.migrations import migrate
@@ -147,5 +146,4 @@ async def make_scene(database: Database, users: int, groups: int) -> Scene:
         ]
         members += [(big, deep), (chains[-1][-1], deep)]
         await tx.execute(_MEMBERS, realm_id, *zip(*set(members), strict=True))
-    assert Role.MEMBER == 400
     return Scene(realm_id, nest["id"], top, big, deep, stranger, user_ids)

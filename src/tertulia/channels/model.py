@@ -83,6 +83,8 @@ class Channel(msgspec.Struct, frozen=True):
     history_public_to_subscribers: bool
     topics_policy: str
     is_subscribed: bool
+    may_post: bool
+    """Whether the user is among those whom the channel's settings let send."""
 
     @property
     def is_public(self) -> bool:

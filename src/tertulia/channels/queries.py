@@ -6,6 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from tertulia.channels.model import Channel, ChannelRecord, Personal, SubscriptionRecord
+from tertulia.groups.queries import holds
 from tertulia.kernel.db import Reader, Transaction
 
 
@@ -48,14 +49,16 @@ subscription.desktop_notifications, subscription.audible_notifications, subscrip
 subscription.email_notifications, subscription.wildcard_mentions_notify
 """
 
-_CHANNELS_BY_KEY = """
+_CHANNELS_BY_KEY = f"""
 select key.realm_id as key_realm, key.user_id as key_user, key.channel_id as key_channel, key.name_key as key_name,
        channel.id, channel.name, invite_only, is_web_public, is_archived, history_public_to_subscribers, topics_policy,
-       coalesce(subscription.is_active, false) as is_subscribed
+       coalesce(subscription.is_active, false) as is_subscribed, {holds("sending", "account")} as may_post
 from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::text[]) as key(realm_id, user_id, channel_id, name_key)
 join channel on channel.realm_id = key.realm_id and channel.id = coalesce(
     key.channel_id, (select id from channel as named where named.realm_id = key.realm_id and named.name_key = key.name_key)
 )
+join user_group as sending on sending.id = channel.can_send_message_group
+join account on account.id = key.user_id
 left join subscription on subscription.user_id = key.user_id and subscription.channel_id = channel.id
 """
 
@@ -96,6 +99,7 @@ async def channels_by_key(reader: Reader, keys: Sequence[ChannelKey]) -> dict[Ch
             history_public_to_subscribers=row["history_public_to_subscribers"],
             topics_policy=row["topics_policy"],
             is_subscribed=row["is_subscribed"],
+            may_post=row["may_post"],
         )
         for row in rows
     }

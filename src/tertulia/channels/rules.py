@@ -14,7 +14,8 @@ def may_read(channel: Channel, *, is_guest: bool) -> bool:
 
 def may_send(channel: Channel, *, is_guest: bool) -> bool:
     """Whether a user may send to the channel. The sending statement asks the same again under its locks."""
-    return not channel.is_archived and (channel.is_subscribed or (channel.is_public and not is_guest))
+    is_inside = channel.is_subscribed or (channel.is_public and not is_guest)
+    return is_inside and channel.may_post and not channel.is_archived
 
 
 def clean_channel_name(name: str) -> str:

@@ -40,6 +40,14 @@ exists (
 """
 
 
+def holds(group: str, account: str) -> str:
+    """The question `is_group_member` as a condition on two rows of a statement; most values need no look at any group."""
+    return f"""
+    case when {group}.lowest_role is null or {group}.is_for_full_members then is_group_member({account}.id, {group}.id)
+        else {account}.role <= {group}.lowest_role end
+    """
+
+
 def _pairs(settings: Collection[str], table: str) -> str:
     """Rows of (setting, holder) from the columns of a table."""
     return ", ".join(f"('{setting}', {table}.{setting})" for setting in settings)

@@ -5,6 +5,8 @@ in a statement of its own, so that it sees everything committed before the locks
 are taken, rows written, and the events put into the WAL. A row that is not returned was refused.
 """
 
+from tertulia.groups.queries import holds
+
 LOCK = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update
 """
@@ -14,7 +16,7 @@ LOCK_FREE = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update skip locked
 """
 
-SEND = """
+SEND = f"""
 with input as (
     select * from unnest(
         $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
@@ -31,11 +33,13 @@ with input as (
     join conversation on conversation.id = input.conversation_id
     join account on account.id = input.sender_id and account.realm_id = conversation.realm_id and account.is_active
     left join channel on channel.id = conversation.id
+    left join user_group as sending on sending.id = channel.can_send_message_group
     left join subscription
         on subscription.user_id = input.sender_id and subscription.channel_id = channel.id and subscription.is_active
     where case when channel.id is null then input.sender_id = any(conversation.participants)
         else not channel.is_archived
-            and (subscription.user_id is not null or (not channel.invite_only and account.role < 600)) end
+            and (subscription.user_id is not null or (not channel.invite_only and account.role < 600))
+            and {holds("sending", "account")} end
         and not exists (select from repeated where repeated.ord = input.ord)
 ), numbered as materialized (
     select *, last_seq + row_number() over (partition by conversation_id order by ord) as seq from allowed
@@ -75,8 +79,8 @@ with input as (
     from numbered join stored using (conversation_id, seq) where key is not null
 ), emitted as (
     select ord, stored.id, subject,
-        pg_current_xact_id()::text || ' {"stamp":{"id":' || stored.id || ',"seq":' || stored.seq || ',"at":'
-            || extract(epoch from sent_at)::bigint || coalesce(',"topic":' || to_json(topics.name)::text, '') || '},'
+        pg_current_xact_id()::text || ' {{"stamp":{{"id":' || stored.id || ',"seq":' || stored.seq || ',"at":'
+            || extract(epoch from sent_at)::bigint || coalesce(',"topic":' || to_json(topics.name)::text, '') || '}},'
             || substr(record, 2) as body
     from numbered join stored using (conversation_id, seq)
     left join topics on topics.conversation_id = numbered.conversation_id and topics.name_key = numbered.topic_key
