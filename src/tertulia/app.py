@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from types import FrameType
 from typing import Any
 
 import asyncpg
@@ -171,6 +172,10 @@ class DrainingServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, gateway: Gateway) -> None:
         super().__init__(config)
         self._gateway = gateway
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """Remember the wish only: uvicorn would raise the signal again at the end, before our engines are closed."""
+        self.should_exit = True
 
     async def shutdown(self, sockets: Any = None) -> None:
         """Stop listening, let polls and requests under way end, close."""

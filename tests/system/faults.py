@@ -1,0 +1,142 @@
+"""Ways to hurt a server of our own, and clients that notice."""
+
+import asyncio
+import os
+import shutil
+import signal
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import nats
+from nats.aio.client import Client
+
+from tertulia.events.epoch import EpochRecord, read_epoch
+from tests.server import OwnServer, Server, User
+
+Json = dict[str, Any]
+_TIMEOUT = httpx.Timeout(60, connect=5)
+
+
+async def kill(server: OwnServer, name: str) -> None:
+    """kill -9, and wait until it has been started again."""
+    await asyncio.to_thread(server.kill, name)
+
+
+async def empty_nats(server: OwnServer) -> None:
+    """Kill NATS and remove everything it kept before `tertulia dev` starts it again."""
+    server.process.send_signal(signal.SIGSTOP)
+    try:
+        pid = server.state.pids["nats"]
+        os.kill(pid, signal.SIGKILL)
+        while not _is_gone(pid):
+            await asyncio.sleep(0.01)
+        shutil.rmtree(server.folder / "data" / "nats" / "store")
+    finally:
+        server.process.send_signal(signal.SIGCONT)
+    while server.state.pids["nats"] == pid:
+        await asyncio.sleep(0.02)
+
+
+def _is_gone(pid: int) -> bool:
+    """Its parent is stopped, so it stays as a zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
+    except FileNotFoundError:
+        return True
+
+
+@asynccontextmanager
+async def connected(server: Server) -> AsyncIterator[Client]:
+    nc = await nats.connect(server.nats_url)
+    try:
+        yield nc
+    finally:
+        await nc.close()
+
+
+async def epoch_of(server: Server) -> EpochRecord:
+    async with connected(server) as nc:
+        record = await read_epoch(nc)
+    assert record is not None
+    return record
+
+
+class Queue:
+    """One event queue of a user, asked through any process."""
+
+    def __init__(self, user: User, url: str) -> None:
+        self.user = user
+        self.url = url
+        self.id = ""
+        self.last = -1
+        self._http = httpx.AsyncClient(
+            auth=httpx.BasicAuth(user.email, user.api_key), timeout=_TIMEOUT, trust_env=False
+        )
+
+    async def __aenter__(self) -> "Queue":
+        await self.register()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def register(self, seconds: float = 20) -> None:
+        """Register, trying again while the server is not ready."""
+        async with asyncio.timeout(seconds):
+            while True:
+                reply = await self._http.post(f"{self.url}/api/v1/register")
+                if reply.status_code == 200:
+                    break
+                assert reply.json()["code"] == "SERVER_NOT_READY", reply.text
+                await asyncio.sleep(0.05)
+        self.id, self.last = reply.json()["queue_id"], reply.json()["last_event_id"]
+
+    async def ask(self, url: str | None = None, **more: str) -> Json:
+        """The answer of one poll, also if it is an error. Events that came are acknowledged with the next one."""
+        asked = {"queue_id": self.id, "last_event_id": str(self.last), **more}
+        reply = await self._http.get(f"{url or self.url}/api/v1/events", params=asked)
+        body: Json = reply.json()
+        for event in body.get("events", []):
+            self.last = max(self.last, event["id"])
+        return body
+
+    async def hear(self, message_id: int, url: str | None = None, seconds: float = 20) -> None:
+        """Poll until that message comes."""
+        async with asyncio.timeout(seconds):
+            while True:
+                body = await self.ask(url)
+                assert "events" in body, body
+                if any(event["type"] == "message" and event["message"]["id"] == message_id for event in body["events"]):
+                    return
+
+    async def send_to_self(self, url: str | None = None) -> int:
+        data = {"type": "direct", "to": f"[{self.user.user_id}]", "content": "note to self"}
+        reply = await self._http.post(f"{url or self.url}/api/v1/messages", data=data)
+        assert reply.status_code == 200, reply.text
+        number: int = reply.json()["id"]
+        return number
+
+    async def ends_within(self, seconds: float) -> float:
+        """Ask until the server says that the queue is dead; how long that took. Events and failures may come before."""
+        began = time.monotonic()
+        async with asyncio.timeout(seconds):
+            while True:
+                try:
+                    body = await self.ask()
+                except httpx.TransportError:
+                    body = {}
+                if body.get("code") == "BAD_EVENT_QUEUE_ID":
+                    return time.monotonic() - began
+                assert "events" in body or body.get("code") in (None, "SERVER_NOT_READY"), body
+                await asyncio.sleep(0.05)
+
+
+async def metric(url: str, name: str) -> float:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        text = (await client.get(f"{url}/metrics")).text
+    [line] = [line for line in text.splitlines() if line.startswith(f"{name} ")]
+    return float(line.split()[1])
