@@ -25,7 +25,13 @@ class Draft(msgspec.Struct, frozen=True):
 async def send(places: Places, lane: SendLane, sender: Caller, draft: Draft) -> int:
     """Send a message; its id, once it is committed."""
     content = clean_content(draft.content)
-    place = await places.reach(sender, draft.address)
+    try:
+        place = await places.reach(sender, draft.address)
+    except Refusal:
+        # A repeat gets the first answer, whatever has become of the sender's rights since.
+        if draft.key is not None and (first := await places.find_sent(sender, draft.key)) is not None:
+            return first
+        raise
     message_id = await lane.send(outgoing(sender, place, draft, content))
     if message_id is None:
         # The rights changed between the look and the write: say what is true now.

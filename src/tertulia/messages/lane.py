@@ -116,11 +116,14 @@ class SendLane:
                 await self._write_settling(batch, wait=True)
             del self._waiting[conversation_id]
 
-    async def _write_settling(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
+    async def _write_settling(self, batch: list[Ticket], *, wait: bool, again: bool = True) -> list[Ticket]:
         """Write a batch and settle its tickets, whatever happens; those whose conversation is held by others."""
         try:
             return await self._write_stubbornly(batch, wait=wait)
         except asyncpg.PostgresError as error:
+            if len(batch) == 1 and again and isinstance(error, asyncpg.UniqueViolationError):
+                # The same key was used at the same moment for another conversation: that message is the answer now.
+                return await self._write_settling(batch, wait=wait, again=False)
             if len(batch) == 1:
                 log.error("a message could not be stored", error=repr(error))
                 batch[0].fail(error)

@@ -47,6 +47,11 @@ class Places:
             return await self._channel(sender, address)
         return await self._people(sender, address)
 
+    async def find_sent(self, sender: Caller, key: str) -> int | None:
+        """The message that was sent with this Idempotency-Key."""
+        async with self._database.reader() as reader:
+            return await queries.find_sent(reader, sender.user_id, key)
+
     async def _channel(self, sender: Caller, address: ToChannel) -> Place:
         settings = decode_settings(sender.realm_settings)
         topic = clean_topic(address.topic, settings)

@@ -30,6 +30,13 @@ async def find_recipients(reader: Reader, view: View, ids: Sequence[int], email_
     return [Recipient(**row) for row in await reader.fetch(sql, *view.arguments, view.realm_id, ids, email_keys)]
 
 
+async def find_sent(reader: Reader, sender_id: int, key: str) -> int | None:
+    """The message a sender sent with this key."""
+    sql = "select message_id from sent_request where sender_id = $1 and key = $2"
+    found: int | None = await reader.fetchval(sql, sender_id, key)
+    return found
+
+
 async def find_direct_conversation(reader: Reader, realm_id: int, participants: Sequence[int]) -> int | None:
     """The conversation of exactly these people."""
     sql = "select id from conversation where realm_id = $1 and participants = $2::bigint[]"

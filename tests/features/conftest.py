@@ -1,0 +1,45 @@
+"""Fixtures of feature tests on a running server: a stage to make things on, and a second web process."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.features.stage import Stage, Web
+from tests.server import Server
+
+HEARTBEAT_SECONDS = 0.5
+
+
+@pytest.fixture
+def stage(server: Server) -> Iterator[Stage]:
+    stage = Stage(server)
+    try:
+        yield stage
+    finally:
+        stage.close()
+
+
+@pytest.fixture(scope="session")
+def second(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """A second web process of the same server. Its heart beats fast."""
+    web = Web(
+        server,
+        tmp_path_factory.mktemp("second"),
+        heartbeat_seconds=HEARTBEAT_SECONDS,
+        heartbeat_jitter_seconds=0,
+    )
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
+@pytest.fixture
+def passing_web(server: Server, folder: Path) -> Iterator[Web]:
+    """A web process of this test alone, to be killed."""
+    web = Web(server, folder)
+    try:
+        yield web.wait()
+    finally:
+        web.kill()

@@ -1,0 +1,183 @@
+"""Read state as ranges: what is stored, and what the counts say."""
+
+import random
+from functools import partial
+
+import pytest
+
+from tertulia.kernel.auth import Role
+from tests.features.stage import Stage, Web, at_once
+from tests.server import Channel
+from tests.talk import Json, Speaker
+
+
+def mark(speaker: Speaker, ids: list[int], op: str = "add") -> Json:
+    return speaker.post("messages/flags", messages=ids, op=op, flag="read")
+
+
+def stored(stage: Stage, speaker: Speaker, conversation: int) -> str:
+    statement = "select read::text from read_state where user_id = %s and conversation_id = %s"
+    [(found,)] = stage.sql(statement, speaker.id, conversation)
+    return str(found)
+
+
+def unread_ids(speaker: Speaker) -> list[int]:
+    unread = speaker.unread()
+    lists = [entry["unread_message_ids"] for kind in ("pms", "huddles", "streams") for entry in unread[kind]]
+    assert unread["count"] == sum(map(len, lists))
+    return sorted(id for ids in lists for id in ids)
+
+
+@pytest.fixture
+def reader(stage: Stage) -> Speaker:
+    return stage.speaker()
+
+
+@pytest.fixture
+def writer(stage: Stage) -> Speaker:
+    return stage.speaker()
+
+
+def test_ranges_grow_together_and_fall_apart(stage: Stage, reader: Speaker, writer: Speaker) -> None:
+    channel = stage.channel(reader, writer)
+    ids = [writer.send(channel.stream_id, "topic") for _ in range(10)]
+    assert stored(stage, reader, channel.stream_id) == "{}"
+    mark(reader, [ids[1], ids[2], ids[5]])
+    assert stored(stage, reader, channel.stream_id) == "{[2,4),[6,7)}"
+    mark(reader, ids[3:5])
+    assert stored(stage, reader, channel.stream_id) == "{[2,7)}"
+    mark(reader, [ids[3]], "remove")
+    assert stored(stage, reader, channel.stream_id) == "{[2,4),[5,7)}"
+    mark(reader, ids)
+    assert stored(stage, reader, channel.stream_id) == "{[1,11)}"
+    assert unread_ids(reader) == []
+
+
+def test_any_marks_in_any_order_give_what_a_set_would(stage: Stage, reader: Speaker, writer: Speaker) -> None:
+    channels = [stage.channel(reader, writer) for _ in range(3)]
+    source = random.Random(7)
+    ids = [writer.send(source.choice(channels).stream_id, f"topic {number % 4}") for number in range(30)]
+    expected = set(ids)
+    for _ in range(25):
+        chosen = source.sample(ids, source.randint(1, 12))
+        op = source.choice(["add", "add", "remove"])
+        mark(reader, chosen, op)
+        expected = expected - set(chosen) if op == "add" else expected | set(chosen)
+    assert unread_ids(reader) == sorted(expected)
+    window = reader.window(before=30)["messages"]
+    assert {message["id"] for message in window if "read" not in message["flags"]} == expected
+
+
+def test_marks_at_the_same_time_lose_nothing(stage: Stage, second: Web) -> None:
+    user, writer = stage.user(), stage.speaker()
+    here, there = stage.speaker(user), stage.speaker(user, url=second.url)
+    channels = [stage.channel(here, writer) for _ in range(2)]
+    ids = [writer.send(channels[number % 2].stream_id, "topic") for number in range(24)]
+    with here.register(event_types=["update_message_flags", "message"]) as queue:
+        at_once([partial(mark, who, ids[turn::6]) for turn, who in enumerate([here, there] * 3)])
+        changed = [id for event in queue.so_far() if event["type"] != "message" for id in event["messages"]]
+    assert sorted(changed) == ids
+    assert unread_ids(here) == [here.window(before=1)["messages"][0]["id"]]
+
+
+def test_a_message_to_oneself_is_unread_under_ones_own_id(stage: Stage, reader: Speaker) -> None:
+    sent = reader.send([reader.id], read_by_sender=False)
+    [entry] = reader.unread()["pms"]
+    assert entry == {"other_user_id": reader.id, "sender_id": reader.id, "unread_message_ids": [sent]}
+    mark(reader, [sent])
+    assert reader.unread()["count"] == 0
+
+
+def test_a_group_is_unread_under_all_its_people(stage: Stage, reader: Speaker, writer: Speaker) -> None:
+    third = stage.speaker()
+    sent = [writer.send([reader.id, third.id]) for _ in range(2)]
+    people = ",".join(map(str, sorted([reader.id, writer.id, third.id])))
+    assert reader.unread()["huddles"] == [{"user_ids_string": people, "unread_message_ids": sent}]
+    mark(reader, sent[:1])
+    assert reader.unread()["huddles"] == [{"user_ids_string": people, "unread_message_ids": sent[1:]}]
+    assert third.unread()["huddles"] == [{"user_ids_string": people, "unread_message_ids": sent}]
+
+
+def test_unread_messages_of_a_muted_channel_are_listed_and_not_counted(
+    stage: Stage, reader: Speaker, writer: Speaker
+) -> None:
+    channel = stage.channel(reader, writer)
+    sent = writer.send(channel.stream_id, "topic")
+    stage.sql("update subscription set is_muted = true where user_id = %s", reader.id)
+    unread = reader.unread()
+    assert unread["count"] == 0
+    assert unread["streams"] == [{"stream_id": channel.stream_id, "topic": "topic", "unread_message_ids": [sent]}]
+    mark(reader, [sent])
+    with reader.register(event_types=["update_message_flags"]) as queue:
+        mark(reader, [sent], "remove")
+        [event] = queue.poll()
+    assert event["message_details"][str(sent)]["unmuted_stream_msg"] is False
+
+
+def test_what_was_sent_before_one_joined_is_not_unread(stage: Stage, reader: Speaker, writer: Speaker) -> None:
+    channel = stage.channel(writer)
+    before = writer.send(channel.stream_id, "topic")
+    stage.add(channel, reader)
+    after = writer.send(channel.stream_id, "topic")
+    assert unread_ids(reader) == [after]
+    flags = {message["id"]: message["flags"] for message in window_of(reader, channel)}
+    assert flags == {before: ["read", "historical"], after: []}
+
+
+def test_leaving_hides_unread_messages_and_coming_back_starts_with_everything_read(
+    stage: Stage, reader: Speaker, writer: Speaker
+) -> None:
+    channel = stage.channel(reader, writer)
+    first = writer.send(channel.stream_id, "topic")
+    stage.remove(channel, reader)
+    missed = writer.send(channel.stream_id, "topic")
+    assert unread_ids(reader) == []
+    stage.add(channel, reader)
+    last = writer.send(channel.stream_id, "topic")
+    assert unread_ids(reader) == [last]
+    flags = {message["id"]: message["flags"] for message in window_of(reader, channel)}
+    assert flags == {first: ["read"], missed: ["read", "historical"], last: []}
+
+
+def test_marking_messages_of_other_peoples_conversations_changes_nothing(
+    stage: Stage, reader: Speaker, writer: Speaker
+) -> None:
+    third = stage.speaker()
+    channel = stage.channel(writer, invite_only=True)
+    foreign = [writer.send([third.id]), writer.send(channel.stream_id, "topic")]
+    for op in ("add", "remove"):
+        assert mark(reader, foreign, op)["ignored_because_not_subscribed_channels"] == []
+    assert stage.sql("select count(*) from read_state where user_id = %s", reader.id) == [(0,)]
+
+
+def test_first_unread_without_a_narrow_is_the_oldest_unread_of_all(stage: Stage, reader: Speaker) -> None:
+    writer, channel = stage.speaker(), None
+    ids: list[int] = []
+    for _ in range(3):
+        channel = stage.channel(reader, writer)
+        ids += [writer.send(channel.stream_id, "topic"), writer.send([reader.id])]
+    mark(reader, ids[:3])
+    window = reader.window("first_unread", 1, 1)
+    assert (window["anchor"], [found["id"] for found in window["messages"]]) == (ids[3], ids[2:5])
+    assert window["found_anchor"] is True
+
+
+def test_first_unread_in_a_channel_one_is_not_in_is_the_newest(stage: Stage, reader: Speaker, writer: Speaker) -> None:
+    channel = stage.channel(writer)
+    sent = writer.send(channel.stream_id, "topic")
+    window = reader.window("first_unread", 1, 1, narrow=[["channel", channel.name]])
+    assert (window["anchor"], [found["id"] for found in window["messages"]]) == (10**16, [sent])
+
+
+def test_a_guest_reads_what_they_received(stage: Stage, writer: Speaker) -> None:
+    guest = stage.speaker(Role.GUEST)
+    channel = stage.channel(guest, writer)
+    sent = writer.send(channel.stream_id, "topic")
+    assert unread_ids(guest) == [sent]
+    mark(guest, [sent])
+    assert unread_ids(guest) == []
+
+
+def window_of(speaker: Speaker, channel: Channel) -> list[Json]:
+    found: list[Json] = speaker.window(before=50, narrow=[["channel", channel.name]])["messages"]
+    return found
