@@ -16,6 +16,7 @@ from nats.aio.client import Client
 import tertulia.channels.routes
 import tertulia.events.routes
 import tertulia.groups.routes
+import tertulia.logins.routes
 import tertulia.messages.routes
 import tertulia.reads.routes
 import tertulia.realms.routes
@@ -36,6 +37,8 @@ from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.http import Api
 from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
 from tertulia.kernel.settings import Settings
+from tertulia.logins.keys import KeyUse
+from tertulia.logins.login import PasswordLogin
 from tertulia.messages.events import MessagePresenter
 from tertulia.messages.lane import SendLane
 from tertulia.messages.places import Places
@@ -54,6 +57,7 @@ ROUTES = (
     tertulia.realms.routes,
     tertulia.groups.routes,
     tertulia.users.routes,
+    tertulia.logins.routes,
     tertulia.channels.routes,
     tertulia.messages.routes,
     tertulia.reads.routes,
@@ -87,10 +91,14 @@ async def open_app(settings: Settings) -> AsyncIterator[tuple[Api, Gateway]]:
     gateway = Gateway(nc, database, settings, channels_state.memberships, refresh)
     came_back.append(gateway.reconnected)
     budgets = RedisBudgets(settings.redis_url) if settings.redis_url else LocalBudgets()
+    key_use = KeyUse(database)
     await _patiently("JetStream", gateway.open)
     try:
-        yield build_api(settings, database, lane, gateway, RateLimits(settings, budgets)), gateway
+        api = build_api(settings, database, lane, gateway, RateLimits(settings, budgets), key_use)
+        key_use.start()
+        yield api, gateway
     finally:
+        await key_use.close()
         await budgets.close()
         await lane.close()
         await gateway.close()
@@ -99,10 +107,16 @@ async def open_app(settings: Settings) -> AsyncIterator[tuple[Api, Gateway]]:
 
 
 def build_api(
-    settings: Settings, database: Database, lane: SendLane, gateway: Gateway, limits: RateLimits | None = None
+    settings: Settings,
+    database: Database,
+    lane: SendLane,
+    gateway: Gateway,
+    limits: RateLimits | None = None,
+    key_use: KeyUse | None = None,
 ) -> Api:
     """Tie the features to their services."""
     limits = limits or RateLimits(settings, LocalBudgets())
+    key_use = key_use or KeyUse(database)
     finder = ChannelFinder(database)
     directory = Directory(database)
     services: dict[type, Any] = {
@@ -116,6 +130,7 @@ def build_api(
         Polls: Polls(gateway, PRESENTERS),
         InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
         Directory: directory,
+        PasswordLogin: PasswordLogin(database, settings),
     }
     endpoints = collect(*ROUTES)
     site = Site(database, gateway)
@@ -123,7 +138,7 @@ def build_api(
         [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
         services=services,
         scopes={Transaction: database.transaction, Reader: database.reader},
-        authenticator=KeyAuthenticator(database, settings),
+        authenticator=KeyAuthenticator(database, settings, key_use.note),
         limits=limits if settings.rate_limits else None,
         translate=translate,
         observe=site.observe,

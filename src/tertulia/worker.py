@@ -1,28 +1,35 @@
-"""The worker: due work that no request waits for. So far it forgets old idempotency keys.
+"""The worker: due work that no request waits for. It sends mails and forgets what is too old to matter.
 
 Any number of workers run side by side: each piece of work is claimed in the transaction that does it.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 
 import structlog
 
 from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.mail import Postman
 from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.settings import Settings
+from tertulia.logins.attempts import forget_old_failures
+from tertulia.logins.reset import forget_old_tokens
 from tertulia.messages.keys import forget_old_keys
 
 log = structlog.get_logger()
 
 TICK_SECONDS = 60.0
-WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (forget_old_keys,)
+MAIL_SECONDS = 1.0
+WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (forget_old_keys, forget_old_failures, forget_old_tokens)
 
 
 async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
     """Do what is due until asked to stop."""
     database: Database | None = None
+    postman = Postman(settings)
+    next_round = 0.0
     async with AsyncExitStack() as stack:
         if settings.metrics_port:
             await stack.enter_async_context(
@@ -34,10 +41,18 @@ async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
                     database = await Database.connect(settings.postgres_url, shards=settings.shards, size=2)
                     stack.push_async_callback(database.close)
                     log.info("worker", work=[task.__name__ for task in WORK])
-                for task in WORK:
-                    if done := await task(database):
-                        log.info("done", work=task.__name__, rows=done)
+                if time.monotonic() >= next_round:
+                    next_round = time.monotonic() + TICK_SECONDS
+                    await _do_all(database)
+                if sent := await postman.deliver(database):
+                    log.info("mails sent", count=sent)
             except LOST as error:
                 log.warning("PostgreSQL is away", error=repr(error))
             with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), TICK_SECONDS if database else 1.0)
+                await asyncio.wait_for(stop.wait(), MAIL_SECONDS)
+
+
+async def _do_all(database: Database) -> None:
+    for task in WORK:
+        if done := await task(database):
+            log.info("done", work=task.__name__, rows=done)

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import secrets
 import sys
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
@@ -64,6 +65,34 @@ def create_user(
         return await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password=password)
 
     print(_in_transaction(data, create))
+
+
+@users.command("reset-password")
+def reset_password(
+    email: str,
+    realm: Subdomain = "",
+    must_reset: Annotated[
+        bool, typer.Option("--must-reset", help="Set none: the old one ends, and its owner asks for a mail.")
+    ] = False,
+    keep_keys: Annotated[bool, typer.Option("--keep-keys", help="Leave the user's API keys as they are.")] = False,
+    data: DataFolder = None,
+) -> None:
+    """Replace a password; browsers and API keys of the user end. The new one is asked for, or taken from
+    TERTULIA_USER_PASSWORD; without, one is made up and printed."""
+    from tertulia.logins.reset import reset_by_hand
+    from tertulia.users.passwords import check_strength
+
+    chosen = None if must_reset else _ask_password()
+    password = chosen if chosen is not None or must_reset else secrets.token_urlsafe(12)
+
+    async def reset(tx: "Transaction") -> None:
+        if chosen is not None:
+            await check_strength(chosen, email)
+        await reset_by_hand(tx, await _get_realm_id(tx, realm), email, password, keep_keys=keep_keys)
+
+    _in_transaction(data, reset)
+    if chosen is None and password is not None:
+        print(password)
 
 
 @keys.command("create")

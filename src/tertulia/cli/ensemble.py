@@ -110,6 +110,7 @@ class Ensemble:
             external_scheme="http",
             log_format="json",
             development=True,
+            mail_folder=self._base.mail_folder or str(self._folder.mail),
         )
 
     def _add_own(self, name: str, settings: Settings) -> None:

@@ -3,6 +3,7 @@
 dev.lock      held by the running `tertulia dev`; also the sign that the folder is ours to wipe
 state.json    addresses and process ids of the running server, for `tertulia dev fill` and the tests
 demo.json     the demo people's passwords and keys
+mail/         mails that would have been sent
 postgres/ nats/ logs/
 """
 
@@ -36,6 +37,7 @@ class DevFolder:
         self.postgres = path / "postgres"
         self.nats = path / "nats"
         self.logs = path / "logs"
+        self.mail = path / "mail"
         self.demo = path / "demo.json"
         self._state = path / "state.json"
 

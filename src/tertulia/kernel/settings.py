@@ -57,6 +57,36 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     redis_url: str = ""
     """Keeps the budgets in Redis, exact across nodes; empty: in each process. Needs the extra `redis`."""
 
+    # Logins
+    login_failures: str = "5/1800"
+    """So many wrong passwords for one user name in so many seconds; on also when rate limits are off."""
+    ldap_url: str = ""
+    """A directory people log in with: ldap://host or ldaps://host. Needs the extra `ldap`; empty: none."""
+    ldap_realm: str = ""
+    """Subdomain of the organization whose people are in the directory."""
+    ldap_start_tls: bool = False
+    ldap_ca_file: str = ""
+    """Certificates to trust for ldaps and STARTTLS; empty: the system's."""
+    ldap_user_dn_template: str = ""
+    """Name of a person's entry, such as `uid={username},ou=people,dc=example,dc=com`; empty: search for it."""
+    ldap_search_base: str = ""
+    ldap_search_filter: str = "(uid={username})"
+    ldap_bind_dn: str = ""
+    """Who searches; empty: anonymously."""
+    ldap_bind_password: str = ""
+    ldap_email_attribute: str = "mail"
+    ldap_name_attribute: str = "cn"
+    ldap_id_attribute: str = "entryUUID"
+    """What never changes about an entry, also when the person's name or address does."""
+
+    # Mail
+    smtp_url: str = ""
+    """`smtp://user:password@host:587?starttls` or `smtps://user:password@host`; empty: see `mail_folder`."""
+    mail_from: str = ""
+    """Sender of our mails; empty: noreply@ and the host."""
+    mail_folder: str = ""
+    """Without `smtp_url`, mails are written to this folder."""
+
     # Event log
     shards: int = 4
     """Number of event streams. Fixed for the life of a cell: a realm's stream is its id modulo this number."""

@@ -26,15 +26,17 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
     """What a client needs to know before it logs in. No authentication."""
     realm = await get_realm_of(call, reader)
     has_password = decode_settings(realm.settings).password_auth_enabled
+    has_directory = bool(settings.ldap_url) and settings.ldap_realm == realm.subdomain
+    methods = {"password": has_password or has_directory, "email": has_password, "ldap": has_directory}
     url = realm_url(realm, call, settings)
     reply = {
-        "authentication_methods": {name: has_password and name in ("password", "email") for name in METHODS},
+        "authentication_methods": {name: methods.get(name, False) for name in METHODS},
         "external_authentication_methods": [],
         **version_keys(),
         "push_notifications_enabled": False,
         "is_incompatible": False,
         "email_auth_enabled": has_password,
-        "require_email_format_usernames": True,
+        "require_email_format_usernames": not has_directory,
         "realm_url": url,
         "realm_uri": url,
         "realm_name": realm.name,

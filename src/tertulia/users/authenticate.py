@@ -1,6 +1,6 @@
 """Whose request is it? Keys of concurrent requests are looked up in one statement, with no cache in between."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -21,8 +21,11 @@ C = TypeVar("C", bound=Caller)
 class KeyAuthenticator:
     """Answers an endpoint's question who calls it."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(
+        self, database: Database, settings: Settings, note_use: Callable[[int], None] = lambda _key_id: None
+    ) -> None:
         self._database = database
+        self._note_use = note_use
         self._settings = settings
         self._owners: Coalescer[bytes, KeyOwner] = Coalescer(self._read_owners)
 
@@ -41,6 +44,7 @@ class KeyAuthenticator:
         check_owner(owner, call.subdomain)
         if owner.caller.bot_type == INCOMING_WEBHOOK_BOT and kind is not Sender:
             raise unauthorized("Incoming-webhook bots may only send messages.", owner.realm_name)
+        self._note_use(owner.caller.key_id)
         return as_kind(owner.caller, kind, self._settings)
 
     async def _owner(self, key: str, call: Call) -> KeyOwner:

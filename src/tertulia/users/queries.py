@@ -11,15 +11,6 @@ from tertulia.users.model import Account, View
 from tertulia.users.statements import IN_SIGHT, SEES_EMAIL, list_text, record_text
 
 
-class Login(msgspec.Struct, frozen=True):
-    """What a password login needs to know of an account."""
-
-    id: int
-    email: str
-    is_active: bool
-    password_hash: str | None
-
-
 class KeyOwner(msgspec.Struct, frozen=True):
     """Whose an API key or a session is."""
 
@@ -77,16 +68,6 @@ async def get_owner(reader: Reader, user_id: int, key_id: int) -> KeyOwner:
     row = await reader.fetchrow(sql, user_id)
     assert row is not None
     return owner_of(row, key_id)
-
-
-async def find_login(reader: Reader, realm_id: int, email_key: str) -> Login | None:
-    """The account a person logs in to; bots have no password."""
-    sql = """
-    select id, email, is_active, password_hash from account
-    where realm_id = $1 and email_key = $2 and bot_type is null
-    """
-    row = await reader.fetchrow(sql, realm_id, email_key)
-    return Login(**row) if row else None
 
 
 # Showing users

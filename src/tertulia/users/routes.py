@@ -11,17 +11,15 @@ from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.kernel.reply import success_body
 from tertulia.kernel.settings import Settings
 from tertulia.reads.queries import newest_message_id
-from tertulia.realms.queries import Realm
 from tertulia.realms.routes import get_realm_of
 from tertulia.realms.settings import decode_settings
 from tertulia.users import actions, coming_and_going, queries
 from tertulia.users.access import get_user_id, get_user_text, is_limited
-from tertulia.users.actions import Changes, create_api_key
+from tertulia.users.actions import Changes
 from tertulia.users.addresses import id_of_fake_email
 from tertulia.users.directory import Directory, Listed, accepts_gzip, entity_tags, members_of
 from tertulia.users.model import UserRecord, View, anonymous_view, view_of
-from tertulia.users.passwords import check_password_length, is_password
-from tertulia.users.rules import is_email
+from tertulia.users.passwords import check_strength
 
 Comment = Annotated[str, msgspec.Meta(max_length=2000)]
 
@@ -36,33 +34,6 @@ class OneUser(msgspec.Struct):
     """The answer of GET /users/{user_id}."""
 
     user: UserRecord
-
-
-class FetchedKey(msgspec.Struct):
-    """The answer of POST /fetch_api_key."""
-
-    api_key: str
-    email: str
-    user_id: int
-
-
-@post("/fetch_api_key")
-async def fetch_api_key(call: Call, database: Database, *, username: str, password: str) -> FetchedKey:
-    """Exchange a password for a new API key of this device. No authentication header."""
-    async with database.reader() as reader:
-        realm = await get_realm_of(call, reader)
-        check_login_allowed(realm)
-        if not is_email(username.strip()):
-            raise Refusal("Enter a valid email address.")
-        login = await queries.find_login(reader, realm.id, queries.email_key_of(username))
-    # No connection is held while the password is being checked: that takes long, on purpose.
-    if login is not None and not login.is_active:
-        raise Refusal("This account is deactivated.", code="USER_DEACTIVATED", status=401)
-    if not await is_password(login.password_hash if login else None, password) or login is None:
-        raise Refusal("Wrong email address or password.", code="AUTHENTICATION_FAILED", status=401)
-    async with database.transaction() as tx:
-        key = await create_api_key(tx, login.id, label=call.client)
-    return FetchedKey(key, login.email, login.id)
 
 
 @get("/users", returns=Members)
@@ -167,7 +138,7 @@ class Created(msgspec.Struct):
 @post("/users")
 async def create_user(caller: Administrator, tx: Transaction, *, email: str, password: str, full_name: str) -> Created:
     """Make an account, as an administrator."""
-    check_password_length(password)
+    await check_strength(password, email, full_name)
     check_not_fake(email, caller)
     await actions.check_name_free(tx, caller, full_name)
     return Created(await actions.create_user(tx, caller.realm_id, email, full_name, password=password))
@@ -235,11 +206,3 @@ def check_not_fake(email: str, caller: Caller) -> None:
     """Refuse addresses that stand for hidden ones."""
     if id_of_fake_email(email, caller.fake_domain) is not None:
         raise Refusal("Addresses of this form are kept for accounts that hide their own.")
-
-
-def check_login_allowed(realm: Realm) -> None:
-    """Refuse logins where there are none."""
-    if not realm.is_active:
-        raise Refusal("This organization has been deactivated.", code="REALM_DEACTIVATED", status=401)
-    if not decode_settings(realm.settings).password_auth_enabled:
-        raise Refusal("This organization has no password login.", code="PASSWORD_AUTH_DISABLED", status=401)

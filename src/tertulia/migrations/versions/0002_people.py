@@ -88,10 +88,14 @@ create table realm_permission (
     foreign key (realm_id, group_id) references user_group (realm_id, id)
 );
 
--- Whether somebody who joined then is still too new to be a full member.
-create function is_waiting(joined timestamptz, realm_settings jsonb) returns boolean
+-- Until when new members have been judged whether they waited long enough. Time alone makes nobody a full member, so that
+-- rights and events always agree (groups/actions/waiting.py).
+alter table realm add column judged_at timestamptz not null default now();
+
+create function is_waiting(joined timestamptz, realm_settings jsonb, judged_at timestamptz) returns boolean
 language sql stable parallel safe as $$
-    select joined > now() - make_interval(days => coalesce((realm_settings->>'waiting_period_threshold')::int, 0))
+    select coalesce((realm_settings->>'waiting_period_threshold')::int, 0) > 0
+        and joined > judged_at - make_interval(days => (realm_settings->>'waiting_period_threshold')::int)
 $$;
 
 -- The one answer to "may they?". Climbs from the groups somebody is in to those that hold them, because people are in few
@@ -111,7 +115,7 @@ begin
                     join user_group on user_group.realm_id = account.realm_id and user_group.is_system
                     where account.id = who and user_group.lowest_role >= account.role
                         and not (user_group.is_for_full_members and account.role = 400
-                            and is_waiting(account.date_joined, realm.settings))
+                            and is_waiting(account.date_joined, realm.settings, realm.judged_at))
                 )
                 union
                 select holding.group_id from climbed cross join lateral (
@@ -128,12 +132,12 @@ end
 $$;
 
 -- Who sees an account's address (users/addresses.py); 0 stands for bots, whose address is no secret.
-create function email_visibility(account) returns int language sql immutable parallel safe as $$
+create function email_visibility(account) returns int language sql stable parallel safe as $$
     select case when $1.bot_type is not null then 0
         else coalesce(($1.settings->>'email_address_visibility')::int, 1) end
 $$;
 -- The address that the API shows, to all readers who have an account alike.
-create function api_email(account, domain text) returns text language sql immutable parallel safe as $$
+create function api_email(account, domain text) returns text language sql stable parallel safe as $$
     select case when email_visibility($1) <= 1 then $1.email else 'user' || $1.id || '@' || domain end
 $$;
 

@@ -1,0 +1,191 @@
+"""Mail: written into the outbox by the transaction that wants it, sent by the worker.
+
+A mail exists if and only if the change it tells of does. It is deleted by the transaction that saw it accepted, so a
+worker that dies in between sends it again: at least once, never lost. Several workers never take the same one.
+"""
+
+import asyncio
+import re
+import smtplib
+import ssl
+from collections.abc import Callable
+from email.message import EmailMessage
+from email.policy import SMTP
+from email.utils import formatdate, make_msgid
+from pathlib import Path
+from urllib.parse import parse_qs, unquote, urlsplit
+
+import msgspec
+import structlog
+
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.settings import Settings, SettingsError
+
+log = structlog.get_logger()
+
+TIMEOUT_SECONDS = 20.0
+FIRST_WAIT_SECONDS = 10
+LONGEST_WAIT_SECONDS = 3600
+GIVE_UP_DAYS = 3
+
+
+class Mail(msgspec.Struct, frozen=True):
+    """A mail of the outbox."""
+
+    id: int
+    recipient: str | None
+    subject: str
+    body: str
+    attempts: int
+    is_old: bool
+
+
+async def queue_mail(tx: Transaction, recipient: str | None, subject: str, body: str) -> None:
+    """Send a mail when this transaction commits. Without a recipient nothing is sent, at the same cost."""
+    await tx.execute("insert into mail_outbox (recipient, subject, body) values ($1, $2, $3)", recipient, subject, body)
+
+
+class Refused(Exception):
+    """The mail will not be accepted, however often it is tried."""
+
+
+Send = Callable[[EmailMessage], None]
+
+
+class Postman:
+    """Delivers what is in the outbox."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._sender = settings.mail_from or f"noreply@{settings.external_host.partition(':')[0]}"
+        self._send = choose_way(settings)
+
+    async def deliver(self, database: Database) -> int:
+        """Send everything that is due, one mail per transaction; how many were accepted."""
+        sent = 0
+        if self._send is None:
+            return 0
+        while True:
+            async with database.transaction() as tx:
+                mail = await _claim(tx)
+                if mail is None:
+                    return sent
+                sent += await self._deliver_one(tx, mail, self._send)
+
+    async def _deliver_one(self, tx: Transaction, mail: Mail, send: Send) -> bool:
+        if mail.recipient is None:
+            await _forget(tx, mail)
+            return False
+        try:
+            message = compose(self._sender, mail.recipient, mail.subject, mail.body)
+            await asyncio.to_thread(send, message)
+        except (Refused, ValueError) as error:
+            log.error("a mail cannot be delivered", mail=mail.id, error=repr(error))
+            await _forget(tx, mail)
+            return False
+        except (OSError, smtplib.SMTPException) as error:
+            log.warning("a mail was not accepted yet", mail=mail.id, attempts=mail.attempts + 1, error=repr(error))
+            await (_forget(tx, mail) if mail.is_old else _put_off(tx, mail))
+            return False
+        await _forget(tx, mail)
+        return True
+
+
+def choose_way(settings: Settings) -> Send | None:
+    """How mails leave: by SMTP, into a folder, or not at all (they wait)."""
+    if settings.smtp_url:
+        return SmtpServer.parse(settings.smtp_url).send
+    if settings.mail_folder:
+        return lambda message: write_file(Path(settings.mail_folder), message)
+    return None
+
+
+class SmtpServer(msgspec.Struct, frozen=True):
+    """Where mails are handed over."""
+
+    host: str
+    port: int
+    user: str
+    password: str
+    tls: bool
+    starttls: bool
+
+    @classmethod
+    def parse(cls, url: str) -> "SmtpServer":
+        """From `smtp://user:password@host:port?starttls` or `smtps://...`."""
+        parts = urlsplit(url)
+        options = parse_qs(parts.query, keep_blank_values=True)
+        if parts.scheme not in ("smtp", "smtps") or not parts.hostname or set(options) - {"starttls"}:
+            raise SettingsError("smtp_url must look like smtp://user:password@host:587?starttls or smtps://host")
+        tls, starttls = parts.scheme == "smtps", "starttls" in options
+        is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
+        if parts.password and not (tls or starttls or is_local):
+            raise SettingsError("smtp_url: a password goes over the net in clear; add ?starttls or use smtps://")
+        port = parts.port or (465 if tls else 25)
+        return cls(parts.hostname, port, unquote(parts.username or ""), unquote(parts.password or ""), tls, starttls)
+
+    def send(self, message: EmailMessage) -> None:
+        """Hand one mail over; blocks."""
+        try:
+            with self._connect() as smtp:
+                if self.starttls:
+                    smtp.starttls(context=ssl.create_default_context())
+                if self.user:
+                    smtp.login(self.user, self.password)
+                smtp.send_message(message)
+        except smtplib.SMTPRecipientsRefused as error:
+            if all(500 <= code < 600 for code, _ in error.recipients.values()):
+                raise Refused(repr(error)) from error
+            raise
+        except (smtplib.SMTPNotSupportedError, smtplib.SMTPDataError) as error:
+            if getattr(error, "smtp_code", 500) >= 500:
+                raise Refused(repr(error)) from error
+            raise
+
+    def _connect(self) -> smtplib.SMTP:
+        if self.tls:
+            context = ssl.create_default_context()
+            return smtplib.SMTP_SSL(self.host, self.port, timeout=TIMEOUT_SECONDS, context=context)
+        return smtplib.SMTP(self.host, self.port, timeout=TIMEOUT_SECONDS)
+
+
+def write_file(folder: Path, message: EmailMessage) -> None:
+    """Put a mail into a folder, for development: whole or not at all, readable by its owner."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    name = re.sub(r"[^A-Za-z0-9@.+-]", "_", str(message["To"]))[:80]
+    target = folder / f"{message['Message-ID'].strip('<>').partition('@')[0]}-{name}.eml"
+    attempt = target.with_suffix(".new")
+    attempt.write_bytes(message.as_bytes())
+    attempt.chmod(0o600)
+    attempt.replace(target)
+
+
+def compose(sender: str, recipient: str, subject: str, body: str) -> EmailMessage:
+    """A mail in plain text."""
+    message = EmailMessage(policy=SMTP)
+    message["From"] = sender
+    message["To"] = recipient
+    message["Subject"] = subject
+    message["Date"] = formatdate(usegmt=True)
+    message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2])
+    message["Auto-Submitted"] = "auto-generated"
+    message.set_content(body)
+    return message
+
+
+async def _claim(tx: Transaction) -> Mail | None:
+    sql = """
+    select id, recipient, subject, body, attempts, created < now() - make_interval(days => $1) as is_old
+    from mail_outbox where due <= now() order by due, id limit 1 for update skip locked
+    """
+    row = await tx.fetchrow(sql, GIVE_UP_DAYS)
+    return Mail(**row) if row else None
+
+
+async def _forget(tx: Transaction, mail: Mail) -> None:
+    await tx.execute("delete from mail_outbox where id = $1", mail.id)
+
+
+async def _put_off(tx: Transaction, mail: Mail) -> None:
+    wait = min(FIRST_WAIT_SECONDS * 2**mail.attempts, LONGEST_WAIT_SECONDS)
+    sql = "update mail_outbox set attempts = attempts + 1, due = now() + make_interval(secs => $2) where id = $1"
+    await tx.execute(sql, mail.id, wait)

@@ -1,0 +1,68 @@
+"""API keys: each device has its own, and can be shut out alone. Of their use only the hour is kept."""
+
+import asyncio
+
+import structlog
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import LOST, Database, Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.logins import queries
+from tertulia.users.actions import create_api_key
+
+log = structlog.get_logger()
+
+FLUSH_SECONDS = 60.0
+
+
+async def revoke_key(tx: Transaction, caller: Caller, key_id: int) -> None:
+    """End one of the caller's keys. Somebody else's looks like one that does not exist."""
+    if await queries.delete_key(tx, caller.user_id, key_id) is None:
+        raise Refusal("You have no such API key.")
+
+
+async def regenerate_key(tx: Transaction, caller: Caller, label: str) -> str:
+    """A new key in place of the one the caller used; a caller without a key (in a browser) gets one more."""
+    kept = await queries.delete_key(tx, caller.user_id, caller.key_id)
+    return await create_api_key(tx, caller.user_id, kept or label)
+
+
+class KeyUse:
+    """Notes which keys are in use: one statement a minute, and none that changes what is less than an hour old."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._seen: set[int] = set()
+        self._task: asyncio.Task[None] | None = None
+
+    def note(self, key_id: int) -> None:
+        """A request was made with this key."""
+        self._seen.add(key_id)
+
+    def start(self) -> None:
+        """Begin to write now and then."""
+        self._task = asyncio.create_task(self._run())
+
+    async def close(self) -> None:
+        """Write what is left, and end."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Write what was noted. If PostgreSQL is away, the keys will be seen again."""
+        seen, self._seen = self._seen, set()
+        seen.discard(0)  # callers without a key
+        if not seen:
+            return
+        try:
+            async with self._database.transaction() as tx:
+                await queries.write_last_used(tx, sorted(seen))
+        except LOST as error:
+            log.warning("the use of keys was not noted", keys=len(seen), error=repr(error))
+
+    async def _run(self) -> None:
+        while True:
+            await asyncio.sleep(FLUSH_SECONDS)
+            await self.flush()

@@ -1,0 +1,126 @@
+"""Endpoints of the logins feature. All but POST /fetch_api_key and the regeneration of keys are of our own."""
+
+from typing import Annotated
+
+import msgspec
+
+from tertulia.kernel.auth import Person
+from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.kernel.endpoint import Call, Reply, delete, get, post
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.limits import RateLimits, parse_rates
+from tertulia.kernel.settings import Settings
+from tertulia.logins import keys, page, queries, reset
+from tertulia.logins.login import PasswordLogin, check_login_allowed
+from tertulia.realms.queries import Realm
+from tertulia.realms.routes import get_realm_of, realm_url
+from tertulia.users.queries import email_key_of
+from tertulia.users.rules import is_email
+
+RESETS_PER_ADDRESS = parse_rates("2/3600,5/86400")
+Token = Annotated[str, msgspec.Meta(max_length=100)]
+
+
+class FetchedKey(msgspec.Struct):
+    """The answer of POST /fetch_api_key."""
+
+    api_key: str
+    email: str
+    user_id: int
+
+
+class Keys(msgspec.Struct):
+    """The answer of GET /users/me/api_keys."""
+
+    api_keys: list[queries.ApiKey]
+
+
+class NewKey(msgspec.Struct):
+    """A key that was just made; it is not shown again."""
+
+    api_key: str
+
+
+@post("/fetch_api_key")
+async def fetch_api_key(
+    call: Call, database: Database, login: PasswordLogin, *, username: str, password: str
+) -> FetchedKey:
+    """Exchange a password for a new API key of this device. No authentication header.
+
+    After five wrong passwords for one user name within half an hour, the answer is 429 for a while.
+    """
+    realm = await _realm_of(call, database)
+    key, account = await login.fetch_key(realm, username, password, call.client)
+    return FetchedKey(key, account.email, account.id)
+
+
+@get("/users/me/api_keys")
+async def get_api_keys(caller: Person, reader: Reader) -> Keys:
+    """Your API keys: not the keys themselves, of which only a digest is stored, but when they were made and used.
+
+    `last_used` is exact to the hour.
+    """
+    return Keys(await queries.keys_of(reader, caller.user_id))
+
+
+@delete("/users/me/api_keys/{key_id}")
+async def revoke_api_key(caller: Person, tx: Transaction, *, key_id: int) -> None:
+    """End one of your API keys, at once and everywhere; it may be the one of this very call."""
+    await keys.revoke_key(tx, caller, key_id)
+
+
+@post("/users/me/api_key/regenerate")
+async def regenerate_api_key(caller: Person, call: Call, tx: Transaction) -> NewKey:
+    """A new API key in place of the one this call was made with, which ends. Your other keys stay."""
+    return NewKey(await keys.regenerate_key(tx, caller, call.client))
+
+
+@post("/accounts/password/reset", limit="mail")
+async def ask_for_password_reset(
+    call: Call, database: Database, settings: Settings, limits: RateLimits, *, email: str
+) -> None:
+    """Send a link for a new password to this address, if it is somebody's. The answer is the same if not."""
+    realm = await _realm_with_passwords(call, database)
+    email = email.strip()
+    if not is_email(email):
+        raise Refusal("Enter a valid email address.")
+    if settings.rate_limits:
+        await limits.spend(call, "password-reset", f"{realm.id}:{email_key_of(email)}", RESETS_PER_ADDRESS)
+    url = f"{realm_url(realm, call, settings)}/accounts/password/reset"
+    async with database.transaction() as tx:
+        await reset.ask_for_reset(tx, realm, email, url)
+
+
+@post("/accounts/password/reset/confirm")
+async def confirm_password_reset(call: Call, database: Database, *, token: Token, new_password: str) -> None:
+    """Set a new password with the token from a mail. All keys, browsers and other tokens of the account end."""
+    realm = await _realm_with_passwords(call, database)
+    await reset.use_token(database, realm, token, new_password)
+
+
+@get("/accounts/password/reset/{token}", prefix="", listed=False)
+async def show_password_form(call: Call, database: Database, *, token: str) -> Reply:
+    """The page behind the link in the mail. It does not say whether the token is good."""
+    realm = await _realm_with_passwords(call, database)
+    return page.form(realm.name, token)
+
+
+@post("/accounts/password/reset/confirm", prefix="", listed=False)
+async def use_password_form(call: Call, database: Database, *, token: Token, new_password: str) -> Reply:
+    """As the endpoint of the API, with an answer for people."""
+    try:
+        await confirm_password_reset(call, database, token=token, new_password=new_password)
+    except Refusal as refusal:
+        return page.told("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
+    return page.told("Your new password is set", "Now log in with it, on all your devices.")
+
+
+async def _realm_of(call: Call, database: Database) -> Realm:
+    async with database.reader() as reader:
+        return await get_realm_of(call, reader)
+
+
+async def _realm_with_passwords(call: Call, database: Database) -> Realm:
+    realm = await _realm_of(call, database)
+    check_login_allowed(realm, has_directory=False)
+    return realm
