@@ -19,6 +19,7 @@ import tertulia.groups.routes
 import tertulia.logins.routes
 import tertulia.messages.routes
 import tertulia.reads.routes
+import tertulia.realms.permissions
 import tertulia.realms.routes
 import tertulia.users.routes
 from tertulia import __version__
@@ -55,6 +56,7 @@ log = structlog.get_logger()
 
 ROUTES = (
     tertulia.realms.routes,
+    tertulia.realms.permissions,
     tertulia.groups.routes,
     tertulia.users.routes,
     tertulia.logins.routes,

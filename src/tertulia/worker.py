@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, suppress
 
 import structlog
 
+from tertulia.groups.actions import promote_members
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.mail import Postman
 from tertulia.kernel.monitor import serve_monitor

@@ -15,7 +15,7 @@ _GROUP = f"""
 id, name, description, is_system, is_deactivated, creator_id, extract(epoch from date_created)::bigint as date_created,
 {_SETTINGS}
 """
-_WAITING = "is_waiting(account.date_joined, realm.settings)"
+_WAITING = "is_waiting(account.date_joined, realm.settings, realm.judged_at)"
 
 # Everything below the group $1, itself included, and who is in it by role. As `is_group_member`, but for many users at
 # once, and so from the group downwards.
@@ -278,6 +278,15 @@ async def standing_of(reader: Reader, realm_id: int, user_id: int) -> Standing:
     """
     rows = await reader.fetch(sql, realm_id, user_id)
     return Standing(rows[0]["waits"], {SystemGroup(row["name"]): row["id"] for row in rows})
+
+
+async def waiting_members(reader: Reader, realm_id: int) -> set[int]:
+    """The active members who are not full members yet."""
+    sql = f"""
+    select account.id from account join realm on realm.id = account.realm_id
+    where account.realm_id = $1 and account.role = 400 and account.is_active and {_WAITING}
+    """
+    return {row["id"] for row in await reader.fetch(sql, realm_id)}
 
 
 # Where something is used

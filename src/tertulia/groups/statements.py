@@ -151,3 +151,38 @@ async def delete_subgroups(tx: Transaction, group_id: int, subgroup_ids: Sequenc
     """Remove direct subgroups; those that were some."""
     sql = "delete from group_subgroup where group_id = $1 and subgroup_id = any($2::bigint[]) returning subgroup_id"
     return {row["subgroup_id"] for row in await tx.fetch(sql, group_id, subgroup_ids)}
+
+
+async def judge_members(tx: Transaction) -> list[tuple[int, int, list[int]]]:
+    """Make full members of those who waited long enough: realm, its group of full members, and who they are."""
+    sql = """
+    with due as (
+        select realm.id, judged_at, waiting.period
+        from realm cross join lateral (
+            select make_interval(days => coalesce((settings->>'waiting_period_threshold')::int, 0)) as period
+        ) as waiting
+        where realm.is_active and waiting.period > interval '0' and exists (
+            select from account where account.realm_id = realm.id and role = 400 and account.is_active
+                and date_joined > judged_at - waiting.period and date_joined <= now() - waiting.period
+        )
+        for no key update of realm skip locked
+    ), judged as (
+        update realm set judged_at = now() from due where realm.id = due.id
+    )
+    select due.id as realm_id, user_group.id as group_id, array_agg(account.id order by account.id) as user_ids
+    from due join user_group on user_group.realm_id = due.id and user_group.name = 'role:fullmembers'
+    join account on account.realm_id = due.id and account.role = 400 and account.is_active
+        and date_joined > judged_at - due.period and date_joined <= now() - due.period
+    group by 1, 2
+    """
+    return [(row["realm_id"], row["group_id"], row["user_ids"]) for row in await tx.fetch(sql)]
+
+
+async def set_waiting_period(tx: Transaction, realm_id: int, days: int) -> None:
+    """Let new members wait for so many days, and judge all of them now."""
+    sql = """
+    update realm set judged_at = now(), settings = case when $2 = 0 then settings - 'waiting_period_threshold'
+        else settings || jsonb_build_object('waiting_period_threshold', $2::int) end
+    where id = $1
+    """
+    await tx.execute(sql, realm_id, days)

@@ -132,12 +132,12 @@ end
 $$;
 
 -- Who sees an account's address (users/addresses.py); 0 stands for bots, whose address is no secret.
-create function email_visibility(account) returns int language sql stable parallel safe as $$
+create function email_visibility(account) returns int language sql immutable parallel safe as $$
     select case when $1.bot_type is not null then 0
         else coalesce(($1.settings->>'email_address_visibility')::int, 1) end
 $$;
 -- The address that the API shows, to all readers who have an account alike.
-create function api_email(account, domain text) returns text language sql stable parallel safe as $$
+create function api_email(account, domain text) returns text language sql immutable parallel safe as $$
     select case when email_visibility($1) <= 1 then $1.email else 'user' || $1.id || '@' || domain end
 $$;
 

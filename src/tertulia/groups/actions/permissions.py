@@ -1,0 +1,27 @@
+"""Changing who holds the permissions of the organization."""
+
+from tertulia.groups import queries, statements
+from tertulia.groups.events import tell_permissions
+from tertulia.groups.holders import change_value, discard, load_systems, values_of
+from tertulia.groups.settings import REALM_SETTINGS
+from tertulia.groups.values import ChangedValue
+from tertulia.kernel.db import Transaction
+
+
+async def change_permissions(tx: Transaction, realm_id: int, changes: dict[str, ChangedValue]) -> None:
+    """Change permissions, all or nothing, and tell of those that are different now."""
+    await statements.lock_groups(tx, realm_id)
+    systems = await load_systems(tx, realm_id)
+    holders = await queries.permission_holders(tx, realm_id)
+    changed: dict[str, int] = {}
+    for setting, change in changes.items():
+        rule = REALM_SETTINGS[setting]
+        old = holders.get(setting) or systems.id_of(rule.default)
+        new = await change_value(tx, realm_id, rule, old, change, systems)
+        if new != old:
+            await statements.set_permission(tx, realm_id, setting, new)
+            await discard(tx, old)
+            changed[setting] = new
+    if changed:
+        values = await values_of(tx, list(changed.values()))
+        tell_permissions(tx, realm_id, {setting: values[holder] for setting, holder in changed.items()})
