@@ -23,7 +23,12 @@ log = structlog.get_logger()
 
 TICK_SECONDS = 60.0
 MAIL_SECONDS = 1.0
-WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (forget_old_keys, forget_old_failures, forget_old_tokens)
+WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (
+    promote_members,
+    forget_old_keys,
+    forget_old_failures,
+    forget_old_tokens,
+)
 
 
 async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
