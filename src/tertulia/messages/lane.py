@@ -10,6 +10,7 @@ While one batch is being written the next one fills; there is no timer. A lane h
 """
 
 import asyncio
+import time
 from collections import defaultdict
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
@@ -138,16 +139,18 @@ class SendLane:
 
     async def _write_stubbornly(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
         """Write a batch through lost connections: it is written again only when it is known not to be stored."""
-        async with asyncio.timeout(OUTCOME_SECONDS):
-            while True:
-                try:
-                    if wait:
-                        async with self._database.pool.acquire() as connection:
-                            return await self._write(connection, batch, LOCK)
-                    return await self._write(await self._connect(), batch, LOCK_FREE)
-                except LOST as error:
-                    log.warning("connection lost before a commit: the batch is tried again", error=repr(error))
-                    await asyncio.sleep(RETRY_SECONDS)
+        deadline = time.monotonic() + OUTCOME_SECONDS
+        while True:
+            try:
+                if wait:
+                    async with self._database.pool.acquire() as connection:
+                        return await self._write(connection, batch, LOCK)
+                return await self._write(await self._connect(), batch, LOCK_FREE)
+            except LOST as error:
+                if time.monotonic() > deadline:
+                    raise
+                log.warning("connection lost before a commit: the batch is tried again", error=repr(error))
+                await asyncio.sleep(RETRY_SECONDS)
 
     async def _connect(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
