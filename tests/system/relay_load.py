@@ -4,16 +4,18 @@ Each transaction also writes its events' names into a table: a commit whose answ
 """
 
 import asyncio
+import itertools
 import random
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import asyncpg
 import msgspec
 
 from tertulia.events.stream import Stored
-from tests.system.relay_site import SHARDS, Site, connect, eventually
+from tests.system.relay_site import SHARDS, Site, database, eventually
 
 UNREACHABLE = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 EMIT = """
@@ -33,9 +35,8 @@ class Load:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        connection = await connect(self.site)
-        await connection.execute("create table if not exists sent (name text primary key)")
-        await connection.close()
+        async with database(self.site) as connection:
+            await connection.execute("create table if not exists sent (name text primary key)")
         self._tasks = [asyncio.create_task(self._write(number)) for number in range(self._writers)]
         try:
             yield
@@ -57,30 +58,25 @@ class Load:
         await eventually(reached, seconds)
 
     async def _write(self, writer: int) -> None:
-        number = 0
+        numbers = itertools.count()
         while True:
             try:
-                connection = await connect(self.site)
+                async with database(self.site) as connection:
+                    await self._write_on(connection, writer, numbers)
             except UNREACHABLE:
                 await asyncio.sleep(0.05)
-                continue
-            try:
-                while True:
-                    realms = [random.randrange(12) for _ in range(random.choice((1, 1, 1, 2, 5)))]
-                    names = [f"{writer:02d}-{number + step:07d}" for step in range(len(realms))]
-                    number += len(realms)
-                    await connection.execute(EMIT, names, [f"ev.{realm % SHARDS}.{realm}" for realm in realms])
-                    self.committed += 1
-                    await asyncio.sleep(0.002)
-            except UNREACHABLE:
-                pass
-            finally:
-                connection.terminate()
+
+    async def _write_on(self, connection: Any, writer: int, numbers: Iterator[int]) -> None:
+        while True:
+            realms = [random.randrange(12) for _ in range(random.choice((1, 1, 1, 2, 5)))]
+            names = [f"{writer:02d}-{next(numbers):07d}" for _ in realms]
+            await connection.execute(EMIT, names, [f"ev.{realm % SHARDS}.{realm}" for realm in realms])
+            self.committed += 1
+            await asyncio.sleep(0.002)
 
     async def names(self) -> set[str]:
-        connection = await connect(self.site)
-        rows = await connection.fetch("select name from sent")
-        await connection.close()
+        async with database(self.site) as connection:
+            rows = await connection.fetch("select name from sent")
         return {row["name"] for row in rows}
 
     async def check(self, seconds: float = 20, transient: int = 0) -> dict[int, list[Stored]]:

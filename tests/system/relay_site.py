@@ -77,8 +77,16 @@ class Site:
     async def start_first_relay(self) -> ChildProcess:
         """The first one makes the slot: what was committed before that is no event of any epoch."""
         relay = self.start_relay()
-        await self.wait_for_epoch(0, 10)
+        await self.wait_for_log("caught up")
         return relay
+
+    async def wait_for_log(self, text: str) -> None:
+        """Until a relay of this site has said that."""
+
+        async def said() -> bool:
+            return f'"event": "{text}"' in self.log()
+
+        await eventually(said, 30)
 
     def log(self) -> str:
         return (self.folder / "relay.log").read_text()
@@ -182,8 +190,14 @@ def administer(postgres: Postgres, statement: str, database: str = "postgres") -
         connection.close()
 
 
-async def connect(site: Site) -> Any:
-    return await asyncpg.connect(site.postgres_url, timeout=5)
+@asynccontextmanager
+async def database(site: Site) -> AsyncIterator[Any]:
+    """A connection to the site's database."""
+    connection = await asyncpg.connect(site.postgres_url, timeout=10)
+    try:
+        yield connection
+    finally:
+        connection.terminate()
 
 
 @pytest.fixture(scope="session")

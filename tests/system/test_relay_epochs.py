@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import Callable
 
+import asyncpg
 import pytest
 
 from tertulia.events.epoch import EpochRecord
 from tertulia.events.stream import call_api, delete_stream
 from tests.system.relay_load import Load, name_of
-from tests.system.relay_site import Site, administer, connect, eventually, make_site, relay_postgres, site
+from tests.system.relay_site import Site, administer, database, eventually, make_site, relay_postgres, site
 
 __all__ = ["make_site", "relay_postgres", "site"]
 pytestmark = pytest.mark.system
@@ -223,9 +224,7 @@ async def some_events(site: Site) -> int:
 async def still_works(site: Site) -> None:
     before = await site.count()
     load = Load(site, writers=1)
-    connection = await connect(site)
-    await connection.execute("truncate sent")
-    await connection.close()
+    administer(site.postgres, "truncate sent", site.database)
     async with load.running():
         await load.wait_for(20)
 
@@ -241,13 +240,11 @@ async def greatest(site: Site) -> int:
 
 async def drop_slot(site: Site) -> None:
     async def dropped() -> bool:
-        connection = await connect(site)
-        try:
-            await connection.execute("select pg_drop_replication_slot($1)", site.settings.slot)
-        except Exception:
-            return False
-        finally:
-            await connection.close()
+        async with database(site) as connection:
+            try:
+                await connection.execute("select pg_drop_replication_slot($1)", site.settings.slot)
+            except asyncpg.ObjectInUseError:
+                return False
         return True
 
     await eventually(dropped, 10)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.system.relay_load import Load
-from tests.system.relay_site import Site, connect, eventually, make_site, relay_postgres, site
+from tests.system.relay_site import Site, database, eventually, make_site, relay_postgres, site
 
 __all__ = ["make_site", "relay_postgres", "site"]
 pytestmark = pytest.mark.system
@@ -32,6 +32,7 @@ async def test_a_paused_relay_that_wakes_beside_its_successor_stores_nothing(sit
     load = Load(site, writers=4)
     sleeper = await site.start_first_relay()
     successor = site.start_relay()
+    await site.wait_for_log("stand-by")
     async with site.watched(), load.running():
         for _ in range(2):
             await load.wait_for(200)
@@ -90,13 +91,16 @@ async def test_the_second_relay_takes_over_within_seconds(site: Site) -> None:
     load = Load(site, writers=2)
     first = await site.start_first_relay()
     site.start_relay()
+    await site.wait_for_log("stand-by")
     async with load.running():
         await load.wait_for(100)
-        await asyncio.sleep(1)
         first.kill()
         before = await site.count()
-        await asyncio.sleep(3)
-        assert await site.count() > before
+
+        async def taken_over() -> bool:
+            return await site.count() > before
+
+        await eventually(taken_over, 5)
     await load.check()
 
 
@@ -109,9 +113,8 @@ async def test_a_relay_asked_to_stop_leaves_everything_stored_and_written_down(s
     relay.stop(seconds=5)
     assert relay.exit_code == 0
     stored = await load.check()
-    connection = await connect(site)
-    marks = dict(await connection.fetch("select shard, seq from relay_checkpoint where shard >= 0"))
-    await connection.close()
+    async with database(site) as connection:
+        marks = dict(await connection.fetch("select shard, seq from relay_checkpoint where shard >= 0"))
     assert marks == {shard: events[-1].seq for shard, events in stored.items()}
 
 
@@ -138,13 +141,12 @@ async def epoch_of(site: Site) -> int:
 
 async def free_slot(site: Site) -> None:
     """End the sender of the relay that sleeps, as its time-out would after some seconds."""
-    connection = await connect(site)
     query = "select active_pid from pg_replication_slots where slot_name = $1"
-    holder = await connection.fetchval(query, site.settings.slot)
-    await connection.execute("select pg_terminate_backend($1)", holder)
+    async with database(site) as connection:
+        holder = await connection.fetchval(query, site.settings.slot)
+        await connection.execute("select pg_terminate_backend($1)", holder)
 
-    async def taken() -> bool:
-        return await connection.fetchval(query, site.settings.slot) not in (None, holder)
+        async def taken() -> bool:
+            return await connection.fetchval(query, site.settings.slot) not in (None, holder)
 
-    await eventually(taken, 10)
-    await connection.close()
+        await eventually(taken, 20)

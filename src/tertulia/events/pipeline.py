@@ -142,6 +142,7 @@ class Pipeline:
             if shard.pos == POS_ZERO:  # so that a transient event, which repeats the position before it, has one
                 shard.pos = wal.position(self._commit_lsn, self._index)
         self._caught_up = True
+        log.info("caught up", lsn=wal.format_lsn(self._commit_lsn))
         early, self._early = self._early, []
         for msg in early:
             await self._store_transient(msg)
