@@ -31,11 +31,33 @@ T = TypeVar("T")
 _background = ThreadPoolExecutor(64, thread_name_prefix="stage")
 
 
+class Backstage:
+    """Writes what only the server's own code can write. One connection for all tests. Close it."""
+
+    def __init__(self, server: Server) -> None:
+        self._runner = asyncio.Runner()
+        self._database = self._runner.run(Database.connect(server.postgres_url, shards=Settings().shards, size=1))
+
+    def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
+        """Do something of the server's own in a transaction, with its events."""
+
+        async def run() -> T:
+            async with self._database.transaction() as tx:
+                return await work(tx)
+
+        return self._runner.run(run())
+
+    def close(self) -> None:
+        self._runner.run(self._database.close())
+        self._runner.close()
+
+
 class Stage:
     """Makes what a test needs, and closes its connections."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, backstage: Backstage) -> None:
         self.server = server
+        self.write = backstage.write
         self._speakers: list[Speaker] = []
 
     def close(self) -> None:
@@ -102,19 +124,6 @@ class Stage:
         return int(found)
 
     # The database
-
-    def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Do something of the server's own in a transaction, with its events."""
-
-        async def run() -> T:
-            shards = Settings().shards
-            async with (
-                await Database.connect(self.server.postgres_url, shards=shards, size=1) as database,
-                database.transaction() as tx,
-            ):
-                return await work(tx)
-
-        return asyncio.run(run())
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """One statement in a transaction of its own."""

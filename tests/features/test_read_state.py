@@ -6,6 +6,7 @@ from functools import partial
 import pytest
 
 from tertulia.kernel.auth import Role
+from tertulia.reads.actions import MAX_TOLD
 from tests.features.stage import Stage, Web, at_once
 from tests.server import Channel
 from tests.talk import Json, Speaker
@@ -176,6 +177,27 @@ def test_a_guest_reads_what_they_received(stage: Stage, writer: Speaker) -> None
     assert unread_ids(guest) == [sent]
     mark(guest, [sent])
     assert unread_ids(guest) == []
+
+
+def test_many_messages_are_told_of_in_several_events(stage: Stage, reader: Speaker) -> None:
+    place = stage.sql("select conversation_id from message where id = %s", reader.send([reader.id]))[0][0]
+    many = MAX_TOLD + 500
+    with stage.session() as execute:
+        columns = "realm_id, conversation_id, seq, sender_id, client, content, rendered"
+        values = "%s, %s, seq, %s, 'test', 'x', '<p>x</p>' from generate_series(2, %s) as seq"
+        execute(f"insert into message ({columns}) select {values}", stage.realm_id, place, reader.id, many)
+        execute("update conversation set last_seq = %s where id = %s", many, place)
+    ids = unread_ids(reader)
+    assert len(ids) == many
+    with reader.register(event_types=["update_message_flags", "message"]) as queue:
+        mark(reader, ids)
+        mark(reader, ids, "remove")
+        events = [event for event in queue.so_far() if event["type"] != "message"]
+    for op in ("add", "remove"):
+        parts = [event["messages"] for event in events if event["op"] == op]
+        assert [len(part) for part in parts] == [MAX_TOLD, 500]
+        assert [id for part in parts for id in part] == ids
+    assert all(len(event["message_details"]) == len(event["messages"]) for event in events if event["op"] == "remove")
 
 
 def window_of(speaker: Speaker, channel: Channel) -> list[Json]:

@@ -255,3 +255,15 @@ def test_a_deactivated_person_gets_no_messages(stage: Stage) -> None:
     stage.sql("update account set is_active = false where id = %s", gone.id)
     for to in ([gone.id], [gone.email], [gone.id, sender.id]):
         check_error(sender.request("POST", "messages", type="direct", to=to, content="x"))
+
+
+# Sizes
+
+
+@pytest.mark.parametrize("name", ["queue_id", "local_id"])
+def test_the_words_of_a_local_echo_are_short_enough_for_the_log(stage: Stage, name: str) -> None:
+    sender = stage.speaker()
+    echo = {"queue_id": "q", "local_id": "l"}
+    sender.send([sender.id], **{**echo, name: "x" * 1000})
+    long = {**echo, name: "x" * 1001}
+    assert name in check_error(sender.request("POST", "messages", type="direct", to=[sender.id], content="x", **long))

@@ -16,6 +16,8 @@ from tertulia.messages.places import Places
 from tertulia.messages.rules import MessageType, address
 
 MAX_IDEMPOTENCY_KEY = 200
+# It travels with the event: the log takes no event of any size.
+EchoText = Annotated[str, msgspec.Meta(max_length=1000)]
 
 
 def json_or_text(value: Any) -> Any:
@@ -70,8 +72,8 @@ async def send_message(
     to: Recipients | None = None,
     content: str,
     topic: str | None = alias("subject"),
-    queue_id: str | None = None,
-    local_id: str | None = None,
+    queue_id: EchoText | None = None,
+    local_id: EchoText | None = None,
     read_by_sender: bool | None = None,
 ) -> Sent:
     """Send a channel or direct message.

@@ -13,6 +13,9 @@ from tertulia.reads.events import EMPTY_TOPIC
 from tertulia.reads.queries import Seen
 from tertulia.realms.settings import decode_settings
 
+MAX_TOLD = 2000
+"""How many messages one event tells of: the log takes no event of any size."""
+
 
 async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int], *, read: bool) -> list[int]:
     """Mark messages read or unread, and tell the user's other clients; the ids that changed."""
@@ -26,15 +29,22 @@ async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int],
         numbers[message.conversation_id].append(message.seq)
     ranges = {conversation: joined_ranges(seqs) for conversation, seqs in numbers.items()}
     await queries.change_read(tx, caller.user_id, ranges, read=read)
+    for start in range(0, len(changed), MAX_TOLD):
+        event = event_of(caller, changed[start : start + MAX_TOLD], read=read)
+        tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "update_message_flags", event))
+    return [message.id for message in changed]
+
+
+def event_of(caller: Caller, changed: Sequence[Seen], *, read: bool) -> dict[str, Any]:
+    """What the user's clients are told."""
+    op = "add" if read else "remove"
     ids = [message.id for message in changed]
-    event: dict[str, Any] = {"op": "add" if read else "remove", "flag": "read", "messages": ids, "all": False}
-    event["operation"] = event["op"]
+    event: dict[str, Any] = {"op": op, "operation": op, "flag": "read", "messages": ids, "all": False}
     if not read:
         event["message_details"] = {str(message.id): details_of(message, caller.user_id) for message in changed}
         if any(message.topic == "" for message in changed):
             event[EMPTY_TOPIC] = decode_settings(caller.realm_settings).empty_topic_display_name
-    tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "update_message_flags", event))
-    return ids
+    return event
 
 
 def details_of(message: Seen, user_id: int) -> dict[str, Any]:
