@@ -13,6 +13,7 @@ import structlog
 import uvicorn
 from nats.aio.client import Client
 
+import tertulia.bots.routes
 import tertulia.channels.routes
 import tertulia.events.routes
 import tertulia.groups.routes
@@ -23,6 +24,7 @@ import tertulia.realms.permissions
 import tertulia.realms.routes
 import tertulia.users.routes
 from tertulia import __version__
+from tertulia.bots import state as bots_state
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder
 from tertulia.events.gateway import Gateway
@@ -60,6 +62,7 @@ ROUTES = (
     tertulia.groups.routes,
     tertulia.users.routes,
     tertulia.logins.routes,
+    tertulia.bots.routes,
     tertulia.channels.routes,
     tertulia.messages.routes,
     tertulia.reads.routes,
@@ -69,6 +72,10 @@ STATE = (
     realms_state.version,
     realms_state.realm,
     groups_state.realm_user_groups,
+    bots_state.bot_domain,
+    bots_state.realm_bots,
+    bots_state.embedded_bots,
+    bots_state.webhook_bots,
     channels_state.subscriptions,
     reads_state.newest_message,
     reads_state.unread_messages,

@@ -68,7 +68,6 @@ async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Setti
         "uri": url,
         "uuid": row.uuid,
         "date_created": row.created,
-        "bot_domain": settings.external_host,
         "icon_url": ICON,
         "icon_source": "U",
         "email_auth_enabled": chosen.password_auth_enabled,

@@ -1,0 +1,165 @@
+"""What can be done to bots."""
+
+import msgspec
+
+from tertulia.bots import events, queries
+from tertulia.bots.model import BotType, ChangedBot, NewBot, Service
+from tertulia.bots.rules import bot_email, check_new_owner, check_type, check_url, no_such_bot, rights_for
+from tertulia.groups.rights import holds
+from tertulia.kernel.auth import EVERYONE, Caller, Role, fake_email
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.ids import new_api_key
+from tertulia.logins.queries import delete_keys
+from tertulia.users import queries as users_queries
+from tertulia.users.actions import Changes, change_user, create_api_key, create_user
+from tertulia.users.coming_and_going import turn_off
+from tertulia.users.events import those_who_know
+from tertulia.users.events import updated as user_updated
+from tertulia.users.model import Account, avatar_url
+from tertulia.users.rules import check_may_edit, clean_full_name, name_key_of
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A bot to be made."""
+
+    full_name: str
+    short_name: str
+    bot_type: int
+    payload_url: str | None
+    interface: int
+
+
+async def create_bot(tx: Transaction, caller: Caller, draft: Draft) -> NewBot:
+    """Make a bot of the caller's, with its first key."""
+    check_type(draft.bot_type)
+    if not any([await holds(tx, caller, right) for right in rights_for(draft.bot_type)]):
+        raise Refusal("Insufficient permission")
+    email, service = bot_email(draft.short_name, caller.fake_domain), _service_of(draft)
+    await _check_name_free(tx, caller, clean_full_name(draft.full_name))
+    bot_id = await create_user(
+        tx, caller.realm_id, email, draft.full_name, bot_type=draft.bot_type, bot_owner_id=caller.user_id
+    )
+    if service is not None:
+        await queries.put_service(tx, bot_id, service)
+    key = await create_api_key(tx, bot_id, "first key")
+    to = await queries.administrator_ids(tx, caller.realm_id) | {caller.user_id}
+    tx.emit(caller.realm_id, events.added(to, await queries.get_bot(tx, bot_id)))
+    return NewBot(bot_id, key, avatar_url(bot_id, 1))
+
+
+def _service_of(draft: Draft) -> Service | None:
+    if draft.bot_type != BotType.OUTGOING_WEBHOOK:
+        return None
+    if draft.payload_url is None:
+        raise Refusal("payload_url is missing: an outgoing webhook needs to know where to.")
+    return Service(check_url(draft.payload_url), draft.interface, token=new_api_key())
+
+
+class BotChanges(msgspec.Struct, frozen=True):
+    """What is to be another about a bot; None: as it is."""
+
+    full_name: str | None = None
+    role: int | None = None
+    owner_id: int | None = None
+    payload_url: str | None = None
+    interface: int | None = None
+
+
+async def change_bot(tx: Transaction, caller: Caller, bot_id: int, changes: BotChanges) -> ChangedBot:
+    """Change a bot as its owner or an administrator, and tell who may know; how it is now."""
+    old_owner_id = await users_queries.owner_id_of(tx, bot_id)
+    others = [id for id in (old_owner_id, changes.owner_id) if id is not None]
+    bot, held = await _hold(tx, caller, bot_id, *others, owners=changes.role is not None)
+    if changes.full_name is not None and changes.full_name.strip() not in ("", bot.full_name):
+        await _check_name_free(tx, caller, clean_full_name(changes.full_name), bot.id)
+    await change_user(tx, caller, bot.id, Changes(full_name=changes.full_name, role=changes.role))
+    owner = held.get(bot.bot_owner_id or 0)
+    if changes.owner_id is not None and changes.owner_id != bot.bot_owner_id:
+        new_owner = check_new_owner(held.get(changes.owner_id))
+        await _give(tx, caller, bot, owner, new_owner)
+        owner = new_owner
+    if changes.payload_url is not None or changes.interface is not None:
+        await _change_service(tx, caller, bot, owner, changes)
+    return await _as_changed(tx, caller, bot, owner, changes)
+
+
+async def _give(tx: Transaction, caller: Caller, bot: Account, old: Account | None, new: Account) -> None:
+    """Give a bot to somebody else."""
+    await users_queries.set_bot_owner(tx, bot.id, new.id)
+    to = await those_who_know(tx, caller.realm_id, bot.id)
+    tx.emit(caller.realm_id, user_updated(to, bot.id, bot_owner_id=new.id))
+    if old is not None and old.role > Role.ADMINISTRATOR:
+        tx.emit(caller.realm_id, events.lost([old.id], bot.id))
+    if new.role > Role.ADMINISTRATOR:
+        tx.emit(caller.realm_id, events.added([new.id], await queries.get_bot(tx, bot.id)))
+
+
+async def _change_service(
+    tx: Transaction, caller: Caller, bot: Account, owner: Account | None, changes: BotChanges
+) -> None:
+    now = await queries.get_bot(tx, bot.id)
+    if not now.services:
+        raise Refusal("Only outgoing webhooks have a payload URL and an interface.")
+    [service] = now.services
+    url = service.base_url if changes.payload_url is None else check_url(changes.payload_url)
+    changed = Service(url, changes.interface or service.interface, service.token)
+    if changed == service:
+        return
+    await queries.put_service(tx, bot.id, changed)
+    to = await queries.administrator_ids(tx, caller.realm_id) | ({owner.id} if owner else set())
+    tx.emit(caller.realm_id, events.services_changed(to, await queries.get_bot(tx, bot.id)))
+
+
+async def _as_changed(
+    tx: Transaction, caller: Caller, bot: Account, owner: Account | None, changes: BotChanges
+) -> ChangedBot:
+    services = (await queries.get_bot(tx, bot.id)).services
+    name = changes.full_name.strip() if changes.full_name and changes.full_name.strip() else bot.full_name
+    answer = ChangedBot(
+        full_name=name,
+        avatar_url=avatar_url(bot.id, await queries.avatar_version_of(tx, bot.id)),
+    )
+    if owner is not None:
+        hidden = owner.email_visibility != EVERYONE
+        answer.bot_owner = fake_email(owner.id, caller.fake_domain) if hidden else owner.email
+    if services:
+        answer.service_payload_url, answer.service_interface = services[0].base_url, services[0].interface
+    return answer
+
+
+async def deactivate_bot(tx: Transaction, caller: Caller, bot_id: int) -> None:
+    """Turn a bot off: its keys and queues end."""
+    bot, _ = await _hold(tx, caller, bot_id)
+    if not bot.is_active:
+        raise Refusal("The bot is deactivated already.")
+    await turn_off(tx, caller.realm_id, [bot])
+
+
+async def make_key(tx: Transaction, caller: Caller, bot_id: int, *, replace: bool) -> str:
+    """One more key of a bot, or one in place of all it has."""
+    bot, _ = await _hold(tx, caller, bot_id)
+    if not bot.is_active:
+        raise Refusal("The bot is deactivated.")
+    if replace:
+        await delete_keys(tx, bot.id)
+    return await create_api_key(tx, bot.id, f"for {caller.full_name}")
+
+
+async def _hold(
+    tx: Transaction, caller: Caller, bot_id: int, *others: int, owners: bool = False
+) -> tuple[Account, dict[int, Account]]:
+    """A bot that the caller may change, locked together with everybody concerned."""
+    held = await users_queries.lock_accounts(tx, caller.realm_id, [caller.user_id, bot_id, *others], owners=owners)
+    bot, actor = held.get(bot_id), held.get(caller.user_id)
+    if bot is None or not bot.is_bot:
+        raise no_such_bot()
+    if actor is None or not actor.is_active:
+        raise Refusal("Insufficient permission")
+    check_may_edit(actor, bot)
+    return bot, held
+
+
+async def _check_name_free(tx: Transaction, caller: Caller, name: str, bot_id: int | None = None) -> None:
+    if await users_queries.has_namesake(tx, caller.realm_id, name_key_of(name), bot_id):
+        raise Refusal("Name is already in use.")

@@ -1,0 +1,78 @@
+"""Bots: what the API shows of them beside their user record."""
+
+from enum import IntEnum
+
+import msgspec
+
+from tertulia.users.model import avatar_url
+
+
+class BotType(IntEnum):
+    """What a bot is for."""
+
+    GENERIC = 1
+    INCOMING_WEBHOOK = 2
+    OUTGOING_WEBHOOK = 3
+    EMBEDDED = 4
+
+
+class Service(msgspec.Struct, frozen=True):
+    """Where an outgoing-webhook bot sends what it hears; it shows the token there to be believed."""
+
+    base_url: str
+    interface: int
+    token: str
+
+
+class Bot(msgspec.Struct, frozen=True):
+    """A bot's settings, for its owner and for administrators. Channels by default are not supported: always none."""
+
+    user_id: int
+    services: list[Service] = []
+    default_sending_stream: str | None = None
+    default_events_register_stream: str | None = None
+    default_all_public_streams: bool = False
+
+
+class OwnBot(msgspec.Struct, frozen=True):
+    """A bot in its owner's list."""
+
+    user_id: int
+    username: str
+    full_name: str
+    avatar_url: str
+    bot_type: int
+    api_key: str | None = None
+    """Always null: a key is shown once, when it is made."""
+    default_sending_stream: str | None = None
+    default_events_register_stream: str | None = None
+    default_all_public_streams: bool = False
+
+
+class NewBot(msgspec.Struct, frozen=True):
+    """The answer of POST /bots; the key is not shown again."""
+
+    user_id: int
+    api_key: str
+    avatar_url: str
+    default_sending_stream: str | None = None
+    default_events_register_stream: str | None = None
+    default_all_public_streams: bool = False
+
+
+class ChangedBot(msgspec.Struct):
+    """The answer of PATCH /bots/{bot_id}: how the bot is now."""
+
+    full_name: str
+    avatar_url: str
+    bot_owner: str | msgspec.UnsetType = msgspec.UNSET
+    service_payload_url: str | msgspec.UnsetType = msgspec.UNSET
+    service_interface: int | msgspec.UnsetType = msgspec.UNSET
+    default_sending_stream: str | None = None
+    default_events_register_stream: str | None = None
+    default_all_public_streams: bool = False
+
+
+def own_bot(user_id: int, email: str, full_name: str, bot_type: int, avatar_version: int) -> OwnBot:
+    """A row of the owner's list."""
+    return OwnBot(user_id, email, full_name, avatar_url(user_id, avatar_version), bot_type)
