@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from tertulia.groups import queries
-from tertulia.groups.holders import values_of
+from tertulia.groups.holders import load_systems, values_of
 from tertulia.groups.model import Group, GroupRecord
-from tertulia.groups.system import FACTS, SystemGroup, direct_groups, held_group
+from tertulia.groups.system import SystemGroup, direct_groups, held_group
 from tertulia.groups.values import GroupValue
 from tertulia.kernel.db import Reader
 
@@ -19,8 +19,8 @@ async def group_records(
     own = [group.id for group in groups if not group.is_system]
     members = await queries.direct_members(reader, own)
     subgroups = await queries.direct_subgroups(reader, own)
-    systems = {SystemGroup(group.name): group.id for group in groups if group.is_system}
-    if systems:
+    if len(own) < len(groups):
+        systems = {name: group_id for group_id, name in (await load_systems(reader, realm_id)).names.items()}
         members |= await system_members(reader, realm_id, systems)
         subgroups |= system_chain(systems)
     return [_record(group, values, members.get(group.id, []), subgroups.get(group.id, [])) for group in groups]
@@ -37,15 +37,14 @@ async def system_members(reader: Reader, realm_id: int, systems: dict[SystemGrou
     found: dict[int, list[int]] = {group_id: [] for group_id in systems.values()}
     for role, waits, user_ids in await queries.users_by_role(reader, realm_id):
         for group in direct_groups(role, waiting=waits):
-            if group in systems:
-                found[systems[group]] += user_ids
+            found[systems[group]] += user_ids
     return {group_id: sorted(user_ids) for group_id, user_ids in found.items()}
 
 
 def system_chain(systems: dict[SystemGroup, int]) -> dict[int, list[int]]:
     """The direct subgroups of system groups: each holds the one before it."""
-    held = {group_id: held_group(group) for group, group_id in systems.items() if group in FACTS}
-    return {group_id: [systems[below]] for group_id, below in held.items() if below in systems}
+    held = {group_id: held_group(group) for group, group_id in systems.items()}
+    return {group_id: [systems[below]] for group_id, below in held.items() if below is not None}
 
 
 def _record(group: Group, values: dict[int, GroupValue], members: list[int], subgroups: list[int]) -> GroupRecord:
