@@ -5,26 +5,28 @@ from pathlib import Path
 
 import pytest
 
-from tests.features.realm import Realm
-from tests.features.stage import Stage, Web
+from tests.features.stage import Backstage, Stage, Web
 from tests.server import Server
 
 HEARTBEAT_SECONDS = 0.5
 
 
+@pytest.fixture(scope="session")
+def backstage(server: Server) -> Iterator[Backstage]:
+    backstage = Backstage(server)
+    try:
+        yield backstage
+    finally:
+        backstage.close()
+
+
 @pytest.fixture
-def stage(server: Server) -> Iterator[Stage]:
-    stage = Stage(server)
+def stage(server: Server, backstage: Backstage) -> Iterator[Stage]:
+    stage = Stage(server, backstage)
     try:
         yield stage
     finally:
         stage.close()
-
-
-@pytest.fixture
-def realm(stage: Stage) -> Realm:
-    """With one user of each role."""
-    return Realm(stage)
 
 
 @pytest.fixture(scope="session")

@@ -97,6 +97,12 @@ class Stage:
         self._speakers.append(speaker)
         return speaker
 
+    def nobody(self, *, url: str | None = None, host: str | None = None) -> Speaker:
+        """A connection without credentials."""
+        speaker = Speaker(self.server, None, url=url, host=host)
+        self._speakers.append(speaker)
+        return speaker
+
     def channel(self, *inside: Speaker, invite_only: bool = False, realm_id: int | None = None) -> Channel:
         """A new channel with these subscribers."""
         realm = self.realm_id if realm_id is None else realm_id
@@ -163,7 +169,7 @@ class Web:
         port = free_port()
         self.url = f"http://localhost:{port}"
         engines = {"postgres_url": server.postgres_url, "nats_url": server.nats_url}
-        asked = {**engines, "port": port, "pool_size": 5, "development": "true", **settings}
+        asked = {**engines, "port": port, "pool_size": 5, "development": "true", "rate_limits": "false", **settings}
         env = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in asked.items()}
         self._process = ChildProcess([sys.executable, "-m", "tertulia", "web"], folder / f"web-{port}.log", env=env)
         self._process.start()
