@@ -15,6 +15,7 @@ import nats
 from nats.aio.client import Client
 
 from tertulia.events.epoch import EpochRecord, read_epoch
+from tertulia.events.stream import call_api
 from tests.server import OwnServer, Server, User
 
 Json = dict[str, Any]
@@ -63,6 +64,20 @@ async def epoch_of(server: Server) -> EpochRecord:
         record = await read_epoch(nc)
     assert record is not None
     return record
+
+
+async def delete_streams(server: OwnServer) -> None:
+    record = await epoch_of(server)
+    async with connected(server) as nc:
+        for stream in record.streams.values():
+            await call_api(nc, f"STREAM.DELETE.{stream.name}")
+
+
+async def purge_streams(server: OwnServer) -> None:
+    record = await epoch_of(server)
+    async with connected(server) as nc:
+        for stream in record.streams.values():
+            await call_api(nc, f"STREAM.PURGE.{stream.name}")
 
 
 class Queue:

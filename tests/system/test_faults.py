@@ -14,11 +14,10 @@ import pytest
 
 from tertulia.engines import ChildProcess, free_port
 from tertulia.events.record import Audience, record
-from tertulia.events.stream import call_api
 from tertulia.kernel.db import Database
 from tests.server import OwnServer
 from tests.system.chatter import Chatter
-from tests.system.faults import Queue, connected, empty_nats, epoch_of, kill, metric
+from tests.system.faults import Queue, delete_streams, empty_nats, epoch_of, kill, metric, purge_streams
 from tests.system.relay_site import eventually
 from tests.system.web_process import WebProcess, second_web
 
@@ -144,20 +143,6 @@ async def test_an_event_too_large_for_the_log_ends_the_queues_of_its_realm_inste
 
 
 Wipe = Callable[[OwnServer], Awaitable[None]]
-
-
-async def delete_streams(server: OwnServer) -> None:
-    record = await epoch_of(server)
-    async with connected(server) as nc:
-        for stream in record.streams.values():
-            await call_api(nc, f"STREAM.DELETE.{stream.name}")
-
-
-async def purge_streams(server: OwnServer) -> None:
-    record = await epoch_of(server)
-    async with connected(server) as nc:
-        for stream in record.streams.values():
-            await call_api(nc, f"STREAM.PURGE.{stream.name}")
 
 
 @pytest.mark.parametrize("wipe", [delete_streams, purge_streams, empty_nats], ids=lambda wipe: wipe.__name__)
