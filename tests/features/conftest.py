@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.features.realm import Realm
 from tests.features.stage import Backstage, Stage, Web
 from tests.server import Server
 
@@ -27,6 +28,12 @@ def stage(server: Server, backstage: Backstage) -> Iterator[Stage]:
         yield stage
     finally:
         stage.close()
+
+
+@pytest.fixture
+def realm(stage: Stage) -> Realm:
+    """With one user of each role."""
+    return Realm(stage)
 
 
 @pytest.fixture(scope="session")

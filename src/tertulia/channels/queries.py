@@ -182,14 +182,20 @@ async def lock_conversations(tx: Transaction, conversation_ids: Sequence[int]) -
     return {row["id"]: row["last_seq"] for row in await tx.fetch(sql, conversation_ids)}
 
 
+# Held, so that none of them is deactivated or comes back before the commit: the numbers of subscribers count active ones.
+_HELD_USERS = """
+(select id as user_id from account where id = any($2::bigint[]) and is_active order by id for key share) as held
+"""
+
+
 async def activate_subscriptions(
     tx: Transaction, channel_ids: Sequence[int], user_ids: Sequence[int], colors: Sequence[str]
 ) -> list[Joined]:
-    """Subscribe each user to each channel; those that were not subscribed."""
-    sql = """
+    """Subscribe each active user to each channel; those that were not subscribed."""
+    sql = f"""
     insert into subscription (user_id, channel_id, color)
     select user_id, channel_id, color
-    from unnest($1::bigint[], $3::text[]) as wanted(channel_id, color), unnest($2::bigint[]) as user_id
+    from unnest($1::bigint[], $3::text[]) as wanted(channel_id, color), {_HELD_USERS}
     order by channel_id, user_id
     on conflict (user_id, channel_id) do update set is_active = true where not subscription.is_active
     returning user_id, channel_id
@@ -234,11 +240,11 @@ async def open_histories(tx: Transaction, joined: Sequence[Joined], last_seqs: d
 async def deactivate_subscriptions(
     tx: Transaction, channel_ids: Sequence[int], user_ids: Sequence[int]
 ) -> list[Joined]:
-    """Unsubscribe; those that were subscribed."""
-    sql = """
-    update subscription set is_active = false
-    where channel_id = any($1::bigint[]) and user_id = any($2::bigint[]) and is_active
-    returning user_id, channel_id
+    """Unsubscribe active users; those that were subscribed."""
+    sql = f"""
+    update subscription set is_active = false from {_HELD_USERS}
+    where channel_id = any($1::bigint[]) and subscription.user_id = held.user_id and subscription.is_active
+    returning subscription.user_id, channel_id
     """
     return [Joined(**row) for row in await tx.fetch(sql, channel_ids, user_ids)]
 

@@ -24,8 +24,8 @@ class PersonTold(msgspec.Struct, frozen=True, omit_defaults=True):
     op: str
     person: msgspec.Raw
     user_id: int = 0
-    hidden: msgspec.Raw | None = None
-    """The person, for those who do not see the address."""
+    hidden: msgspec.Raw = msgspec.Raw()
+    """The person, for those who do not see the address; empty if there is no address in it."""
     lowest_role: int = 0
     """The lowest role that sees the address."""
 
@@ -43,12 +43,12 @@ class UserPresenter:
     def present(self, logged: Logged, listener: Listener) -> bytes:
         """The event's keys."""
         told = _told(logged)
-        person = told.person if told.hidden is None or _sees(told, listener) else told.hidden
+        person = told.person if _sees(told, listener) else told.hidden
         return b'"op":"%b","person":%b' % (told.op.encode(), bytes(person))
 
 
 def _sees(told: PersonTold, listener: Listener) -> bool:
-    return told.hidden is None or listener.role <= told.lowest_role or listener.user_id == told.user_id
+    return not bytes(told.hidden) or listener.role <= told.lowest_role or listener.user_id == told.user_id
 
 
 def _told(logged: Logged) -> PersonTold:
