@@ -18,7 +18,7 @@ from tertulia.logins import queries
 BATCH = 5000
 KEEP_SECONDS = 86400
 """Longer than any sensible setting counts."""
-PATIENCE_SECONDS = 5.0
+PATIENCE_SECONDS = 10.0
 LOOK_SECONDS = 0.05
 
 
