@@ -39,6 +39,7 @@ from tertulia.kernel.endpoint import collect
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.http import Api
 from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
+from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
 from tertulia.kernel.settings import Settings
 from tertulia.logins.keys import KeyUse
 from tertulia.logins.login import PasswordLogin
@@ -166,6 +167,7 @@ def translate(error: Exception) -> Refusal | None:
 
 def run_web(settings: Settings) -> None:
     """Serve the API until SIGTERM or SIGINT."""
+    raise_open_files()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(_serve(settings))
 
@@ -186,6 +188,7 @@ async def _serve(settings: Settings) -> None:
             timeout_keep_alive=KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
         )
+        collect_garbage_seldom()
         log.info("web", host=settings.host, port=settings.port, version=__version__)
         await DrainingServer(config, gateway).serve()
 
