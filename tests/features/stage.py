@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -157,7 +157,7 @@ def later(work: Callable[..., T], *arguments: Any, **named: Any) -> "Future[T]":
     return _background.submit(work, *arguments, **named)
 
 
-def at_once(works: list[Callable[[], T]]) -> list[T]:
+def at_once(works: Sequence[Callable[[], T]]) -> list[T]:
     """Do all of it at the same time."""
     return [done.result(60) for done in [later(work) for work in works]]
 

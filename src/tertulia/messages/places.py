@@ -60,9 +60,7 @@ class Places:
         if channel is None:
             raise no_such_channel(named)
         if not channel.may_post:
-            raise Refusal(
-                f"You don't have the permission to post in the channel '{channel.name}'."
-            )
+            raise Refusal(f"You don't have the permission to post in the channel '{channel.name}'.")
         if not may_send(channel, is_guest=sender.is_guest):
             raise Refusal(f"You can't send messages to the channel '{channel.name}'.")
         check_topic_policy(topic, channel.topics_policy, settings)
