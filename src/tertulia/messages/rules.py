@@ -27,6 +27,9 @@ READING_CLIENTS = frozenset(
     ]
 )
 
+# Participants travel in every event of their conversation, and each has a row: a crowd belongs into a channel.
+MAX_RECIPIENTS = 250
+
 MessageType = Literal["direct", "private", "channel", "stream"]
 
 
@@ -80,6 +83,8 @@ def people_of(to: Any) -> ToPeople:
     named = [part for part in to if part != ""]
     if not named:
         raise Refusal("A message needs recipients.")
+    if len(named) > MAX_RECIPIENTS:
+        raise Refusal(f"A direct message has at most {MAX_RECIPIENTS} recipients: use a channel for more.")
     if all(isinstance(part, int) and not isinstance(part, bool) for part in named):
         return ToPeople(ids=_unique(named))
     if all(isinstance(part, str) for part in named):
