@@ -19,7 +19,7 @@ from tertulia.engines import Postgres, find_postgres
 from tertulia.groups import queries
 from tertulia.groups.records import group_records
 from tertulia.groups.rights import is_member, members_among
-from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.settings import load_settings
 from tertulia.migrations import migrate
 from tertulia.realms.actions import create_realm
@@ -82,7 +82,8 @@ def measure(*, quick: bool) -> Report:
 
 async def _measure(url: str, users: int, groups: int, times: int) -> list[Figure]:
     async with await Database.connect(url, shards=4) as database:
-        scene = await make_scene(database, users, groups)
+        async with database.transaction() as tx:
+            scene = await make_scene(tx, users, groups)
         async with database.reader() as reader:
             await reader.fetch("vacuum analyze")
             await reader.fetch(_TIMED)
@@ -121,29 +122,28 @@ async def _clock(question: Callable[[], Awaitable[object]], times: int) -> float
     return sorted(took)[len(took) // 2] * 1000
 
 
-async def make_scene(database: Database, users: int, groups: int) -> Scene:
+async def make_scene(tx: Transaction, users: int, groups: int) -> Scene:
     """A realm of that size. Chains of nine hang below one top group; the last group of the first chain is the big one."""
-    async with database.transaction() as tx:
-        realm_id = await create_realm(tx, f"rights-{time.time_ns()}"[:39], "Rights")
-        user_ids = [row["id"] for row in await tx.fetch(_USERS, realm_id, users)]
-        group_ids = [row["id"] for row in await tx.fetch(_GROUPS, realm_id, groups)]
-        top, rest = group_ids[0], group_ids[1:]
-        chains = [rest[start : start + DEPTH - 1] for start in range(0, len(rest), DEPTH - 1)]
-        edges = [(top, chain[0]) for chain in chains]
-        edges += [pair for chain in chains for pair in itertools.pairwise(chain)]
-        nest = await tx.fetchrow(_GROUPS.replace("'group '", "'nest '"), realm_id, 1)
-        assert nest is not None
-        edges.append((nest["id"], chains[0][0]))
-        await tx.execute(_SUBGROUPS, realm_id, *zip(*edges, strict=True))
-        big, deep, stranger = chains[0][-1], user_ids[-2], user_ids[-1]
-        members = [(big, user_id) for user_id in user_ids[: users // 2]]
-        # Everybody but the stranger is in some groups, as people are.
-        members += [
-            (group_ids[(index * 7 + step) % len(group_ids)], user_id)
-            for index, user_id in enumerate(user_ids[:-2])
-            for step in (1, 2, 3)
-            if group_ids[(index * 7 + step) % len(group_ids)] != big
-        ]
-        members += [(big, deep), (chains[-1][-1], deep)]
-        await tx.execute(_MEMBERS, realm_id, *zip(*set(members), strict=True))
+    realm_id = await create_realm(tx, f"rights-{time.time_ns()}"[:39], "Rights")
+    user_ids = [row["id"] for row in await tx.fetch(_USERS, realm_id, users)]
+    group_ids = [row["id"] for row in await tx.fetch(_GROUPS, realm_id, groups)]
+    top, rest = group_ids[0], group_ids[1:]
+    chains = [rest[start : start + DEPTH - 1] for start in range(0, len(rest), DEPTH - 1)]
+    edges = [(top, chain[0]) for chain in chains]
+    edges += [pair for chain in chains for pair in itertools.pairwise(chain)]
+    nest = await tx.fetchrow(_GROUPS.replace("'group '", "'nest '"), realm_id, 1)
+    assert nest is not None
+    edges.append((nest["id"], chains[0][0]))
+    await tx.execute(_SUBGROUPS, realm_id, *zip(*edges, strict=True))
+    big, deep, stranger = chains[0][-1], user_ids[-2], user_ids[-1]
+    members = [(big, user_id) for user_id in user_ids[: users // 2]]
+    # Everybody but the stranger is in some groups, as people are.
+    members += [
+        (group_ids[(index * 7 + step) % len(group_ids)], user_id)
+        for index, user_id in enumerate(user_ids[:-2])
+        for step in (1, 2, 3)
+        if group_ids[(index * 7 + step) % len(group_ids)] != big
+    ]
+    members += [(big, deep), (chains[-1][-1], deep)]
+    await tx.execute(_MEMBERS, realm_id, *zip(*set(members), strict=True))
     return Scene(realm_id, nest["id"], top, big, deep, stranger, user_ids)

@@ -72,7 +72,7 @@ def test_subgroups_may_be_added_irrespective_of_other_permissions(member: Speake
     nobody = system(member, "nobody")
     moderators = system(member, "moderators")
     closed = dict.fromkeys(SETTINGS, nobody)
-    group_id = make_group(member, subgroups=[theirs, moderators], **closed)
+    group_id = make_group(member, [], subgroups=[theirs, moderators], **closed)
     record = group_of(member, group_id)
     assert record["direct_subgroup_ids"] == sorted([theirs, moderators])
     assert {setting: record[setting] for setting in SETTINGS} == closed
@@ -82,7 +82,7 @@ def test_subgroups_may_be_added_irrespective_of_other_permissions(member: Speake
 def test_each_setting_is_an_integer_or_an_object(member: Speaker, other: Speaker, setting: str) -> None:
     moderators, named = system(member, "moderators"), make_group(member)
     for value in (moderators, named, anonymous([other.id], [moderators]), anonymous([], [moderators, named])):
-        assert group_of(member, make_group(member, **{setting: value}))[setting] == value
+        assert group_of(member, make_group(member, [], **{setting: value}))[setting] == value
 
 
 @pytest.mark.parametrize("setting", SETTINGS)

@@ -10,6 +10,7 @@ class Group(msgspec.Struct, frozen=True):
     """A named group."""
 
     id: int
+    realm_id: int
     name: str
     description: str
     is_system: bool

@@ -12,8 +12,8 @@ from tertulia.kernel.db import Reader, Transaction
 
 _SETTINGS = ", ".join(GROUP_SETTINGS)
 _GROUP = f"""
-id, name, description, is_system, is_deactivated, creator_id, extract(epoch from date_created)::bigint as date_created,
-{_SETTINGS}
+id, realm_id, name, description, is_system, is_deactivated, creator_id,
+extract(epoch from date_created)::bigint as date_created, {_SETTINGS}
 """
 _WAITING = "is_waiting(account.date_joined, realm.settings, realm.judged_at)"
 
@@ -154,7 +154,7 @@ async def holds_any(
     realm_settings: Sequence[tuple[str, str, bool]],
     holders: Sequence[tuple[int, bool]],
 ) -> bool:
-    """Whether the user holds one of the permissions: settings of the realm (with their default), or holders."""
+    """Whether a user of the realm holds one of the permissions: settings of it (with their default), or holders."""
     sql = """
     with asked(holder, allows_guests) as (
         select coalesce(
@@ -166,7 +166,7 @@ async def holds_any(
         select holder, allows_guests from unnest($6::bigint[], $7::boolean[]) as wanted(holder, allows_guests)
     )
     select exists (
-        select from asked join account on account.id = $2
+        select from asked join account on account.id = $2 and account.realm_id = $1
         where (allows_guests or account.role < 600) and is_group_member(account.id, holder)
     )
     """

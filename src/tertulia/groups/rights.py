@@ -30,7 +30,7 @@ async def members_among(reader: Reader, group_id: int, user_ids: Sequence[int]) 
 
 async def holds(reader: Reader, caller: Caller, setting: str) -> bool:
     """Whether the caller holds a permission of the organization."""
-    return await _holds_any(reader, caller, [setting], [])
+    return await _holds_any(reader, caller.realm_id, caller, [setting], [])
 
 
 async def check_holds(reader: Reader, caller: Caller, setting: str) -> None:
@@ -45,7 +45,7 @@ async def may_in_group(reader: Reader, caller: Caller, group: Group, action: Gro
         return False
     permits = PERMITS[action]
     holders = [(getattr(group, setting), GROUP_SETTINGS[setting].allow_everyone) for setting in permits.group_settings]
-    return await _holds_any(reader, caller, permits.realm_settings, holders)
+    return await _holds_any(reader, group.realm_id, caller, permits.realm_settings, holders)
 
 
 async def check_may_in_group(reader: Reader, caller: Caller, group: Group, action: GroupAction) -> None:
@@ -64,12 +64,12 @@ async def permission_values(reader: Reader, realm_id: int) -> dict[str, GroupVal
 
 
 async def _holds_any(
-    reader: Reader, caller: Caller, realm_settings: Iterable[str], holders: Sequence[tuple[int, bool]]
+    reader: Reader, realm_id: int, caller: Caller, realm_settings: Iterable[str], holders: Sequence[tuple[int, bool]]
 ) -> bool:
-    """Whether the caller holds one of these permissions, in one statement.
+    """Whether the caller holds one of these permissions of the realm, in one statement.
 
     `holders`: groups, each with whether it may give the permission to guests.
     """
     rules = [REALM_SETTINGS[setting] for setting in realm_settings]
     realm = [(rule.name, str(rule.default), rule.allow_everyone) for rule in rules]
-    return await queries.holds_any(reader, caller.realm_id, caller.user_id, realm, holders)
+    return await queries.holds_any(reader, realm_id, caller.user_id, realm, holders)
