@@ -199,12 +199,19 @@ async def _roll_back(transaction: "asyncpg.transaction.Transaction") -> None:
         log.debug("connection lost before the rollback: the server rolls back by itself")
 
 
+def is_bad_value(error: BaseException) -> bool:
+    """Whether asyncpg could not even send a value: it says so by an InterfaceError that is a ValueError too."""
+    return isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError)
+
+
 def as_refusal(error: Exception) -> Refusal | None:
     """What a caller is told when an engine is out of reach: try again, nothing was done."""
     if isinstance(error, OutcomeUnknown):
         return server_not_ready(
             "The database went away during this change: look whether it happened before you repeat it."
         )
+    if is_bad_value(error):
+        return None
     if isinstance(error, (*LOST, asyncpg.TooManyConnectionsError, asyncpg.QueryCanceledError)):
         return server_not_ready("The server cannot reach its database right now. Please try again.")
     return None

@@ -1,6 +1,6 @@
 """Rate limits: how often somebody may call.
 
-A budget is a burst of `count`, refilled evenly over `seconds` (the generic cell rate algorithm: one number per key, the
+A budget is a burst of `calls`, refilled evenly over `seconds` (the generic cell rate algorithm: one number per key, the
 time at which the budget is full again). It is kept in this process, or, exact across nodes, in Redis when a URL is set.
 A refused request spends nothing. If Redis is away, requests pass: limits protect the service, they must not end it.
 """
@@ -26,7 +26,7 @@ MAX_KEYS = 100_000
 class Rate(NamedTuple):
     """A budget: so many calls in so many seconds."""
 
-    count: int
+    calls: int
     seconds: float
 
 
@@ -72,7 +72,7 @@ class LocalBudgets:
 
 def spend(full_at: float, now: float, rate: Rate) -> Outcome:
     """One call at the time `now` of a budget that is full again at `full_at` (pure)."""
-    price = rate.seconds / rate.count
+    price = rate.seconds / rate.calls
     full_at = max(full_at, now)
     after = full_at + price
     excess = after - now - rate.seconds
@@ -97,13 +97,13 @@ class RedisBudgets:
         """Spend one call of a budget, if there is one left."""
         from limits import RateLimitItemPerSecond
 
-        item = RateLimitItemPerSecond(rate.count, int(rate.seconds), namespace=bucket)
+        item = RateLimitItemPerSecond(rate.calls, int(rate.seconds), namespace=bucket)
         try:
             allowed = await self._strategy.hit(item, key)
             stats = await self._strategy.get_window_stats(item, key)
         except Exception as error:
             log.warning("Redis is away: requests are not limited", error=repr(error))
-            return Outcome(rate.count, time.time(), 0.0)
+            return Outcome(rate.calls, time.time(), 0.0)
         return Outcome(stats.remaining, stats.reset_time, 0.0 if allowed else max(0.01, stats.reset_time - time.time()))
 
     async def close(self) -> None:
@@ -136,7 +136,7 @@ class RateLimits:
     async def _spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
         for rate in rates:
             outcome = await self._budgets.take(f"{bucket}-{rate.seconds:g}", key, rate)
-            call.set_header("x-ratelimit-limit", str(rate.count))
+            call.set_header("x-ratelimit-limit", str(rate.calls))
             call.set_header("x-ratelimit-remaining", str(outcome.remaining))
             call.set_header("x-ratelimit-reset", str(int(outcome.full_at + 0.999)))
             if outcome.retry_after:
@@ -162,7 +162,7 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
         rates = tuple(Rate(int(count), float(seconds)) for count, seconds in pairs)
     except ValueError as error:
         raise SettingsError(f"{text!r} is not a rate: write 200/60 for 200 calls in 60 seconds") from error
-    if any(rate.count < 1 or rate.seconds < 1 for rate in rates):
+    if any(rate.calls < 1 or rate.seconds < 1 for rate in rates):
         raise SettingsError(f"{text!r}: a rate has at least one call and one second")
     return rates
 

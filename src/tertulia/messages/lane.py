@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import asyncpg
 import structlog
 
-from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, session_settings, subject_of
+from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings, subject_of
 from tertulia.messages.model import Outgoing
 from tertulia.messages.statements import LOCK, LOCK_FREE, SEND
 
@@ -121,7 +121,11 @@ class SendLane:
         """Write a batch and settle its tickets, whatever happens; those whose conversation is held by others."""
         try:
             return await self._write_stubbornly(batch, wait=wait)
-        except asyncpg.PostgresError as error:
+        except Exception as error:
+            if not isinstance(error, asyncpg.PostgresError) and not is_bad_value(error):
+                for ticket in batch:
+                    ticket.fail(error)
+                return []
             if len(batch) == 1 and again and isinstance(error, asyncpg.UniqueViolationError):
                 # The same key was used at the same moment for another conversation: that message is the answer now.
                 return await self._write_settling(batch, wait=wait, again=False)
@@ -132,10 +136,6 @@ class SendLane:
             log.warning("a batch failed, its rows are tried alone", rows=len(batch), error=repr(error))
             alone = [await self._write_settling([ticket], wait=wait) for ticket in batch]
             return [ticket for left in alone for ticket in left]
-        except Exception as error:
-            for ticket in batch:
-                ticket.fail(error)
-            return []
 
     async def _write_stubbornly(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
         """Write a batch through lost connections: it is written again only when it is known not to be stored."""
@@ -147,7 +147,7 @@ class SendLane:
                         return await self._write(connection, batch, LOCK)
                 return await self._write(await self._connect(), batch, LOCK_FREE)
             except LOST as error:
-                if time.monotonic() > deadline:
+                if is_bad_value(error) or time.monotonic() > deadline:
                     raise
                 log.warning("connection lost before a commit: the batch is tried again", error=repr(error))
                 await asyncio.sleep(RETRY_SECONDS)
@@ -167,7 +167,7 @@ class SendLane:
             had = {row["id"] for row in await connection.fetch(lock, list(wanted))}
             ours = [ticket for ticket in batch if ticket.outgoing.conversation_id in had]
             rows = await connection.fetch(SEND, *self._columns(ours)) if ours else []
-        except asyncpg.PostgresError:
+        except (asyncpg.PostgresError, asyncpg.InterfaceError):
             with suppress(asyncpg.PostgresError, *LOST):
                 await transaction.rollback()
             raise
