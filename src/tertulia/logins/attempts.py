@@ -67,8 +67,8 @@ class Attempts:
 
     async def _try(self, tx: Transaction, realm_id: int, username_key: str) -> int | queries.Failures:
         await queries.lock_name(tx, realm_id, username_key)
-        failures = await queries.count_failures(tx, realm_id, username_key, self._limit.count, self._limit.seconds)
-        if failures.count >= self._limit.count:
+        failures = await queries.count_failures(tx, realm_id, username_key, self._limit.calls, self._limit.seconds)
+        if failures.count >= self._limit.calls:
             return failures
         return await queries.insert_failure(tx, realm_id, username_key)
 
