@@ -13,7 +13,7 @@ import asyncio
 import itertools
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -119,7 +119,50 @@ class Arrive:
     """Somebody new joins the organization."""
 
 
-Act = Register | Say | Whisper | Mark | Join | Leave | Found | Poll | Hold | Invite | Expel | Arrive
+@dataclass(frozen=True)
+class Gather:
+    """Make a user group."""
+
+    people: frozenset[int]
+    process: int
+
+
+@dataclass(frozen=True)
+class Regroup:
+    """Some come into a group, some go; `ends`: it is deactivated instead."""
+
+    group: int
+    come: frozenset[int]
+    go: frozenset[int]
+    ends: bool
+    process: int
+
+
+@dataclass(frozen=True)
+class Rename:
+    """The owner gives somebody another name."""
+
+    person: int
+    process: int
+
+
+Act = (
+    Gather
+    | Regroup
+    | Rename
+    | Register
+    | Say
+    | Whisper
+    | Mark
+    | Join
+    | Leave
+    | Found
+    | Poll
+    | Hold
+    | Invite
+    | Expel
+    | Arrive
+)
 
 
 class History(NamedTuple):
@@ -216,6 +259,7 @@ class Realm:
         self.story: list[str] = []
         self._began = time.monotonic()
         self._founded = itertools.count(1)
+        self._groups: list[int] = []
 
     @classmethod
     async def make(cls, world: World, size: int) -> "Realm":
@@ -224,7 +268,7 @@ class Realm:
             realm_id = await create_realm(tx, subdomain, subdomain)
             people = []
             for number in range(size):
-                role = Role.GUEST if number == size - 1 else Role.MEMBER
+                role = Role.OWNER if number == 0 else Role.GUEST if number == size - 1 else Role.MEMBER
                 email = f"p{number}@example.com"
                 user_id = await create_user(tx, realm_id, email, f"Person {number}", role)
                 people.append(Person(user_id, httpx.BasicAuth(email, await create_api_key(tx, user_id))))
@@ -258,8 +302,7 @@ class Realm:
                 to = self._channel_names([act.channel])[0]
                 return await self.send(person, act, {"type": "channel", "to": to, "topic": act.topic})
             case Whisper():
-                people = [self.people[other % len(self.people)].user_id for other in act.to]
-                return await self.send(person, act, {"type": "direct", "to": msgspec.json.encode(people).decode()})
+                return await self.send(person, act, {"type": "direct", "to": _json(self._ids(act.to))})
             case Mark():
                 return await self.mark(person, act)
             case Join() | Leave():
@@ -267,9 +310,15 @@ class Realm:
             case Found():
                 name = f"n{number}-{next(self._founded)}"
                 self.channels[name] = 0
-                wanted = {"subscriptions": msgspec.json.encode([{"name": name}]).decode()}
+                wanted = {"subscriptions": _json([{"name": name}])}
                 wanted["invite_only"] = "true" if act.private else "false"
                 return str(await self.call(person, act.process, "POST", "users/me/subscriptions", wanted))
+            case Gather() | Regroup():
+                return await self.change_groups(person, act)
+            case Rename():
+                path = f"users/{self._ids([act.person])[0]}"
+                changed = {"full_name": f"Name {next(self._founded)}"}
+                return str(await self.call(self.people[0], act.process, "PATCH", path, changed))
             case Poll() | Hold():
                 return await self.poll_by_choice(person, act)
             case Invite() | Expel() | Arrive():
@@ -316,7 +365,7 @@ class Realm:
     async def mark(self, person: Person, act: Mark) -> str:
         newest = [sent.id for sent in self.sent][::-1]
         ids = [newest[number] for number in act.messages if number < len(newest)]
-        data = {"messages": msgspec.json.encode(ids).decode(), "op": "add" if act.read else "remove", "flag": "read"}
+        data = {"messages": _json(ids), "op": "add" if act.read else "remove", "flag": "read"}
         body = await self.call(person, act.process, "POST", "messages/flags", data)
         return str(body.get("messages", body))
 
@@ -324,9 +373,23 @@ class Realm:
         names = self._channel_names(sorted(act.channels))
         joining = isinstance(act, Join)
         wanted = [{"name": name} for name in names] if joining else names
-        data = {"subscriptions": msgspec.json.encode(wanted).decode()}
+        data = {"subscriptions": _json(wanted)}
         method = "POST" if joining else "DELETE"
         return str(await self.call(person, act.process, method, "users/me/subscriptions", data))
+
+    async def change_groups(self, person: Person, act: Gather | Regroup) -> str:
+        if isinstance(act, Gather):
+            data = {"name": f"group {next(self._founded)}", "description": "", "members": _json(self._ids(act.people))}
+            body = await self.call(person, act.process, "POST", "user_groups/create", data)
+            self._groups += [body["group_id"]] if "group_id" in body else []
+            return str(body)
+        if not self._groups:
+            return "no group yet"
+        group = self._groups[act.group % len(self._groups)]
+        if act.ends:
+            return str(await self.call(person, act.process, "POST", f"user_groups/{group}/deactivate", {}))
+        data = {"add": _json(self._ids(act.come)), "delete": _json(self._ids(act.go - act.come))}
+        return str(await self.call(self.people[0], act.process, "POST", f"user_groups/{group}/members", data))
 
     async def administer(self, act: Invite | Expel | Arrive) -> str:
         async with self.world.database.transaction() as tx:
@@ -337,7 +400,7 @@ class Realm:
                 return f"user {user_id}"
             names = self._channel_names(sorted(act.channels))
             channels = [self.channels[name] for name in names if self.channels[name]]
-            people = [self.people[number % len(self.people)].user_id for number in act.people]
+            people = self._ids(act.people)
             change = subscribe if isinstance(act, Invite) else unsubscribe
             return str(await change(tx, self.id, channels, people))
 
@@ -374,6 +437,9 @@ class Realm:
         events: list[Json] = body["events"]
         return events
 
+    def _ids(self, numbers: Iterable[int]) -> list[int]:
+        return [self.people[number % len(self.people)].user_id for number in sorted(numbers)]
+
     def _channel_names(self, numbers: Sequence[int]) -> list[str]:
         names = list(self.channels)
         return [names[number % len(names)] for number in numbers]
@@ -404,7 +470,7 @@ class Realm:
     async def _mark_end(self) -> int:
         """A message to all, which comes after everything else."""
         everybody = [person.user_id for person in self.people]
-        data = {"type": "direct", "to": msgspec.json.encode(everybody).decode(), "content": "the end"}
+        data = {"type": "direct", "to": _json(everybody), "content": "the end"}
         body = await self.call(self.people[0], 0, "POST", "messages", data)
         number: int = body["id"]
         self.sent.append(Sent(number, time.monotonic(), time.monotonic()))
@@ -467,6 +533,10 @@ class Realm:
             for number, event in client.events.items():
                 if known.setdefault(number, event) != event:
                     raise Mismatch(f"event {number} was {known[number]} and {event}")
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
 
 
 def _brief(event: Json) -> str:

@@ -37,6 +37,7 @@ class ModelState:
         self.unsubscribed = _by(registered["unsubscribed"], "stream_id")
         self.never_subscribed = _by(registered["never_subscribed"], "stream_id")
         self.users = _by(registered["realm_users"], "user_id")
+        self.groups = _by(registered["realm_user_groups"], "id")
         self.max_message_id: int = registered["max_message_id"]
         self.unread = unread_of(registered["unread_msgs"])
         if registered["unread_msgs"]["count"] != len(self.unread):
@@ -50,7 +51,7 @@ class ModelState:
     def differences(self, other: "ModelState") -> list[str]:
         """What the other one says differently, in words; empty if they agree."""
         found: list[str] = []
-        for name in ("subscriptions", "unsubscribed", "never_subscribed", "users", "unread"):
+        for name in ("subscriptions", "unsubscribed", "never_subscribed", "users", "groups", "unread"):
             found += _compare(name, getattr(self, name), getattr(other, name))
         if self.max_message_id != other.max_message_id:
             found.append(f"max_message_id: {self.max_message_id} against {other.max_message_id}")
@@ -107,9 +108,35 @@ class ModelState:
 
     def _realm_user(self, event: Json) -> None:
         person = event["person"]
-        if event["op"] != "add" or person["user_id"] in self.users:
-            raise Mismatch(f"a user came twice, or something else: {event}")
-        self.users[person["user_id"]] = person
+        known = self.users.get(person["user_id"])
+        match event["op"]:
+            case "add" if known is None:
+                self.users[person["user_id"]] = person
+            case "update" if known is not None:
+                known.update(person)
+            case _:
+                raise Mismatch(f"a user came twice, or an unknown one changed: {event}")
+
+    def _user_group(self, event: Json) -> None:
+        if event["op"] == "add":
+            if event["group"]["id"] in self.groups:
+                raise Mismatch(f"a group came twice: {event}")
+            self.groups[event["group"]["id"]] = event["group"]
+            return
+        group = self.groups.get(event["group_id"])
+        if group is None:
+            raise Mismatch(f"an unknown group changed: {event}")
+        match event["op"]:
+            case "remove":
+                del self.groups[event["group_id"]]
+            case "update":
+                group.update(event["data"])
+            case "add_members" | "remove_members":
+                _change(group, "members", event["user_ids"], adds=event["op"] == "add_members")
+            case "add_subgroups" | "remove_subgroups":
+                _change(group, "direct_subgroup_ids", event["direct_subgroup_ids"], adds=event["op"] == "add_subgroups")
+            case op:
+                raise Mismatch(f"unknown change of a group: {op}")
 
     # Their parts
 
@@ -160,6 +187,13 @@ class ModelState:
         if details["type"] == "stream":
             return Where("topic", (details["stream_id"], details["topic"]))
         return self._direct(details["user_ids"])
+
+
+def _change(group: Json, key: str, ids: list[int], *, adds: bool) -> None:
+    had, changed = set(group[key]), set(ids)
+    if not changed or (had & changed if adds else changed - had):
+        raise Mismatch(f"{key} of group {group['id']} were {had}: {changed} cannot {'come' if adds else 'go'}")
+    group[key] = sorted(had | changed if adds else had - changed)
 
 
 def unread_of(bundle: Json) -> dict[int, Where]:

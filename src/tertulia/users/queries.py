@@ -174,8 +174,9 @@ async def lock_accounts(
     select {_ACCOUNT} from account
     where realm_id = $1 and (id = any($2::bigint[]) or bot_owner_id = $4
         or ($3 and role = 100 and bot_type is null and is_active))
-    order by id for update
+    order by id for no key update
     """
+    # No stronger: rows that only point at an account must neither wait for this nor hold it up.
     return {row["id"]: Account(**row) for row in await tx.fetch(sql, realm_id, user_ids, owners, bots_of)}
 
 
