@@ -145,5 +145,7 @@ async def make_scene(tx: Transaction, users: int, groups: int) -> Scene:
         if group_ids[(index * 7 + step) % len(group_ids)] != big
     ]
     members += [(big, deep), (chains[-1][-1], deep)]
-    await tx.execute(_MEMBERS, realm_id, *zip(*set(members), strict=True))
+    rows = sorted(set(members))
+    for start in range(0, len(rows), 20_000):
+        await tx.execute(_MEMBERS, realm_id, *zip(*rows[start : start + 20_000], strict=True))
     return Scene(realm_id, nest["id"], top, big, deep, stranger, user_ids)

@@ -371,6 +371,20 @@ def test_the_same_member_is_added_once(realm: Realm) -> None:
     assert sorted(reply.status_code for reply in at_once(works)) == [200] + [400] * 5
 
 
+def test_whoever_comes_and_goes_at_the_same_time_is_in_the_state_that_events_make(realm: Realm) -> None:
+    group_id = make_group(realm.owner)
+    with listening(realm.guest, fetch=True) as queue:
+        for who in [realm.speaker() for _ in range(8)]:
+            add = partial(realm.owner.request, "POST", f"user_groups/{group_id}/members", add=[who.id])
+            go = partial(realm.owner.request, "DELETE", f"users/{who.id}")
+            assert at_once([add, go])[1].is_success
+        state = {group["id"]: group for group in queue.state["realm_user_groups"]}
+        for event in queue.so_far():
+            apply(state, event)
+    with listening(realm.guest, fetch=True) as later:
+        assert list(state.values()) == later.state["realm_user_groups"]
+
+
 # What it costs
 
 

@@ -86,11 +86,11 @@ async def check_exists(tx: Transaction, realm_id: int, value: GroupValue) -> Non
         await check_users(tx, realm_id, value.direct_members)
 
 
-async def check_users(reader: Reader, realm_id: int, user_ids: Sequence[int]) -> None:
+async def check_users(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -> None:
     """Refuse users who are unknown or deactivated."""
     if not user_ids:
         return
-    active = await queries.active_users(reader, realm_id, user_ids)
+    active = await queries.hold_active_users(tx, realm_id, user_ids)
     for user_id in user_ids:
         if user_id not in active:
             raise Refusal(f"Invalid user ID: {user_id}")

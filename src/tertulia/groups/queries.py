@@ -197,10 +197,13 @@ async def permission_holders(reader: Reader, realm_id: int) -> dict[str, int]:
     return {row["setting"]: row["group_id"] for row in rows}
 
 
-async def active_users(reader: Reader, realm_id: int, user_ids: Sequence[int]) -> set[int]:
-    """Those of the users who are in the realm and active."""
-    sql = "select id from account where realm_id = $1 and id = any($2::bigint[]) and is_active"
-    return {row["id"] for row in await reader.fetch(sql, realm_id, user_ids)}
+async def hold_active_users(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -> set[int]:
+    """Those of the users who are in the realm and active, and stay so until the commit.
+
+    Whoever deactivates one of them comes before or after, and so sees all places that have to be told of.
+    """
+    sql = "select id from account where realm_id = $1 and id = any($2::bigint[]) and is_active order by id for share"
+    return {row["id"] for row in await tx.fetch(sql, realm_id, user_ids)}
 
 
 async def find_active(reader: Reader, realm_id: int, user_id: int) -> bool | None:

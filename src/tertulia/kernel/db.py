@@ -214,4 +214,6 @@ def as_refusal(error: Exception) -> Refusal | None:
         return None
     if isinstance(error, (*LOST, asyncpg.TooManyConnectionsError, asyncpg.QueryCanceledError)):
         return server_not_ready("The server cannot reach its database right now. Please try again.")
+    if isinstance(error, asyncpg.DeadlockDetectedError):
+        return server_not_ready("Somebody else changed the same things at the same time. Please try again.")
     return None
