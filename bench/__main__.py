@@ -32,6 +32,7 @@ class Measurement(StrEnum):
     REGISTER = "register"
     FETCH = "fetch"
     RIGHTS = "rights"
+    USERS = "users"
 
 
 # What `events` is made of; the others are one module each.

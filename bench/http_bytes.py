@@ -49,7 +49,7 @@ class Answer:
 
     @property
     def is_success(self) -> bool:
-        return self._buffer[9:12] == b"200"
+        return bytes(self._buffer[9:12]) in (b"200", b"304")
 
     @property
     def body(self) -> bytes:

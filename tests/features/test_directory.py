@@ -100,7 +100,7 @@ def test_names_are_written_as_they_are(realm: Realm) -> None:
 
 
 def test_the_list_is_open_where_the_organization_has_public_access(realm: Realm) -> None:
-    nobody = Speaker(realm.stage.server, None, host=realm.host)
+    nobody = realm.stage.nobody(host=realm.host)
     check_error(nobody.request("GET", "users"), "UNAUTHORIZED", 401)
     set_realm(realm, enable_spectator_access=True)
     bot = realm.bot(realm.member)

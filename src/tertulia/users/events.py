@@ -16,6 +16,7 @@ from tertulia.users.addresses import LOWEST_ROLE
 from tertulia.users.queries import Person
 
 _encode = msgspec.json.Encoder().encode
+_NOTHING = msgspec.Raw()
 
 
 class PersonTold(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -24,7 +25,7 @@ class PersonTold(msgspec.Struct, frozen=True, omit_defaults=True):
     op: str
     person: msgspec.Raw
     user_id: int = 0
-    hidden: msgspec.Raw = msgspec.Raw()
+    hidden: msgspec.Raw = _NOTHING
     """The person, for those who do not see the address; empty if there is no address in it."""
     lowest_role: int = 0
     """The lowest role that sees the address."""
@@ -64,7 +65,7 @@ def added(to: Audience, user_id: int, person: Person) -> Record:
         op="add",
         person=msgspec.Raw(person.seen),
         user_id=user_id,
-        hidden=msgspec.Raw(person.hidden),
+        hidden=msgspec.Raw(person.hidden) if person.hidden else _NOTHING,
         lowest_role=LOWEST_ROLE[person.email_visibility],
     )
     return record(to, "realm_user", told)

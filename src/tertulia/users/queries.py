@@ -7,8 +7,9 @@ import msgspec
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.users.addresses import ALWAYS, EVERYONE
 from tertulia.users.model import Account, View
-from tertulia.users.statements import IN_SIGHT, SEES_EMAIL, list_text, record_text
+from tertulia.users.statements import IN_SIGHT, SEES_EMAIL, list_text, people, record_text
 
 
 class KeyOwner(msgspec.Struct, frozen=True):
@@ -62,6 +63,39 @@ async def owners_of_keys(reader: Reader, digests: Sequence[bytes]) -> dict[bytes
     return {row["digest"]: owner_of(row, row["key_id"]) for row in await reader.fetch(sql, digests)}
 
 
+class SessionOwner(msgspec.Struct, frozen=True):
+    """Whose a browser session is, and whether it is time to prolong it."""
+
+    owner: KeyOwner
+    csrf_token: str
+    is_due: bool
+
+
+async def owners_of_sessions(reader: Reader, digests: Sequence[bytes]) -> dict[bytes, SessionOwner]:
+    """The owners of many sessions that have not expired, in one statement."""
+    sql = f"""
+    select digest, csrf_token, last_used < now() - interval '1 hour' as is_due, {OWNER_COLUMNS}
+    from browser_session join account on account.id = browser_session.user_id join realm on realm.id = account.realm_id
+    where digest = any($1::bytea[]) and expires > now()
+    """
+    return {
+        row["digest"]: SessionOwner(owner_of(row, 0), row["csrf_token"], row["is_due"])
+        for row in await reader.fetch(sql, digests)
+    }
+
+
+async def prolong_sessions(tx: Transaction, digests: Sequence[bytes], seconds: int) -> None:
+    """Note that sessions are in use; what another request does at the same moment is left to it."""
+    sql = """
+    update browser_session set last_used = now(), expires = now() + make_interval(secs => $2) where digest in (
+        select digest from browser_session
+        where digest = any($1::bytea[]) and expires > now() and last_used < now() - interval '1 hour'
+        for no key update skip locked
+    )
+    """
+    await tx.execute(sql, digests, seconds)
+
+
 async def get_owner(reader: Reader, user_id: int, key_id: int) -> KeyOwner:
     """What is now true of an account that exists."""
     sql = f"select {OWNER_COLUMNS} from account join realm on realm.id = account.realm_id where account.id = $1"
@@ -72,36 +106,49 @@ async def get_owner(reader: Reader, user_id: int, key_id: int) -> KeyOwner:
 
 # Showing users
 
+_REALM = "account.realm_id = $4"
 _LISTS = {
     (profile, anonymous): f"""
     select convert_to({list_text(record_text(profile=profile, anonymous=anonymous))}, 'UTF8'),
            (select users_version from realm where id = $4) as version
-    from account where realm_id = $4
+    from {people(_REALM, profile=profile)}
     """
     for profile in (False, True)
     for anonymous in (False, True)
 }
+_THESE = f"{_REALM} and ($5::bigint[] is null or account.id = any($5))"
 _SOME = {
     (profile, limited): f"""
-    select convert_to({list_text(record_text(profile=profile))}, 'UTF8') from account
-    where realm_id = $4 and ($5::bigint[] is null or id = any($5)) and {IN_SIGHT if limited else "true"}
+    select convert_to({list_text(record_text(profile=profile))}, 'UTF8')
+    from {people(f"{_THESE} and {IN_SIGHT}" if limited else _THESE, profile=profile)}
     """
     for profile in (False, True)
     for limited in (False, True)
 }
 _SOME_ANONYMOUS = f"""
-select convert_to({list_text(record_text(anonymous=True))}, 'UTF8') from account
-where realm_id = $4 and id = any($5::bigint[])
+select convert_to({list_text(record_text(anonymous=True))}, 'UTF8') from {people(_THESE)}
 """
+_STATE_RECORD = record_text(active=False, profile=True)
 _STATE = {
     limited: f"""
-    select convert_to({list_text(record_text(active=False, profile=True), "is_active")}, 'UTF8'),
-           convert_to({list_text(record_text(active=False, profile=True), "not is_active")}, 'UTF8'),
+    select convert_to({list_text(_STATE_RECORD, "account.is_active")}, 'UTF8'),
+           convert_to({list_text(_STATE_RECORD, "not account.is_active")}, 'UTF8'),
            (select users_version from realm where id = $4) as version
-    from account where realm_id = $4 and {IN_SIGHT if limited else "true"}
+    from {people(f"{_REALM} and {IN_SIGHT}" if limited else _REALM, profile=True)}
     """
     for limited in (False, True)
 }
+_ONE = {
+    (profile, limited): f"""
+    select case when {IN_SIGHT if limited else "true"} then convert_to({record_text(profile=profile)}, 'UTF8') else '' end
+    from {people(f"{_REALM} and account.id = $5", profile=profile)}
+    """
+    for profile in (False, True)
+    for limited in (False, True)
+}
+_PERSON = f"""
+select convert_to({_STATE_RECORD}, 'UTF8'), account.visibility from {people("account.id = $4", profile=True)}
+"""
 
 
 async def users_version(reader: Reader, realm_id: int) -> int:
@@ -140,11 +187,7 @@ async def users_for_state(reader: Reader, view: View, *, limited: bool = False) 
 
 async def find_user_text(reader: Reader, view: View, user_id: int, *, profile: bool, limited: bool) -> bytes | None:
     """One user of the reader's realm; None if there is none, b"" for one the reader does not see."""
-    sql = f"""
-    select case when {IN_SIGHT if limited else "true"} then convert_to({record_text(profile=profile)}, 'UTF8') else '' end
-    from account where id = $5 and realm_id = $4
-    """
-    found: bytes | None = await reader.fetchval(sql, *view.arguments, view.realm_id, user_id)
+    found: bytes | None = await reader.fetchval(_ONE[profile, limited], *view.arguments, view.realm_id, user_id)
     return found
 
 
@@ -270,7 +313,7 @@ async def count_subscribers(tx: Transaction, user_ids: Sequence[int], sign: int)
 
 
 class Person(msgspec.Struct, frozen=True):
-    """A user as an event tells of them, to those who see their address and to those who do not."""
+    """A user as an event tells of them, to those who see their address and (if there are such) to those who do not."""
 
     seen: bytes
     hidden: bytes
@@ -279,16 +322,14 @@ class Person(msgspec.Struct, frozen=True):
 
 async def get_person(reader: Reader, user_id: int, domain: str) -> Person:
     """The record of a user who exists, in both forms."""
-    seen = record_text(active=False, profile=True)
-    sql = f"""
-    select convert_to({seen}, 'UTF8') as text, email_visibility(account)
-    from account where id = $4
-    """
-    row = await reader.fetchrow(sql, [0, 1], user_id, domain, user_id)
-    hidden = await reader.fetchrow(sql, [0, 1], 0, domain, user_id)
-    assert row is not None
+    seen = await reader.fetchrow(_PERSON, [ALWAYS, EVERYONE], user_id, domain, user_id)
+    assert seen is not None
+    text, visibility = seen
+    if visibility <= EVERYONE:
+        return Person(text, b"", visibility)
+    hidden = await reader.fetchrow(_PERSON, [ALWAYS, EVERYONE], -1, domain, user_id)
     assert hidden is not None
-    return Person(row["text"], hidden["text"], row["email_visibility"])
+    return Person(text, hidden[0], visibility)
 
 
 async def limited_guests(reader: Reader, realm_id: int, user_id: int) -> tuple[int, ...] | None:
