@@ -1,0 +1,38 @@
+"""Adding and removing alert words."""
+
+from collections.abc import Iterable
+
+from tertulia.alerts import queries
+from tertulia.alerts.rules import check_room, clean_words
+from tertulia.events.record import Audience, record
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.users.actions import get_both
+from tertulia.users.queries import lock_accounts
+
+
+async def add_words(tx: Transaction, caller: Caller, words: Iterable[str]) -> list[str]:
+    """Add words; all there are now. One that is there already, in whatever case, stays as it is."""
+    cleaned = clean_words(words)
+    await _hold(tx, caller)
+    return await _told(tx, caller, await queries.insert_words(tx, caller.user_id, cleaned))
+
+
+async def remove_words(tx: Transaction, caller: Caller, words: Iterable[str]) -> list[str]:
+    """Remove words, in whatever case; all there are now."""
+    cleaned = clean_words(words)
+    await _hold(tx, caller)
+    return await _told(tx, caller, await queries.delete_words(tx, caller.user_id, cleaned))
+
+
+async def _hold(tx: Transaction, caller: Caller) -> None:
+    held = await lock_accounts(tx, caller.realm_id, [caller.user_id])
+    get_both(held, caller.user_id, caller.user_id)
+
+
+async def _told(tx: Transaction, caller: Caller, changed: int) -> list[str]:
+    words = await queries.words_of(tx, caller.user_id)
+    check_room(len(words))
+    if changed:
+        tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "alert_words", {"alert_words": words}))
+    return words

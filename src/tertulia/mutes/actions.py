@@ -1,0 +1,40 @@
+"""Muting people and hearing from them again."""
+
+from tertulia.events.record import Audience, record
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.mutes import queries
+from tertulia.users.access import get_user_text
+from tertulia.users.actions import get_both
+from tertulia.users.queries import lock_accounts
+
+
+async def mute(tx: Transaction, caller: Caller, user_id: int) -> None:
+    """Mute somebody whom the caller sees; bots and deactivated users too."""
+    if user_id == caller.user_id:
+        raise Refusal("Cannot mute self")
+    await _hold(tx, caller, user_id)
+    if caller.is_guest:
+        await get_user_text(tx, caller, user_id, profile=False)  # refuses whom a guest does not see
+    if not await queries.insert_mute(tx, caller.user_id, user_id):
+        raise Refusal("User already muted")
+    await _tell(tx, caller)
+
+
+async def unmute(tx: Transaction, caller: Caller, user_id: int) -> None:
+    """Hear from somebody again."""
+    await _hold(tx, caller, user_id)
+    if not await queries.delete_mute(tx, caller.user_id, user_id):
+        raise Refusal("User is not muted")
+    await _tell(tx, caller)
+
+
+async def _hold(tx: Transaction, caller: Caller, user_id: int) -> None:
+    held = await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
+    get_both(held, caller.user_id, user_id)
+
+
+async def _tell(tx: Transaction, caller: Caller) -> None:
+    event = {"muted_users": await queries.muted_by(tx, caller.user_id)}
+    tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "muted_users", event))

@@ -1,0 +1,74 @@
+"""Changing one's settings."""
+
+import msgspec
+
+from tertulia.events.record import Audience, record
+from tertulia.kernel.auth import Caller, Role
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.preferences import queries
+from tertulia.preferences.choices import LANGUAGES, check_choices, check_timezone
+from tertulia.preferences.model import Chosen, Wishes
+from tertulia.users import events as users_events
+from tertulia.users.actions import check_name_free, tell_visibility
+from tertulia.users.rules import clean_full_name
+
+
+def check_wishes(wishes: Wishes) -> Wishes:
+    """Refuse what can be told to be wrong before anything is looked up."""
+    check_choices(wishes.settings)
+    if wishes.timezone is not None:
+        check_timezone(wishes.timezone)
+    name = clean_full_name(wishes.full_name) if wishes.full_name is not None and wishes.full_name.strip() else None
+    return msgspec.structs.replace(wishes, full_name=name)
+
+
+async def change_settings(tx: Transaction, caller: Caller, wishes: Wishes) -> None:
+    """Change what the caller passed, and tell of what became another."""
+    old = await queries.lock_chosen(tx, caller.user_id)
+    if not old.is_active:
+        raise Refusal("Insufficient permission")
+    changed = {name: value for name, value in wishes.settings.items() if value != getattr(old.settings, name)}
+    new = msgspec.structs.replace(
+        old,
+        settings=msgspec.structs.replace(old.settings, **changed),
+        timezone=old.timezone if wishes.timezone is None else wishes.timezone,
+        full_name=await _new_name(tx, caller, old, wishes.full_name),
+    )
+    if new == old:
+        return
+    await queries.update_settings(tx, caller.user_id, new.settings, list(changed), new.timezone, new.full_name)
+    _tell_oneself(tx, caller, changed if new.timezone == old.timezone else changed | {"timezone": new.timezone})
+    await _tell_others(tx, msgspec.structs.replace(caller, email=old.email), old, new)
+
+
+async def _new_name(tx: Transaction, caller: Caller, old: Chosen, wanted: str | None) -> str:
+    """Where names are fixed, a wish for another one is passed over, as existing clients expect it."""
+    if wanted is None or wanted == old.full_name or (old.name_is_fixed and old.role > Role.ADMINISTRATOR):
+        return old.full_name
+    await check_name_free(tx, caller, wanted, caller.user_id)
+    return wanted
+
+
+def _tell_oneself(tx: Transaction, caller: Caller, changed: dict[str, object]) -> None:
+    own = Audience(users=(caller.user_id,))
+    for name, value in changed.items():
+        event = {"op": "update", "property": name, "value": value}
+        if name == "default_language":
+            event["language_name"] = LANGUAGES[str(value)]
+        tx.emit(caller.realm_id, record(own, "user_settings", event))
+
+
+async def _tell_others(tx: Transaction, caller: Caller, old: Chosen, new: Chosen) -> None:
+    """What the user record shows of it."""
+    visibility = new.settings.email_address_visibility
+    if visibility != old.settings.email_address_visibility:
+        await tell_visibility(tx, caller, old.settings.email_address_visibility, visibility)
+    if (old.full_name, old.timezone) == (new.full_name, new.timezone):
+        return
+    to = await users_events.those_who_know(tx, caller.realm_id, caller.user_id)
+    if new.full_name != old.full_name:
+        tx.emit(caller.realm_id, users_events.updated(to, caller.user_id, full_name=new.full_name))
+    if new.timezone != old.timezone:
+        shown = msgspec.structs.replace(caller, email_visibility=visibility).api_email
+        tx.emit(caller.realm_id, users_events.updated(to, caller.user_id, timezone=new.timezone, email=shown))

@@ -1,0 +1,48 @@
+"""SQL of the preferences feature: one statement per function."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.preferences.model import Chosen, UserSettings
+from tertulia.realms.settings import decode_settings
+
+_decode = msgspec.json.Decoder(UserSettings).decode
+
+
+async def get_settings(reader: Reader, user_id: int) -> tuple[UserSettings, str]:
+    """The settings and the time zone of an account that exists."""
+    row = await reader.fetchrow("select settings::text, timezone from account where id = $1", user_id)
+    assert row is not None
+    return _decode(row["settings"]), row["timezone"]
+
+
+async def lock_chosen(tx: Transaction, user_id: int) -> Chosen:
+    """Hold an account that exists while its settings change."""
+    sql = """
+    select account.settings::text, timezone, full_name, email, role, account.is_active, realm.settings::text as realm_settings
+    from account join realm on realm.id = account.realm_id where account.id = $1 for no key update of account
+    """
+    row = await tx.fetchrow(sql, user_id)
+    assert row is not None
+    return Chosen(
+        settings=_decode(row["settings"]),
+        timezone=row["timezone"],
+        full_name=row["full_name"],
+        email=row["email"],
+        role=row["role"],
+        is_active=row["is_active"],
+        name_is_fixed=decode_settings(row["realm_settings"].encode()).name_changes_disabled,
+    )
+
+
+async def update_settings(
+    tx: Transaction, user_id: int, settings: UserSettings, changed: Sequence[str], timezone: str, full_name: str
+) -> None:
+    """Write what changed: of the settings only what differs from the defaults stays stored."""
+    sql = """
+    update account set settings = (settings - $2::text[]) || $3::text::jsonb, timezone = $4, full_name = $5 where id = $1
+    """
+    stored = msgspec.json.encode(settings).decode()
+    await tx.execute(sql, user_id, changed, stored, timezone, full_name)

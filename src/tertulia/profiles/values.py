@@ -1,0 +1,79 @@
+"""What people say of themselves, or administrators of them."""
+
+from collections.abc import Sequence
+
+from tertulia.kernel.auth import Caller, Role
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.profiles import queries
+from tertulia.profiles.events import tell_values
+from tertulia.profiles.fields import get_field
+from tertulia.profiles.model import Entry, FieldType, ProfileField, Value
+from tertulia.profiles.rules import check_editable, user_ids_of, value_of
+from tertulia.users.actions import get_both
+from tertulia.users.queries import lock_accounts
+from tertulia.users.rules import check_may_edit
+
+
+async def say(tx: Transaction, caller: Caller, entries: Sequence[Entry]) -> None:
+    """The caller says this of themselves."""
+    actor, _ = get_both(await lock_accounts(tx, caller.realm_id, [caller.user_id]), caller.user_id, caller.user_id)
+    await _put(tx, caller.realm_id, caller.user_id, entries, by_administrator=actor.role <= Role.ADMINISTRATOR)
+
+
+async def say_of(tx: Transaction, caller: Caller, user_id: int, entries: Sequence[Entry]) -> None:
+    """An administrator says this of somebody. Bots have no profile."""
+    held = await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
+    actor, target = get_both(held, caller.user_id, user_id)
+    check_may_edit(actor, target)
+    if target.is_bot:
+        raise Refusal("Bots have no custom profile fields.")
+    await _put(tx, caller.realm_id, user_id, entries, by_administrator=True)
+
+
+async def take_back(tx: Transaction, caller: Caller, field_ids: Sequence[int]) -> None:
+    """The caller says nothing in these fields any more."""
+    await say(tx, caller, [Entry(field_id) for field_id in field_ids])
+
+
+async def _put(
+    tx: Transaction, realm_id: int, user_id: int, entries: Sequence[Entry], *, by_administrator: bool
+) -> None:
+    await queries.hold_fields(tx, realm_id)
+    fields = await queries.fields_of(tx, realm_id)
+    wanted: dict[int, Value | None] = {}
+    named: set[int] = set()
+    for entry in entries:
+        field = get_field(fields, entry.id)
+        check_editable(field, by_administrator=by_administrator)
+        wanted[field.id] = value_of(field, entry)
+        named |= _named(field, entry)
+    await _check_people(tx, realm_id, named)
+    said = await queries.values_of(tx, user_id)
+    put = [value for value in wanted.values() if value is not None and value != said.get(value.field_id)]
+    removed = [field_id for field_id, value in wanted.items() if value is None and field_id in said]
+    if put:
+        await queries.put_values(tx, realm_id, user_id, put)
+    if removed:
+        await queries.delete_values(tx, user_id, removed)
+    if put or removed:
+        await tell_values(tx, realm_id, user_id, put, removed)
+
+
+def _named(field: ProfileField, entry: Entry) -> set[int]:
+    return set(user_ids_of(field, entry)) if field.type == FieldType.USER else set()
+
+
+async def _check_people(tx: Transaction, realm_id: int, user_ids: set[int]) -> None:
+    """Refuse whoever is not an active person of the organization."""
+    if not user_ids:
+        return
+    people = await queries.people_among(tx, realm_id, sorted(user_ids))
+    for user_id in sorted(user_ids):
+        person = people.get(user_id)
+        if person is None:
+            raise Refusal(f"Invalid user ID: {user_id}")
+        if not person["is_active"]:
+            raise Refusal(f"User with ID {user_id} is deactivated")
+        if person["is_bot"]:
+            raise Refusal(f"User with ID {user_id} is a bot")
