@@ -13,17 +13,22 @@ import structlog
 import uvicorn
 from nats.aio.client import Client
 
+import tertulia.alerts.routes
 import tertulia.bots.routes
 import tertulia.channels.routes
 import tertulia.events.routes
 import tertulia.groups.routes
 import tertulia.logins.routes
 import tertulia.messages.routes
+import tertulia.mutes.routes
+import tertulia.preferences.routes
+import tertulia.profiles.routes
 import tertulia.reads.routes
 import tertulia.realms.permissions
 import tertulia.realms.routes
 import tertulia.users.routes
 from tertulia import __version__
+from tertulia.alerts import state as alerts_state
 from tertulia.bots import state as bots_state
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder
@@ -46,6 +51,9 @@ from tertulia.logins.login import PasswordLogin
 from tertulia.messages.events import MessagePresenter
 from tertulia.messages.lane import SendLane
 from tertulia.messages.places import Places
+from tertulia.mutes import state as mutes_state
+from tertulia.preferences import state as preferences_state
+from tertulia.profiles import state as profiles_state
 from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
@@ -64,6 +72,10 @@ ROUTES = (
     tertulia.users.routes,
     tertulia.logins.routes,
     tertulia.bots.routes,
+    tertulia.preferences.routes,
+    tertulia.profiles.routes,
+    tertulia.mutes.routes,
+    tertulia.alerts.routes,
     tertulia.channels.routes,
     tertulia.messages.routes,
     tertulia.reads.routes,
@@ -77,6 +89,14 @@ STATE = (
     bots_state.realm_bots,
     bots_state.embedded_bots,
     bots_state.webhook_bots,
+    preferences_state.user_settings,
+    preferences_state.defaults,
+    preferences_state.old_display,
+    preferences_state.old_notifications,
+    profiles_state.custom_profile_fields,
+    profiles_state.external_accounts,
+    mutes_state.muted_users,
+    alerts_state.alert_words,
     channels_state.subscriptions,
     reads_state.newest_message,
     reads_state.unread_messages,
