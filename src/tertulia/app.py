@@ -26,6 +26,7 @@ import tertulia.profiles.routes
 import tertulia.reads.routes
 import tertulia.realms.permissions
 import tertulia.realms.routes
+import tertulia.sessions.routes
 import tertulia.users.routes
 from tertulia import __version__
 from tertulia.alerts import state as alerts_state
@@ -71,6 +72,7 @@ ROUTES = (
     tertulia.groups.routes,
     tertulia.users.routes,
     tertulia.logins.routes,
+    tertulia.sessions.routes,
     tertulia.bots.routes,
     tertulia.preferences.routes,
     tertulia.profiles.routes,

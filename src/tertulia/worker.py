@@ -18,6 +18,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.logins.attempts import forget_old_failures
 from tertulia.logins.reset import forget_old_tokens
 from tertulia.messages.keys import forget_old_keys
+from tertulia.sessions.actions import forget_old_sessions
 
 log = structlog.get_logger()
 
@@ -28,6 +29,7 @@ WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (
     forget_old_keys,
     forget_old_failures,
     forget_old_tokens,
+    forget_old_sessions,
 )
 
 

@@ -19,6 +19,8 @@ Send = Callable[[Message], Awaitable[None]]
 AsgiApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 MAX_CLIENT_NAME = 30
+PRODUCT = "tertulia"
+WEBSITE = "website"
 # Strangers choose these headers and we remember what they mean: long ones would fill memory.
 _REMEMBERED = 255
 _sane_request_id = re.compile(rb"[A-Za-z0-9._-]{1,64}")
@@ -47,6 +49,7 @@ class Call:
 
     __slots__ = (
         "_receive",
+        "by_session",
         "external_host",
         "files",
         "ignored",
@@ -65,6 +68,8 @@ class Call:
         self.files: list[UploadedFile] = []
         self.reply_headers: list[tuple[bytes, bytes]] = []
         self.named_client: str | None = None
+        self.by_session = False
+        """Whether a browser's session says who calls."""
         self.ignored: list[str] | None = None
         """Names of parameters that the endpoint does not know. Who answers with a complete Reply has to report them."""
         offered = self.raw_headers.get(b"x-request-id")
@@ -105,8 +110,9 @@ class Call:
 
     @property
     def client(self) -> str:
-        """Name of the program that calls: its `client` parameter, else from its User-Agent."""
-        return self.named_client or client_of(self.raw_headers.get(b"user-agent", b"")[:_REMEMBERED])
+        """Name of the program that calls: its `client` parameter, else from its User-Agent; browsers are all alike."""
+        name = self.named_client or client_of(self.raw_headers.get(b"user-agent", b"")[:_REMEMBERED])
+        return WEBSITE if self.by_session and not name.lower().startswith(PRODUCT) else name
 
     @property
     def peer(self) -> str:

@@ -42,10 +42,10 @@ def error_body(refusal: Refusal) -> bytes:
     return _encode(body) + b"\n"
 
 
-def unauthorized(msg: str, realm_name: str, *, code: str = "UNAUTHORIZED") -> Refusal:
+def unauthorized(msg: str, realm_name: str, *, code: str = "UNAUTHORIZED", scheme: str = "Basic") -> Refusal:
     """A 401 with its challenge. The name goes into a quoted string of a header: only plain printable ASCII survives."""
     name = "".join(char for char in realm_name if " " <= char <= "~" and char not in '"\\')
-    return Refusal(msg, code=code, status=401, headers={"WWW-Authenticate": f'Basic realm="{name}"'})
+    return Refusal(msg, code=code, status=401, headers={"WWW-Authenticate": f'{scheme} realm="{name}"'})
 
 
 def not_found() -> Refusal:

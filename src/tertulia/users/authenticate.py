@@ -1,5 +1,11 @@
-"""Whose request is it? Keys of concurrent requests are looked up in one statement, with no cache in between."""
+"""Whose request is it? An API key says so, or a browser's session.
 
+Those of concurrent requests are looked up in one statement, with no cache in between: what was revoked or logged out
+stops with the commit, on every node. A browser sends its cookie whoever made the page, so whatever changes something
+must also carry the session's CSRF token, which only our own pages can read.
+"""
+
+import hmac
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
@@ -7,15 +13,26 @@ import msgspec
 
 from tertulia.kernel.auth import INCOMING_WEBHOOK_BOT, Caller, Sender, check_kind, credentials_of
 from tertulia.kernel.coalesce import Coalescer
+from tertulia.kernel.cookies import SESSION, SESSION_SECONDS, find_cookie, keep_session_cookie, session_digest
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.endpoint import Call
-from tertulia.kernel.errors import unauthorized
+from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.kernel.ids import digest_of_key, is_api_key
 from tertulia.kernel.settings import Settings
 from tertulia.users.addresses import fake_domain
-from tertulia.users.queries import KeyOwner, email_key_of, get_owner, owners_of_keys
+from tertulia.users.queries import (
+    KeyOwner,
+    SessionOwner,
+    email_key_of,
+    get_owner,
+    owners_of_keys,
+    owners_of_sessions,
+    prolong_sessions,
+)
 
 C = TypeVar("C", bound=Caller)
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+SESSION_SCHEME = "Session"
 
 
 class KeyAuthenticator:
@@ -28,16 +45,13 @@ class KeyAuthenticator:
         self._note_use = note_use
         self._settings = settings
         self._owners: Coalescer[bytes, KeyOwner] = Coalescer(self._read_owners)
+        self._sessions: Coalescer[bytes, SessionOwner] = Coalescer(self._read_sessions)
 
     async def authenticate(self, call: Call, kind: type[C], optional: bool) -> C | None:
         """The caller as the kind the endpoint asks for; refuses everybody else."""
         credentials = credentials_of(call.headers.get("authorization"), call.subdomain or "tertulia")
         if credentials is None:
-            if optional:
-                return None
-            raise unauthorized(
-                "Not logged in: this needs an email address and an API key.", call.subdomain or "tertulia"
-            )
+            return await self._by_session(call, kind, optional)
         owner = await self._owner(credentials.key, call)
         if owner.email_key != email_key_of(credentials.email):
             raise unauthorized("Invalid API key", owner.realm_name)
@@ -54,6 +68,28 @@ class KeyAuthenticator:
         if owner is None:
             raise unauthorized("Invalid API key", call.subdomain or "tertulia")
         return owner
+
+    async def _by_session(self, call: Call, kind: type[C], optional: bool) -> C | None:
+        digest = session_digest(call, self._settings)
+        session = await self._sessions.load(digest) if digest else None
+        if session is None:
+            if optional:
+                return None
+            raise _not_logged_in(call, had_session=digest is not None)
+        check_owner(session.owner, call.subdomain, SESSION_SCHEME)
+        check_csrf_token(call, session.csrf_token)
+        call.by_session = True
+        if session.is_due and (token := find_cookie(call, SESSION, self._settings)):
+            keep_session_cookie(call, token, self._settings)
+        return as_kind(session.owner.caller, kind, self._settings)
+
+    async def _read_sessions(self, digests: Sequence[bytes]) -> dict[bytes, SessionOwner]:
+        async with self._database.reader() as reader:
+            found = await owners_of_sessions(reader, digests)
+        if due := sorted(digest for digest, session in found.items() if session.is_due):
+            async with self._database.transaction() as tx:
+                await prolong_sessions(tx, due, SESSION_SECONDS)
+        return found
 
     async def _read_owners(self, digests: Sequence[bytes]) -> dict[bytes, KeyOwner]:
         async with self._database.reader() as reader:
@@ -75,11 +111,35 @@ async def refresh(reader: Reader, caller: C) -> C:
     return type(caller)(*msgspec.structs.astuple(now))
 
 
-def check_owner(owner: KeyOwner, subdomain: str | None) -> None:
-    """Refuse a key whose owner or organization is off, or that was sent to another organization's host."""
+def check_csrf_token(call: Call, token: str) -> None:
+    """Refuse to change anything for a page that does not know the session's token."""
+    if call.method in SAFE_METHODS:
+        return
+    sent = call.raw_headers.get(b"x-csrf-token")
+    if sent is None or not hmac.compare_digest(sent.strip(), token.encode()):
+        what = "missing" if sent is None else "wrong"
+        raise csrf_failed(f"The X-CSRF-Token header is {what}.")
+
+
+def csrf_failed(reason: str) -> Refusal:
+    """The refusal of a request that another site's page may have made."""
+    return Refusal(f"CSRF error: {reason}", code="CSRF_FAILED", status=403, reason=reason)
+
+
+def _not_logged_in(call: Call, *, had_session: bool) -> Refusal:
+    realm = call.subdomain or "tertulia"
+    if had_session:
+        # Not the challenge for Basic: browsers would ask for a password in a window of their own.
+        return unauthorized("Your session has ended: please log in again.", realm, scheme=SESSION_SCHEME)
+    return unauthorized("Not logged in: this needs an email address and an API key, or a browser session.", realm)
+
+
+def check_owner(owner: KeyOwner, subdomain: str | None, scheme: str = "Basic") -> None:
+    """Refuse credentials whose owner or organization is off, or that were sent to another organization's host."""
     if owner.caller.subdomain != subdomain:
-        raise unauthorized("This account does not belong to the organization at this address.", owner.realm_name)
+        msg = "This account does not belong to the organization at this address."
+        raise unauthorized(msg, owner.realm_name, scheme=scheme)
     if not owner.realm_is_active:
-        raise unauthorized("This organization has been deactivated.", owner.realm_name)
+        raise unauthorized("This organization has been deactivated.", owner.realm_name, scheme=scheme)
     if not owner.is_active:
-        raise unauthorized("This account is deactivated.", owner.realm_name)
+        raise unauthorized("This account is deactivated.", owner.realm_name, scheme=scheme)
