@@ -55,6 +55,8 @@ from tertulia.messages.places import Places
 from tertulia.mutes import state as mutes_state
 from tertulia.preferences import state as preferences_state
 from tertulia.profiles import state as profiles_state
+from tertulia.profiles.queries import hold_fields
+from tertulia.profiles.values import say_of
 from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
@@ -63,6 +65,7 @@ from tertulia.users import state as users_state
 from tertulia.users.authenticate import KeyAuthenticator, refresh
 from tertulia.users.directory import Directory
 from tertulia.users.events import UserPresenter
+from tertulia.users.profile import ProfileWriter
 
 log = structlog.get_logger()
 
@@ -163,6 +166,7 @@ def build_api(
         InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
         Directory: directory,
         PasswordLogin: PasswordLogin(database, settings),
+        ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
     }
     endpoints = collect(*ROUTES)
     site = Site(database, gateway)

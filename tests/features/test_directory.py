@@ -6,7 +6,10 @@ import json
 import pytest
 
 import tertulia.users.routes
+from tertulia.profiles.queries import hold_fields
+from tertulia.profiles.values import say_of
 from tertulia.users.directory import Directory
+from tertulia.users.profile import ProfileWriter
 from tests.features.counting import counting
 from tests.features.realm import Realm, listening, people_events
 from tests.features.stage import Web, at_once
@@ -166,7 +169,8 @@ def test_a_limited_guest_hears_only_of_those_in_sight(closed: Realm) -> None:
 
 
 async def test_what_a_request_asks_of_the_database_does_not_grow_with_the_users(realm: Realm) -> None:
-    async with counting(realm.stage.server.postgres_url, tertulia.users.routes, directory=Directory) as counter:
+    services = {"directory": Directory, "profile": lambda _: ProfileWriter(hold_fields, say_of)}
+    async with counting(realm.stage.server.postgres_url, tertulia.users.routes, **services) as counter:
 
         async def cost(method: str, path: str, **fields: str) -> int:
             return await counter.cost(realm.owner.user, method, path, realm.host, **fields)

@@ -67,10 +67,10 @@ def get_field(fields: Sequence[ProfileField], field_id: int) -> ProfileField:
 
 async def _hold(tx: Transaction, caller: Caller) -> list[ProfileField]:
     """The realm's fields, for an administrator to change."""
+    await queries.lock_fields(tx, caller.realm_id)
     actor = (await lock_accounts(tx, caller.realm_id, [caller.user_id])).get(caller.user_id)
     if actor is None or not actor.is_active or actor.role > Role.ADMINISTRATOR:
         raise Refusal("Must be an organization administrator", code="UNAUTHORIZED_PRINCIPAL")
-    await queries.lock_fields(tx, caller.realm_id)
     return await queries.fields_of(tx, caller.realm_id)
 
 

@@ -58,13 +58,6 @@ class FieldPlan(msgspec.Struct, frozen=True):
     use_for_user_matching: bool | None = None
 
 
-class Entry(msgspec.Struct, frozen=True):
-    """What somebody wants to say in a field. An empty value takes back what was said."""
-
-    id: int
-    value: str | list[int] = ""
-
-
 class Value(msgspec.Struct, frozen=True):
     """A value as it is stored: as text, and for texts also as HTML."""
 

@@ -8,11 +8,12 @@ from tertulia.kernel.auth import Administrator, Human, Person
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.endpoint import delete, get, patch, post
 from tertulia.profiles import fields, queries, values
-from tertulia.profiles.model import Entry, FieldPlan, ProfileField
+from tertulia.profiles.model import FieldPlan, ProfileField
 from tertulia.profiles.rules import MAX_FIELDS
+from tertulia.users.model import ProfileEntry
 
 FieldData = dict[str, Any]
-Entries = Annotated[list[Entry], msgspec.Meta(max_length=MAX_FIELDS)]
+Entries = Annotated[list[ProfileEntry], msgspec.Meta(max_length=MAX_FIELDS)]
 FieldIds = Annotated[list[int], msgspec.Meta(max_length=MAX_FIELDS)]
 
 

@@ -11,7 +11,8 @@ import msgspec
 
 from tertulia.kernel.errors import Refusal
 from tertulia.profiles.accounts import CUSTOM, EXTERNAL_ACCOUNTS, USERNAME
-from tertulia.profiles.model import Entry, FieldPlan, FieldType, ProfileField, Value
+from tertulia.profiles.model import FieldPlan, FieldType, ProfileField, Value
+from tertulia.users.model import ProfileEntry
 
 MAX_FIELDS = 100
 MAX_IN_SUMMARY = 2
@@ -187,7 +188,7 @@ def check_editable(field: ProfileField, *, by_administrator: bool) -> None:
         raise Refusal("You are not allowed to change this field. Contact an administrator to update it.")
 
 
-def value_of(field: ProfileField, entry: Entry) -> Value | None:
+def value_of(field: ProfileField, entry: ProfileEntry) -> Value | None:
     """What is stored of an entry; None if it takes back what was said. Whether users exist is not known here."""
     if field.type == FieldType.USER:
         ids = user_ids_of(field, entry)
@@ -201,7 +202,7 @@ def value_of(field: ProfileField, entry: Entry) -> Value | None:
     return Value(field.id, text, render(text) if field.type in RENDERED_TYPES else None)
 
 
-def user_ids_of(field: ProfileField, entry: Entry) -> list[int]:
+def user_ids_of(field: ProfileField, entry: ProfileEntry) -> list[int]:
     """The users named in an entry. A JSON text is as good as a list."""
     ids: object = entry.value
     if isinstance(ids, str):

@@ -8,23 +8,27 @@ from tertulia.kernel.errors import Refusal
 from tertulia.profiles import queries
 from tertulia.profiles.events import tell_values
 from tertulia.profiles.fields import get_field
-from tertulia.profiles.model import Entry, FieldType, ProfileField, Value
+from tertulia.profiles.model import FieldType, ProfileField, Value
 from tertulia.profiles.rules import check_editable, user_ids_of, value_of
 from tertulia.users.actions import get_both
+from tertulia.users.model import ProfileEntry
 from tertulia.users.queries import lock_accounts
 from tertulia.users.rules import check_may_edit
 
 
-async def say(tx: Transaction, caller: Caller, entries: Sequence[Entry]) -> None:
+async def say(tx: Transaction, caller: Caller, entries: Sequence[ProfileEntry]) -> None:
     """The caller says this of themselves."""
-    actor, _ = get_both(await lock_accounts(tx, caller.realm_id, [caller.user_id]), caller.user_id, caller.user_id)
+    await queries.hold_fields(tx, caller.realm_id)
+    held = await lock_accounts(tx, caller.realm_id, [caller.user_id])
+    actor, _ = get_both(held, caller.user_id, caller.user_id)
     await _put(tx, caller.realm_id, caller.user_id, entries, by_administrator=actor.role <= Role.ADMINISTRATOR)
 
 
-async def say_of(tx: Transaction, caller: Caller, user_id: int, entries: Sequence[Entry]) -> None:
-    """An administrator says this of somebody. Bots have no profile."""
-    held = await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
-    actor, target = get_both(held, caller.user_id, user_id)
+async def say_of(tx: Transaction, caller: Caller, user_id: int, entries: Sequence[ProfileEntry]) -> None:
+    """An administrator says this of somebody, while fields and both accounts are held. Bots have no profile."""
+    actor, target = get_both(
+        await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id]), caller.user_id, user_id
+    )
     check_may_edit(actor, target)
     if target.is_bot:
         raise Refusal("Bots have no custom profile fields.")
@@ -33,13 +37,12 @@ async def say_of(tx: Transaction, caller: Caller, user_id: int, entries: Sequenc
 
 async def take_back(tx: Transaction, caller: Caller, field_ids: Sequence[int]) -> None:
     """The caller says nothing in these fields any more."""
-    await say(tx, caller, [Entry(field_id) for field_id in field_ids])
+    await say(tx, caller, [ProfileEntry(field_id) for field_id in field_ids])
 
 
 async def _put(
-    tx: Transaction, realm_id: int, user_id: int, entries: Sequence[Entry], *, by_administrator: bool
+    tx: Transaction, realm_id: int, user_id: int, entries: Sequence[ProfileEntry], *, by_administrator: bool
 ) -> None:
-    await queries.hold_fields(tx, realm_id)
     fields = await queries.fields_of(tx, realm_id)
     wanted: dict[int, Value | None] = {}
     named: set[int] = set()
@@ -60,7 +63,7 @@ async def _put(
         await tell_values(tx, realm_id, user_id, put, removed)
 
 
-def _named(field: ProfileField, entry: Entry) -> set[int]:
+def _named(field: ProfileField, entry: ProfileEntry) -> set[int]:
     return set(user_ids_of(field, entry)) if field.type == FieldType.USER else set()
 
 

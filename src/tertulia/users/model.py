@@ -14,6 +14,13 @@ class ProfileValue(msgspec.Struct, frozen=True, omit_defaults=True):
     rendered_value: str | msgspec.UnsetType = msgspec.UNSET
 
 
+class ProfileEntry(msgspec.Struct, frozen=True):
+    """What is to be said in a custom profile field. An empty value takes back what was said."""
+
+    id: int
+    value: str | list[int] = ""
+
+
 class UserRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A user as the API shows them. The description of it: the text is made by PostgreSQL, see statements.py."""
 

@@ -18,10 +18,12 @@ from tertulia.users.access import get_user_id, get_user_text, is_limited
 from tertulia.users.actions import Changes
 from tertulia.users.addresses import id_of_fake_email
 from tertulia.users.directory import Directory, Listed, accepts_gzip, entity_tags, members_of
-from tertulia.users.model import UserRecord, View, anonymous_view, view_of
+from tertulia.users.model import ProfileEntry, UserRecord, View, anonymous_view, view_of
 from tertulia.users.passwords import check_strength
+from tertulia.users.profile import ProfileWriter
 
 Comment = Annotated[str, msgspec.Meta(max_length=2000)]
+Entries = Annotated[list[ProfileEntry], msgspec.Meta(max_length=100)]
 
 
 class Members(msgspec.Struct):
@@ -151,31 +153,48 @@ RoleNumber = Literal[100, 200, 300, 400, 600]
 async def change_user(
     caller: Person,
     tx: Transaction,
+    profile: ProfileWriter,
     *,
     user_id: int,
     full_name: str | None = None,
     role: RoleNumber | None = None,
     new_email: str | None = None,
+    profile_data: Entries | None = None,
 ) -> None:
-    """Change somebody's name, role or address, as an administrator or as the owner of a bot."""
+    """Change somebody's name, role, address or profile, as an administrator or as the owner of a bot."""
     if new_email is not None:
         check_not_fake(new_email, caller)
+    if profile_data is not None:
+        await profile.hold(tx, caller.realm_id)
     await actions.change_user(tx, caller, user_id, Changes(full_name, role, new_email))
+    if profile_data is not None:
+        await profile.write(tx, caller, user_id, profile_data)
 
 
 @patch("/users/{email}")
 async def change_user_by_email(
     caller: Person,
     tx: Transaction,
+    profile: ProfileWriter,
     *,
     email: str,
     full_name: str | None = None,
     role: RoleNumber | None = None,
     new_email: str | None = None,
+    profile_data: Entries | None = None,
 ) -> None:
-    """As with the ID: change somebody's name, role or address."""
+    """As with the ID: change somebody's name, role, address or profile."""
     user_id = await get_user_id(tx, caller, email)
-    await change_user(caller, tx, user_id=user_id, full_name=full_name, role=role, new_email=new_email)
+    await change_user(
+        caller,
+        tx,
+        profile,
+        user_id=user_id,
+        full_name=full_name,
+        role=role,
+        new_email=new_email,
+        profile_data=profile_data,
+    )
 
 
 @delete("/users/me")
