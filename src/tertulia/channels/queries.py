@@ -184,7 +184,7 @@ async def lock_conversations(tx: Transaction, conversation_ids: Sequence[int]) -
 
 # Held, so that none of them is deactivated or comes back before the commit: the numbers of subscribers count active ones.
 _HELD_USERS = """
-(select id as user_id from account where id = any($2::bigint[]) and is_active order by id for key share) as held
+(select id as user_id from account where id = any($2::bigint[]) and is_active order by id for share) as held
 """
 
 
