@@ -1,10 +1,11 @@
 """Authentication (specification 5, contract/errors.md 4)."""
 
 import base64
+import secrets
 
 import pytest
 
-from tests.talk import Speaker, check_error, check_success
+from tests.talk import Speaker, check_error, check_success, unique
 
 GUARDED = [
     ("GET", "users/me"),
@@ -92,3 +93,37 @@ def test_an_address_without_an_organization_is_not_found(nobody: Speaker, member
     host = {"Host": "no-such-organization.localhost"}
     check_error(nobody.http.get("server_settings", headers=host), "NONEXISTENT_SUBDOMAIN", 404)
     assert member.http.get("users/me", headers=host).status_code == 401
+
+
+def test_a_deactivated_account_answers_401_and_comes_back_with_its_key(owner: Speaker, nobody: Speaker) -> None:
+    email, password = unique("leaver").replace(" ", ".") + "@example.com", secrets.token_hex(12)
+    user_id = owner.post("users", email=email, password=password, full_name="Somebody Leaving")["user_id"]
+    key = nobody.post("fetch_api_key", username=email, password=password)["api_key"]
+    auth = (email, key)
+    assert check_success(nobody.http.get("users/me", auth=auth))["user_id"] == user_id
+    owner.delete(f"users/{user_id}")
+    reply = nobody.http.get("users/me", auth=auth)
+    check_error(reply, "UNAUTHORIZED", 401)
+    assert reply.headers["www-authenticate"].startswith("Basic ")
+    owner.post(f"users/{user_id}/reactivate")
+    assert check_success(nobody.http.get("users/me", auth=auth))["is_active"] is True
+    owner.delete(f"users/{user_id}")
+
+
+def test_the_list_of_users_is_closed_to_nobody_without_public_access(nobody: Speaker) -> None:
+    reply = nobody.http.get("users")
+    check_error(reply, "UNAUTHORIZED", 401)
+    assert reply.headers["www-authenticate"].startswith("Basic ")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "who"),
+    [("DELETE", "users/me", "bot"), ("POST", "users", "member"), ("DELETE", "users/1", "guest")],
+)
+def test_who_may_not_call_is_a_bad_request_never_forbidden(
+    request: pytest.FixtureRequest, method: str, path: str, who: str
+) -> None:
+    speaker: Speaker = request.getfixturevalue(who)
+    reply = speaker.request(method, path)
+    assert (reply.status_code, reply.json()["result"]) == (400, "error")
+    assert reply.json()["code"] in ("BAD_REQUEST", "UNAUTHORIZED_PRINCIPAL")

@@ -1,0 +1,130 @@
+"""Pure decisions about users: who sees whose address, which names are names, how avatars look."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tertulia.kernel.auth import Role, fake_email
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
+from tertulia.users.addresses import LOWEST_ROLE, fake_domain, id_of_fake_email, may_see, seen_by
+from tertulia.users.avatars import MEDIUM, identicon
+from tertulia.users.directory import accepts_gzip, entity_tags, with_own_address
+from tertulia.users.model import Account, View
+from tertulia.users.rules import clean_full_name, is_email, is_last_owner, name_key_of
+
+TABLE = {
+    Role.OWNER: {1, 2, 3, 5},
+    Role.ADMINISTRATOR: {1, 2, 3, 5},
+    Role.MODERATOR: {1, 2, 5},
+    Role.MEMBER: {1, 2},
+    Role.GUEST: {1},
+}
+
+
+@pytest.mark.parametrize("role", list(TABLE))
+def test_the_table_of_who_sees_which_address(role: Role) -> None:
+    assert {visibility for visibility in range(1, 6) if may_see(role, visibility)} == TABLE[role]
+    assert set(seen_by(role)) == TABLE[role] | {0}
+
+
+def test_somebody_without_an_account_sees_only_bots() -> None:
+    assert seen_by(None) == (0,)
+    assert set(LOWEST_ROLE) == set(range(6))
+
+
+@pytest.mark.parametrize(
+    ("host", "subdomain", "domain"),
+    [
+        ("chat.example.com", "", "chat.example.com"),
+        ("chat.example.com:9991", "", "chat.example.com"),
+        ("chat.example.com", "sub", "sub.chat.example.com"),
+        ("localhost", "", "hidden.example"),
+        ("localhost:9991", "", "hidden.example"),
+        ("127.0.0.1:9991", "", "hidden.example"),
+        ("127.0.0.1", "", "hidden.example"),
+        ("[::1]", "", "hidden.example"),
+    ],
+)
+def test_made_up_addresses_are_at_the_realms_host_if_addresses_can_be_there(
+    host: str, subdomain: str, domain: str
+) -> None:
+    settings = Settings(external_host=host, fake_email_domain="hidden.example")
+    assert fake_domain(settings, subdomain) == domain
+    assert is_email(fake_email(7, domain))
+
+
+@given(st.integers(1, 2**63 - 1))
+def test_a_made_up_address_tells_whose_it_is(user_id: int) -> None:
+    assert id_of_fake_email(fake_email(user_id, "Chat.example.com"), "chat.example.com") == user_id
+    assert id_of_fake_email(fake_email(user_id, "chat.example.com"), "other.example.com") is None
+
+
+@pytest.mark.parametrize("text", ["user@d", "user0@d", "user-1@d", "user1@", "xuser1@d", f"user{2**63}@d", "user1@d@d"])
+def test_nothing_else_is_a_made_up_address(text: str) -> None:
+    assert id_of_fake_email(text, "d") is None
+
+
+@pytest.mark.parametrize("name", ["A", "x" * 100, "Inés Aldecoa", "O'Neil & Söhne", "李 小龍", "a|b", "a|1b", "🦜"])
+def test_names(name: str) -> None:
+    assert clean_full_name(f"  {name} ") == name
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", "x" * 101, "a*b", "a`b", "a\\b", "a>b", 'a"b', "a@b", "a\nb", "a\x00b", "a|12"]
+)
+def test_no_names(name: str) -> None:
+    with pytest.raises(Refusal):
+        clean_full_name(name)
+
+
+def test_names_are_the_same_whatever_their_width_and_case() -> None:
+    assert name_key_of("ＮＵＲＩＡ") == name_key_of("nuria")
+
+
+def account(id: int, role: int = Role.OWNER, *, active: bool = True, bot: bool = False) -> Account:
+    return Account(id, "a@example.com", "A", role, 1 if bot else None, None, active, 1)
+
+
+def test_only_active_people_count_as_owners() -> None:
+    owner = account(1)
+    assert is_last_owner(owner, [owner])
+    assert is_last_owner(owner, [owner, account(2, active=False), account(3, bot=True), account(4, Role.ADMINISTRATOR)])
+    assert not is_last_owner(owner, [owner, account(2)])
+    assert not is_last_owner(account(1, active=False), [account(2)])
+
+
+@given(st.integers(0, 2**63))
+def test_an_identicon_is_a_picture_that_is_its_own_mirror_image(user_id: int) -> None:
+    picture = identicon(user_id)
+    assert picture == identicon(user_id)
+    assert picture != identicon(user_id, MEDIUM)
+    path = ET.fromstring(picture).find("{http://www.w3.org/2000/svg}path")
+    assert path is not None
+    moves = [piece.split("h")[0].split() for piece in path.attrib["d"].split("M")[1:]]
+    cells = {(float(x), float(y)) for x, y in moves}
+    assert cells == {(5 - x, y) for x, y in cells}
+
+
+@pytest.mark.parametrize("header", ["gzip", "deflate, GZIP;q=0.5", "*", "br, x-gzip"])
+def test_gzip_is_accepted(header: str) -> None:
+    assert accepts_gzip(header)
+
+
+@pytest.mark.parametrize("header", [None, "", "identity", "gzip;q=0", "br", "gzip; q=0.0"])
+def test_gzip_is_not_accepted(header: str | None) -> None:
+    assert not accepts_gzip(header)
+
+
+def test_entity_tags_may_be_weak_and_many() -> None:
+    assert entity_tags('W/"a", "b"') == ['"a"', '"b"']
+    assert entity_tags(None) == [""]
+
+
+def test_the_own_address_goes_into_the_own_record_only() -> None:
+    view = View(1, (0, 1), 12, "d", own_email='"o"@example.com')
+    text = b'[{"user_id":1,"delivery_email":null,"x":1},{"user_id":12,"delivery_email":null,"x":1}]'
+    own = b'[{"user_id":1,"delivery_email":null,"x":1},{"user_id":12,"delivery_email":"\\"o\\"@example.com","x":1}]'
+    assert with_own_address(view, text) == own
