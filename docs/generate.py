@@ -105,10 +105,13 @@ def metrics_of(source: str) -> list[str]:
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Call(
-                func=ast.Name(id="Counter" | "Gauge" | "Histogram" | "Summary" as kind),
+                func=ast.Name(id=word),
                 args=[ast.Constant(value=str(name)), ast.Constant(value=str(text)), *more],
             ):
-                named = [keyword.value for keyword in node.keywords if keyword.arg == "labelnames"]
+                kind = word.removesuffix("MetricFamily")
+                if kind not in ("Counter", "Gauge", "Histogram", "Summary"):
+                    continue
+                named = [keyword.value for keyword in node.keywords if keyword.arg in ("labelnames", "labels")]
                 labels = ", ".join(ast.literal_eval([*more, *named][0])) if more or named else ""
                 ending = "_total" if kind == "Counter" and not name.endswith("_total") else ""
                 rows.append(f"| `{name}{ending}` | {kind.lower()} | {labels} | {text.rstrip('.')} |")

@@ -71,7 +71,8 @@ class Api:
         self._observe = observe
         self._external_host = external_host
         self._fallback = fallback
-        self._log = structlog.get_logger("tertulia.http")
+        # Bound once: the lazy logger would be put together anew for each request.
+        self._log = structlog.get_logger("tertulia.http").bind()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""

@@ -1,40 +1,61 @@
 """Counts and durations of requests, by endpoint, for Prometheus.
 
 Labels come from our own code only: what a stranger sends (paths, odd methods) never makes a new series.
+A request costs two additions here; the families that Prometheus knows are made when it asks.
 """
 
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import accumulate
+
+from prometheus_client import CollectorRegistry
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_BOUNDS = [*(str(float(bound)) for bound in _SECONDS), "+Inf"]
 
 
-class RequestMetrics:
+class _Durations:
+    __slots__ = ("counts", "total")
+
+    def __init__(self) -> None:
+        self.counts = [0] * len(_BOUNDS)
+        self.total = 0.0
+
+
+class RequestMetrics(Collector):
     """The `observe` of an Api."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self._count = Counter(
-            "tertulia_http_requests", "Requests answered.", ["endpoint", "method", "status"], registry=registry
-        )
-        self._seconds = Histogram(
-            "tertulia_http_request_seconds",
-            "Time from a request to its answer, waiting of long polls included.",
-            ["endpoint"],
-            registry=registry,
-            buckets=_SECONDS,
-        )
-        # Label lookup in the client library costs more than counting: keep the children.
-        self._counters: dict[tuple[str, str, int], Counter] = {}
-        self._timers: dict[str, Histogram] = {}
+        self._counts: defaultdict[tuple[str, str, int], int] = defaultdict(int)
+        self._durations: defaultdict[str, _Durations] = defaultdict(_Durations)
+        registry.register(self)
 
     def __call__(self, endpoint: str, method: str, status: int, seconds: float) -> None:
         """Count one answered request; `endpoint` is empty when no route matched."""
-        key = (endpoint, method if method in _METHODS else "other", status)
-        counter = self._counters.get(key)
-        if counter is None:
-            counter = self._counters[key] = self._count.labels(endpoint or "none", key[1], str(status))
-        counter.inc()
-        timer = self._timers.get(endpoint)
-        if timer is None:
-            timer = self._timers[endpoint] = self._seconds.labels(endpoint or "none")
-        timer.observe(seconds)
+        self._counts[endpoint, method if method in _METHODS else "other", status] += 1
+        durations = self._durations[endpoint]
+        durations.counts[bisect_left(_SECONDS, seconds)] += 1
+        durations.total += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        """What Prometheus reads."""
+        requests = CounterMetricFamily(
+            "tertulia_http_requests", "Requests answered.", labels=["endpoint", "method", "status"]
+        )
+        for (endpoint, method, status), count in self._counts.items():
+            requests.add_metric([endpoint or "none", method, str(status)], count)
+        yield requests
+        seconds = HistogramMetricFamily(
+            "tertulia_http_request_seconds",
+            "Time from a request to its answer, waiting of long polls included.",
+            labels=["endpoint"],
+        )
+        for endpoint, durations in self._durations.items():
+            buckets = list(zip(_BOUNDS, accumulate(durations.counts), strict=True))
+            seconds.add_metric([endpoint or "none"], buckets, durations.total)
+        yield seconds
