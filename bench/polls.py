@@ -19,7 +19,7 @@ import msgspec
 from bench.http_bytes import request
 from bench.listeners import EVENT, Crowd, Listeners, Round
 from bench.load import ROOT, Load, run_load
-from bench.processes import rss_bytes
+from bench.processes import cpu_seconds, rss_bytes
 from bench.report import Figure, Report
 from bench.send import send_request
 from bench.stage import Stage, open_stage
@@ -34,6 +34,8 @@ class Held(msgspec.Struct):
     """What the rounds of one server were like."""
 
     memory: float
+    cpu: float
+    """Seconds of the serving process from the trigger to the last answer, per poll."""
     rounds: list[Round]
 
     @property
@@ -69,6 +71,7 @@ def measure(*, quick: bool) -> Report:
             "ratio <= 2",
             _spread(ours, bare),
         ),
+        Figure("CPU per poll, message to answer", ours.cpu * 1e6, "us", bare.cpu * 1e6, note="of the serving process"),
         Figure("memory of a waiting poll", ours.memory / 1024, "kB", bare.memory / 1024, note="connection included"),
         Figure("memory of a queue", queue_memory / 1024, "kB", note="before it is polled"),
         Figure("registrations (no state)", registering, "/s", note=f"{REGISTERING} connections"),
@@ -112,7 +115,7 @@ def hold_bare(polls: int, body: bytes, rounds: int) -> Held:
 def run_rounds(crowd: Crowd, pid: int, waiting: Callable[[], int]) -> Held:
     before = rss_bytes(pid)
     listeners = Listeners(crowd)
-    memory = 0.0
+    memory = cpu = 0.0
     found = []
     try:
         for _ in range(crowd.rounds):
@@ -120,10 +123,12 @@ def run_rounds(crowd: Crowd, pid: int, waiting: Callable[[], int]) -> Held:
             await_waiting(waiting, len(crowd.polls))
             memory = memory or (rss_bytes(pid) - before) / len(crowd.polls)
             time.sleep(0.5)  # a calm moment before the storm
+            started = cpu_seconds(pid)
             found.append(listeners.go())
+            cpu += cpu_seconds(pid) - started
     finally:
         listeners.close()
-    return Held(memory, found)
+    return Held(memory, cpu / crowd.rounds / len(crowd.polls), found)
 
 
 def await_waiting(waiting: Callable[[], int], wanted: int) -> None:
