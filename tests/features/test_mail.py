@@ -3,7 +3,6 @@
 import asyncio
 import email
 import ssl
-import subprocess
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from email.message import Message
@@ -19,6 +18,7 @@ from tertulia.engines import free_port
 from tertulia.kernel.db import Database
 from tertulia.kernel.mail import Postman, SmtpServer, queue_mail
 from tertulia.kernel.settings import Settings, SettingsError
+from tests.features.certificate import make_certificate
 from tests.features.stage import Stage
 from tests.server import Server
 
@@ -245,12 +245,3 @@ def test_ports_follow_from_the_scheme() -> None:
     assert SmtpServer.parse("smtp://mail.example.com").port == 25
     assert SmtpServer.parse("smtps://a:b@mail.example.com").port == 465
     assert SmtpServer.parse("smtp://a:b@mail.example.com:587?starttls").starttls
-
-
-def make_certificate(folder: Path) -> tuple[Path, Path]:
-    """For localhost, signed by itself."""
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
-    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-    subprocess.run([*command, *names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
-    return certificate, key

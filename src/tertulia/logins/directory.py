@@ -9,6 +9,7 @@ import asyncio
 import ssl
 import warnings
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 import structlog
@@ -95,8 +96,7 @@ class LdapDirectory:
 
     def _connect(self, name: str, password: str) -> Any:
         chosen, ldap = self._settings, self._ldap
-        tls = ldap.Tls(validate=ssl.CERT_REQUIRED, ca_certs_file=chosen.ldap_ca_file or None)
-        server = ldap.Server(chosen.ldap_url, tls=tls, get_info=ldap.NONE, connect_timeout=CONNECT_SECONDS)
+        server = ldap.Server(chosen.ldap_url, tls=self._tls(), get_info=ldap.NONE, connect_timeout=CONNECT_SECONDS)
         return _Bound(
             ldap.Connection(
                 server,
@@ -110,10 +110,22 @@ class LdapDirectory:
             )
         )
 
+    def _tls(self) -> Any:
+        """TLS as Python does it: the library's own way uses deprecated functions and leaks sockets."""
+        host = urlsplit(self._settings.ldap_url).hostname
+
+        def wrap(connection: Any, do_handshake: bool = True) -> None:  # noqa: ARG001 (the library's signature)
+            context = ssl.create_default_context(cafile=self._settings.ldap_ca_file or None)
+            connection.socket = context.wrap_socket(connection.socket, server_hostname=host)
+
+        tls = self._ldap.Tls(validate=ssl.CERT_REQUIRED)
+        tls.wrap_socket = wrap
+        return tls
+
     def _bind(self, connection: Any, *, may_be_wrong: bool = False) -> bool:
         connection.open()
-        if self._settings.ldap_start_tls:
-            connection.start_tls()
+        if self._settings.ldap_start_tls and not connection.start_tls():
+            raise self._ldap.core.exceptions.LDAPStartTLSError("STARTTLS was not possible")
         if connection.bind():
             return True
         if may_be_wrong and connection.result["result"] in (32, 34, 48, 49, 53):
@@ -167,6 +179,8 @@ def check_settings(settings: Settings) -> None:
     """Refuse settings that would not work, or would work for everybody."""
     if not settings.ldap_url.startswith(("ldap://", "ldaps://")):
         raise SettingsError("ldap_url must look like ldap://host or ldaps://host")
+    if settings.ldap_url.startswith("ldaps://") and settings.ldap_start_tls:
+        raise SettingsError("ldap_start_tls is for ldap:// only: ldaps:// is encrypted from the start")
     if settings.ldap_user_dn_template:
         if SLOT not in settings.ldap_user_dn_template:
             raise SettingsError(f"ldap_user_dn_template must contain {SLOT}")
