@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.server import Channel, Server, User
-from tests.talk import Json, Speaker, speaking
+from tests.server import MEMBER, Channel, Server, User
+from tests.talk import Json, Speaker, speaking, unique
 
 
 class Cast(NamedTuple):
@@ -82,6 +82,16 @@ def bot(cast: Cast) -> Speaker:
 @pytest.fixture
 def nobody(cast: Cast) -> Speaker:
     return cast.nobody
+
+
+@pytest.fixture
+def newcomer(server: Server, cast: Cast) -> Iterator[Speaker]:
+    """A member whom no other test knows, to be changed at will."""
+    email, password = unique("newcomer").replace(" ", ".") + "@example.com", unique("Nobody guesses")
+    cast.owner.post("users", email=email, password=password, full_name="New Comer")
+    login = cast.nobody.post("fetch_api_key", username=email, password=password)
+    with speaking(server, User(login["user_id"], email, password, login["api_key"], MEMBER)) as speaker:
+        yield speaker
 
 
 @pytest.fixture
