@@ -137,8 +137,10 @@ create function email_visibility(account) returns int language sql immutable par
         else coalesce(($1.settings->>'email_address_visibility')::int, 1) end
 $$;
 -- The address that the API shows, to all readers who have an account alike.
+-- The id is made text first: bigint || text is not immutable, and then the planner would call this for each row instead of
+-- putting it into the query (7 ms instead of 0.9 ms for the rows of 100 messages).
 create function api_email(account, domain text) returns text language sql immutable parallel safe as $$
-    select case when email_visibility($1) <= 1 then $1.email else 'user' || $1.id || '@' || domain end
+    select case when email_visibility($1) <= 1 then $1.email else 'user' || $1.id::text || '@' || domain end
 $$;
 
 -- Grows with every change of anything a user record shows, whoever makes it: a list of users is as good as this number.
