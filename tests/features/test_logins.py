@@ -1,19 +1,24 @@
 """Logging in with a password: what can be seen from inside, and what other realms and other nodes make of it."""
 
+import asyncio
 import time
-from collections.abc import Callable
+from datetime import timedelta
 
 import httpx
 import pytest
 
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.settings import Settings
+from tertulia.logins.attempts import forget_old_failures
+from tertulia.logins.login import PasswordLogin
+from tertulia.realms.queries import find_realm
 from tertulia.users.actions import create_user
+from tests.features.counting import CountingDatabase
 from tests.features.stage import Stage, Web, at_once
-from tests.server import MEMBER, User
+from tests.server import MEMBER, Server, User
 from tests.talk import Speaker, check_error, check_success, unique
 
 PASSWORD = "violet anchors drift slowly"
-LogIn = Callable[..., httpx.Response]
 
 
 def person(stage: Stage, realm_id: int | None = None) -> User:
@@ -156,3 +161,68 @@ def test_a_login_that_was_overtaken_by_a_new_password_gets_no_key(stage: Stage, 
         assert not overtaken.done()
     check_error(overtaken.result(10), "AUTHENTICATION_FAILED", 401)
     assert stage.sql("select count(*) from api_key where user_id = %s", user.user_id) == [(0,)]
+
+
+def test_an_attempt_that_was_cut_off_counts_but_nobody_waits_for_it_after_a_minute(
+    stage: Stage, nobody: Speaker
+) -> None:
+    user = person(stage)
+    cut_off = """
+    insert into login_failure (realm_id, username_key, is_pending, failed_at)
+    select %s, %s, true, now() - interval '61 seconds' from generate_series(1, 5)
+    """
+    stage.sql(cut_off, stage.realm_id, user.email)
+    began = time.monotonic()
+    assert log_in(nobody, user).status_code == 429
+    assert time.monotonic() - began < 3
+
+
+async def test_the_worker_forgets_what_no_longer_counts(server: Server) -> None:
+    realm = "(select id from realm where subdomain = '')"
+    async with await Database.connect(server.postgres_url, shards=4, size=1) as database:
+        sql = f"insert into login_failure (realm_id, username_key, failed_at) values ({realm}, 'old and new', now() - $1::interval)"
+        for age in (timedelta(days=2), timedelta(hours=25), timedelta(minutes=5)):
+            await database.pool.execute(sql, age)
+        await forget_old_failures(database)
+        left = "delete from login_failure where username_key = 'old and new' returning now() - failed_at as age"
+        [row] = await database.pool.fetch(left)
+    assert row["age"] < timedelta(hours=1)
+
+
+async def test_a_login_takes_five_short_statements_and_holds_no_connection_during_the_check(server: Server) -> None:
+    someone = server.members[1]
+    async with await CountingDatabase.connect(server.postgres_url, shards=4, size=1) as database:
+        database.statements = []
+        login = PasswordLogin(database, Settings())
+        async with database.reader() as reader:
+            realm = await find_realm(reader, "")
+        assert realm is not None
+        database.statements.clear()
+        await login.log_in(realm, someone.email, str(someone.password))
+        # The account; lock, count, write the attempt; forget it.
+        assert len(database.statements) == 5
+        # With a pool of one connection, these would wait for each other for ever if one were held.
+        async with asyncio.timeout(60):
+            found = await asyncio.gather(*(login.log_in(realm, someone.email, str(someone.password)) for _ in range(8)))
+        assert {account.id for account in found} == {someone.user_id}
+
+
+def test_a_password_is_changed_by_who_knows_the_old_one_and_wrong_ones_count(stage: Stage, nobody: Speaker) -> None:
+    user = person(stage)
+    key = check_success(log_in(nobody, user))["api_key"]
+    speaker = stage.speaker(User(user.user_id, user.email, None, key, MEMBER))
+    new = "seven copper kettles sing"
+
+    def change(old: str, to: str) -> httpx.Response:
+        return speaker.request("PATCH", "settings", old_password=old, new_password=to)
+
+    check_error(change("wrong", new))
+    check_error(change(PASSWORD, "12345678"))
+    check_success(change(PASSWORD, new))
+    speaker.get("users/me")  # keys stay
+    check_error(log_in(nobody, user), "AUTHENTICATION_FAILED", 401)
+    check_success(log_in(nobody, user, new))
+    for _ in range(5):
+        check_error(change("wrong", PASSWORD))
+    assert change(new, PASSWORD).status_code == 429
+    assert log_in(nobody, user, new).status_code == 429
