@@ -26,6 +26,7 @@ import tertulia.profiles.routes
 import tertulia.reads.routes
 import tertulia.realms.permissions
 import tertulia.realms.routes
+import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.users.routes
 from tertulia import __version__
@@ -60,6 +61,7 @@ from tertulia.profiles.values import say_of
 from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
+from tertulia.sessions.oidc_routes import Providers
 from tertulia.site import Site
 from tertulia.users import state as users_state
 from tertulia.users.authenticate import KeyAuthenticator, refresh
@@ -76,6 +78,7 @@ ROUTES = (
     tertulia.users.routes,
     tertulia.logins.routes,
     tertulia.sessions.routes,
+    tertulia.sessions.oidc_routes,
     tertulia.bots.routes,
     tertulia.preferences.routes,
     tertulia.profiles.routes,
@@ -166,6 +169,7 @@ def build_api(
         InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
         Directory: directory,
         PasswordLogin: PasswordLogin(database, settings),
+        Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
     }
     endpoints = collect(*ROUTES)

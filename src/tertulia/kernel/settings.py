@@ -5,10 +5,12 @@ named by `TERTULIA_CONFIG` (or `--config`). The environment wins over the file, 
 """
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -17,6 +19,33 @@ PREFIX = "TERTULIA_"
 
 class SettingsError(ValueError):
     """A setting that cannot be used; the text says which one and why."""
+
+
+class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """An OpenID Connect provider that people log in with. Our address there: `/accounts/login/oidc/<name>/callback`."""
+
+    name: str
+    """Part of addresses: small letters, digits and hyphens."""
+    display_name: str
+    issuer: str
+    client_id: str
+    client_secret: str
+    scopes: str = "openid email profile"
+    realms: tuple[str, ...] = ("",)
+    """Subdomains of the organizations whose people it knows."""
+    display_icon: str | None = None
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", self.name):
+            raise SettingsError(
+                f"{self.name!r} cannot be the name of a provider: use small letters, digits and hyphens"
+            )
+        if not is_safe_url(self.issuer):
+            raise SettingsError(f"the issuer of {self.name} must be an https address")
+        if not self.client_id or len(self.client_secret) < 8:
+            raise SettingsError(f"{self.name} needs a client_id and a client_secret")
+        if "openid" not in self.scopes.split():
+            raise SettingsError(f"the scopes of {self.name} must include openid")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -78,6 +107,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ldap_name_attribute: str = "cn"
     ldap_id_attribute: str = "entryUUID"
     """What never changes about an entry, also when the person's name or address does."""
+    oidc_providers: tuple[OidcProvider, ...] = ()
+    """In the environment a JSON array; in the file tables `[[oidc_providers]]` with the keys `name`, `display_name`,
+    `issuer`, `client_id`, `client_secret`, and if need be `scopes`, `realms` (subdomains, by default the main
+    organization) and `display_icon`. Needs the extra `oidc`."""
+    app_scheme: str = "tertulia"
+    """Our apps on phones are called at this kind of address when somebody has logged in for them with a browser."""
 
     # Mail
     smtp_url: str = ""
@@ -116,6 +151,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __post_init__(self) -> None:
         if self.shards < 1:
             raise SettingsError("shards must be at least 1")
+        if len({provider.name for provider in self.oidc_providers}) < len(self.oidc_providers):
+            raise SettingsError("two of oidc_providers have the same name")
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
             raise SettingsError("confirm_after_seconds must be more than twice nats_sync_seconds: see docs/decisions")
 
@@ -137,7 +174,7 @@ def load_settings(file: Path | None = None, env: Mapping[str, str] | None = None
     values: dict[str, object] = _read_file(file) if file else {}
     for name in Settings.__struct_fields__:
         if (text := env.get(PREFIX + name.upper())) is not None:
-            values[name] = text
+            values[name] = _decode(name, text) if name == "oidc_providers" else text
     try:
         return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
@@ -154,5 +191,24 @@ def _read_file(file: Path) -> dict[str, object]:
         raise SettingsError(f"the settings file {file} is not TOML: {error}") from error
 
 
+def is_safe_url(url: str) -> bool:
+    """Whether nobody on the way can change what is answered there: https, or this very machine."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname
+    except ValueError:
+        return False
+    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in ("localhost", "127.0.0.1")))
+
+
+def _decode(name: str, text: str) -> object:
+    try:
+        return msgspec.json.decode(text) if text.strip() else []
+    except msgspec.DecodeError as error:
+        raise SettingsError(f"{PREFIX}{name.upper()} is not JSON: {error}") from error
+
+
 def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return msgspec.json.encode(value).decode()
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -28,10 +28,12 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
     has_password = decode_settings(realm.settings).password_auth_enabled
     has_directory = bool(settings.ldap_url) and settings.ldap_realm == realm.subdomain
     methods = {"password": has_password or has_directory, "email": has_password, "ldap": has_directory}
+    providers = external_methods(realm, settings)
+    methods["openid connect"] = bool(providers)
     url = realm_url(realm, call, settings)
     reply = {
         "authentication_methods": {name: methods.get(name, False) for name in METHODS},
-        "external_authentication_methods": [],
+        "external_authentication_methods": providers,
         **version_keys(),
         "push_notifications_enabled": False,
         "is_incompatible": False,
@@ -45,6 +47,21 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
         "realm_web_public_access_enabled": False,
     }
     return with_aliases(reply, enabled=settings.compat_aliases)
+
+
+def external_methods(realm: Realm, settings: Settings) -> list[dict[str, str | None]]:
+    """Where else people of the organization may log in. Who has no account gets one there, where that is allowed."""
+    found = [provider for provider in settings.oidc_providers if realm.subdomain in provider.realms]
+    return [
+        {
+            "name": f"oidc:{provider.name}",
+            "display_name": provider.display_name,
+            "display_icon": provider.display_icon,
+            "login_url": f"/accounts/login/oidc/{provider.name}",
+            "signup_url": f"/accounts/login/oidc/{provider.name}",
+        }
+        for provider in found
+    ]
 
 
 def version_keys() -> dict[str, Any]:

@@ -1,0 +1,65 @@
+"""Whose account is it? From a person at a provider to an account here.
+
+The provider's own name for the person decides. Who comes for the first time is known by an address that the provider
+has verified; who has no account gets one only where everybody may join.
+"""
+
+import asyncpg
+import structlog
+
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.logins.login import check_active
+from tertulia.logins.names import presentable_name
+from tertulia.logins.queries import Account, find_account, get_account
+from tertulia.realms.queries import Realm
+from tertulia.realms.settings import decode_settings
+from tertulia.sessions import queries
+from tertulia.sessions.provider import Identity
+from tertulia.users.actions import create_user
+from tertulia.users.queries import email_key_of, has_namesake
+from tertulia.users.rules import is_email, name_key_of
+
+log = structlog.get_logger()
+
+
+async def account_of(database: Database, realm: Realm, person: Identity) -> Account:
+    """The active account of a person; made at their first login, where that is allowed."""
+    if not realm.is_active:
+        raise Refusal("This organization has been deactivated.", code="REALM_DEACTIVATED", status=401)
+    try:
+        async with database.transaction() as tx:
+            return await _find_or_make(tx, realm, person)
+    except (Refusal, asyncpg.UniqueViolationError):
+        # Made by another request at the same moment, or else it fails again.
+        async with database.transaction() as tx:
+            return await _find_or_make(tx, realm, person)
+
+
+async def _find_or_make(tx: Transaction, realm: Realm, person: Identity) -> Account:
+    known = await queries.find_by_identity(tx, realm.id, person.issuer, person.subject)
+    if known is None:
+        known = await _find_by_address(tx, realm, person) or await _make(tx, realm, person)
+        await queries.insert_identity(tx, realm.id, person.issuer, person.subject, known.id)
+    check_active(known)
+    return known
+
+
+async def _find_by_address(tx: Transaction, realm: Realm, person: Identity) -> Account | None:
+    if not is_email(person.email):
+        raise Refusal("The provider does not say your email address.", status=403)
+    if not person.is_verified:
+        raise Refusal("The provider has not verified that your email address is yours.", status=403)
+    return await find_account(tx, realm.id, email_key_of(person.email))
+
+
+async def _make(tx: Transaction, realm: Realm, person: Identity) -> Account:
+    rules = decode_settings(realm.settings)
+    if rules.invite_required or rules.emails_restricted_to_domains:
+        raise Refusal("You have no account here, and need an invitation to get one.", status=403)
+    name = presentable_name(person.full_name) or presentable_name(person.email.partition("@")[0]) or "Somebody"
+    if rules.require_unique_names and await has_namesake(tx, realm.id, name_key_of(name), None):
+        raise Refusal("Somebody here has your name already, and names are unique in this organization.", status=403)
+    user_id = await create_user(tx, realm.id, person.email, name)
+    log.info("account made for a person of a provider", user_id=user_id, issuer=person.issuer)
+    return await get_account(tx, user_id)
