@@ -6,7 +6,7 @@ import shutil
 import signal
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ import nats
 from nats.aio.client import Client
 
 from tertulia.events.epoch import EpochRecord, read_epoch
-from tertulia.events.stream import call_api
+from tertulia.events.stream import STREAM_NOT_FOUND, call_api, event_streams
 from tests.server import OwnServer, Server, User
 
 Json = dict[str, Any]
@@ -25,6 +25,26 @@ _TIMEOUT = httpx.Timeout(60, connect=5)
 async def kill(server: OwnServer, name: str) -> None:
     """kill -9, and wait until it has been started again."""
     await asyncio.to_thread(server.kill, name)
+
+
+async def crash_postgres(server: OwnServer) -> None:
+    """Kill PostgreSQL with all its processes at once, as when the machine fails: nothing under way comes to its end."""
+    postmaster = server.state.pids["postgres"]
+    os.kill(postmaster, signal.SIGSTOP)  # it must not see its children die one by one
+    for child in _children(postmaster):
+        with suppress(ProcessLookupError):
+            os.kill(child, signal.SIGKILL)
+    await kill(server, "postgres")
+
+
+def _children(parent: int) -> list[int]:
+    found = []
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit():
+            with suppress(OSError):
+                stat = (folder / "stat").read_text().rpartition(")")[2].split()
+                found += [int(folder.name)] if int(stat[1]) == parent else []
+    return found
 
 
 async def empty_nats(server: OwnServer) -> None:
@@ -67,17 +87,17 @@ async def epoch_of(server: Server) -> EpochRecord:
 
 
 async def delete_streams(server: OwnServer) -> None:
-    record = await epoch_of(server)
-    async with connected(server) as nc:
-        for stream in record.streams.values():
-            await call_api(nc, f"STREAM.DELETE.{stream.name}")
+    await _to_all_streams(server, "DELETE")
 
 
 async def purge_streams(server: OwnServer) -> None:
-    record = await epoch_of(server)
+    await _to_all_streams(server, "PURGE")
+
+
+async def _to_all_streams(server: OwnServer, what: str) -> None:
     async with connected(server) as nc:
-        for stream in record.streams.values():
-            await call_api(nc, f"STREAM.PURGE.{stream.name}")
+        for stream in await event_streams(nc):
+            await call_api(nc, f"STREAM.{what}.{stream.name}", missing=STREAM_NOT_FOUND)
 
 
 class Queue:

@@ -24,7 +24,7 @@ from tempfile import mkdtemp
 from tertulia.engines import ChildProcess
 from tests.server import OwnServer
 from tests.system.chatter import Chatter
-from tests.system.faults import delete_streams, empty_nats, kill, purge_streams
+from tests.system.faults import crash_postgres, delete_streams, empty_nats, kill, purge_streams
 from tests.system.web_process import WebProcess
 
 ROUND_SECONDS = 45.0
@@ -74,6 +74,7 @@ class Soak:
     def _choose(self, *, wipes: bool) -> list[tuple[str, Fault]]:
         """One fault, or two at once."""
         faults: dict[str, Fault] = {f"kill {name}": self._killing(name) for name in OWN}
+        faults["crash postgres"] = lambda: crash_postgres(self.server)
         faults["kill second web"] = self._restart_web
         faults["kill second relay"] = self._restart_relay
         faults["kill web and relay together"] = lambda: self._kill_all("web", "relay")

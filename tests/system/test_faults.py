@@ -17,7 +17,7 @@ from tertulia.events.record import Audience, record
 from tertulia.kernel.db import Database
 from tests.server import OwnServer
 from tests.system.chatter import Chatter
-from tests.system.faults import Queue, delete_streams, empty_nats, epoch_of, kill, metric, purge_streams
+from tests.system.faults import Queue, crash_postgres, delete_streams, empty_nats, epoch_of, kill, metric, purge_streams
 from tests.system.relay_site import eventually
 from tests.system.web_process import WebProcess, second_web
 
@@ -46,10 +46,10 @@ async def test_whatever_is_killed_every_answered_message_is_stored_once_and_ever
 ) -> None:
     chatter = Chatter(victim, [victim.url, other.url], random.Random(7))
     async with chatter.running():
-        for name in ("web", "relay", "worker", "nats", "postgres"):
+        for name in ("web", "relay", "worker", "nats", "postgres", "all of postgres"):
             await chatter.progress(sends=20)
             began = time.monotonic()
-            await kill(victim, name)
+            await (crash_postgres(victim) if name == "all of postgres" else kill(victim, name))
             await chatter.progress(sends=1)
             print(f"{name} was killed: everybody heard something new {time.monotonic() - began:.1f} s later")
         await chatter.progress(sends=20)

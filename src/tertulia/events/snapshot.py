@@ -8,7 +8,7 @@ import msgspec
 
 
 class Snapshot(msgspec.Struct, frozen=True):
-    """`pg_current_snapshot()` and the WAL position at that moment (as 16 hexadecimal digits, like an event's)."""
+    """`pg_current_snapshot()` and the end of the flushed WAL at that moment (16 hexadecimal digits, like an event's)."""
 
     xmin: int
     xmax: int

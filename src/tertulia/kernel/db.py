@@ -171,13 +171,21 @@ class Database:
             if xid is None or not await self.committed(xid):
                 raise
 
-    async def committed(self, xid: str) -> bool:
-        """Whether the transaction committed, asked until PostgreSQL can tell (it may be recovering from a crash)."""
+    async def committed(self, xid: str, proof: tuple[str, *tuple[object, ...]] | None = None) -> bool:
+        """Whether the transaction committed, asked until PostgreSQL can tell (it may be recovering from a crash).
+
+        A crash may give the number of a lost transaction to another one. `proof`, a query and its arguments, tells them
+        apart: it answers true if what the transaction did is there.
+        """
         deadline = asyncio.get_running_loop().time() + OUTCOME_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             try:
                 async with self.pool.acquire(timeout=5) as connection:
                     status = await connection.fetchval("select pg_xact_status($1::text::xid8)", xid)
+                    if status == "committed" and proof is not None and not await connection.fetchval(*proof):
+                        status = "aborted"
+            except asyncpg.InvalidParameterValueError:
+                status = "aborted"  # the number is not in use yet: whoever had it was lost
             except LOST:
                 status = "unknown"
             if status in ("committed", "aborted"):

@@ -21,7 +21,7 @@ import structlog
 
 from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings, subject_of
 from tertulia.messages.model import Outgoing
-from tertulia.messages.statements import LOCK, LOCK_FREE, SEND
+from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED
 
 log = structlog.get_logger()
 
@@ -171,7 +171,7 @@ class SendLane:
             with suppress(asyncpg.PostgresError, *LOST):
                 await transaction.rollback()
             raise
-        if await self._is_committed(transaction, rows):
+        if await self._is_committed(transaction, ours, rows):
             found = {row["ord"]: row["id"] for row in rows}
             for number, ticket in enumerate(ours, start=1):
                 ticket.settle(found.get(number))
@@ -185,12 +185,16 @@ class SendLane:
         return [ticket for ticket in batch if ticket.outgoing.conversation_id not in had]
 
     async def _is_committed(
-        self, transaction: "asyncpg.transaction.Transaction", rows: Sequence[asyncpg.Record]
+        self, transaction: "asyncpg.transaction.Transaction", ours: Sequence[Ticket], rows: Sequence[asyncpg.Record]
     ) -> bool:
         try:
             await transaction.commit()
         except LOST:
-            return bool(rows) and await self._database.committed(rows[0]["xid"])
+            if not rows:
+                return False
+            first = ours[rows[0]["ord"] - 1].outgoing
+            proof = (STORED, rows[0]["id"], first.sender_id, first.content)
+            return await self._database.committed(rows[0]["xid"], proof)
         return True
 
     def _columns(self, batch: Sequence[Ticket]) -> list[list[object]]:

@@ -11,6 +11,9 @@ LOCK = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update
 """
 
+# Whether a batch was committed: its messages are stored together, or none of them.
+STORED = "select exists (select from message where id = $1 and sender_id = $2 and content = $3)"
+
 # A conversation somebody else holds is left for a lane that can wait, so that it does not hold up all others.
 LOCK_FREE = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update skip locked

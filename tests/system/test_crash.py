@@ -1,0 +1,92 @@
+"""PostgreSQL dies with all that it had not written yet, and gives the numbers of lost transactions to new ones."""
+
+import asyncio
+
+import asyncpg
+import pytest
+
+from tertulia.kernel.db import Database
+from tests.server import OwnServer, Server
+from tests.system.faults import Queue, crash_postgres
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+LOST = 40
+
+
+@pytest.fixture
+async def lazy_server(own_server: OwnServer) -> OwnServer:
+    """One whose PostgreSQL writes the log only when a commit makes it."""
+    connection = await asyncpg.connect(own_server.postgres_url)
+    await connection.execute("alter system set wal_writer_delay = '10s'")
+    await connection.execute("alter system set wal_writer_flush_after = '100MB'")
+    await connection.execute("select pg_reload_conf()")
+    await connection.close()
+    return own_server
+
+
+async def test_what_happens_after_a_crash_is_heard_also_by_queues_that_saw_transactions_which_were_lost(
+    lazy_server: OwnServer,
+) -> None:
+    user = lazy_server.members[0]
+    for _ in range(3):
+        async with Queue(user, lazy_server.url) as warm:
+            await warm.hear(await warm.send_to_self())
+            await asyncio.sleep(1.5)  # until the relay has written down how far it is: nobody commits from here on
+            lost = await roll_back_many(lazy_server)
+            async with Queue(user, lazy_server.url) as queue:
+                await crash_postgres(lazy_server)
+                await ready(lazy_server)
+                is_reused = await next_transaction(lazy_server) <= lost
+                for _ in range(LOST // 2):
+                    message_id = await queue.send_to_self()
+                    await queue.hear(message_id, seconds=10)
+                if is_reused:
+                    return
+    raise AssertionError("no number was ever used again: this test shows nothing")
+
+
+async def test_a_transaction_whose_number_was_lost_did_not_commit(server: Server) -> None:
+    async with await Database.connect(server.postgres_url, shards=4, size=1) as database:
+        async with database.transaction() as tx:
+            xid = await tx.fetchval("select pg_current_xact_id()::text")
+        assert await database.committed(xid)
+        assert await database.committed(xid, ("select $1::int = 1", 1))
+        assert not await database.committed(xid, ("select $1::int = 1", 2)), "somebody else's, under the same number"
+        assert not await database.committed(str(int(xid) + 1_000_000)), "a number that nobody has yet"
+
+
+async def roll_back_many(server: OwnServer) -> int:
+    """Transactions that leave nothing but WAL that nobody waits for; the last one's number."""
+    connection = await asyncpg.connect(server.postgres_url)
+    xid = 0
+    try:
+        for _ in range(LOST):
+            transaction = connection.transaction()
+            await transaction.start()
+            sql = "select pg_current_xact_id()::text::bigint, pg_logical_emit_message(true, 'lost', repeat('x', 40000))"
+            xid = await connection.fetchval(sql)
+            await transaction.rollback()
+    finally:
+        connection.terminate()
+    return xid
+
+
+async def next_transaction(server: OwnServer) -> int:
+    connection = await asyncpg.connect(server.postgres_url)
+    try:
+        number: int = await connection.fetchval("select pg_snapshot_xmax(pg_current_snapshot())::text::bigint")
+        return number
+    finally:
+        await connection.close()
+
+
+async def ready(server: OwnServer) -> None:
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                connection = await asyncpg.connect(server.postgres_url, timeout=2)
+            except (OSError, asyncpg.PostgresError):
+                await asyncio.sleep(0.05)
+                continue
+            await connection.close()
+            return
