@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tertulia.kernel.db import Database
 from tests.server import OwnServer, Server
+from tests.system.faults import Queue
 from tests.system.histories import (
     Act,
     Arrive,
@@ -136,6 +137,30 @@ def test_they_add_up_when_events_are_in_the_log_long_before_anybody_can_see_what
 
         every_history()
         print(played.world.counts)
+
+
+async def test_a_listener_who_heard_of_joining_before_anybody_can_see_it_may_go_to_another_process(
+    own_server: OwnServer,
+) -> None:
+    user, owner = own_server.members[0], own_server.owner
+    data = {"subscriptions": '[{"name": "brand new"}]'}
+    with second_web(own_server, own_server.folder) as other:
+        async with (
+            Queue(user, own_server.url) as queue,
+            own_server.async_client(user) as joiner,
+            own_server.async_client(owner) as speaker,
+        ):
+            assert (await speaker.post("users/me/subscriptions", data=data)).status_code == 200
+            with slow_standby(own_server.postgres_url, 1.0):
+                joining = asyncio.create_task(joiner.post("users/me/subscriptions", data=data))
+                while not any(event.get("op") == "add" for event in (await queue.ask())["events"]):
+                    pass
+                assert not joining.done(), "the event came before the change can be seen"
+                await queue.ask(other.url, dont_block="true")
+                await joining
+            message = {"type": "channel", "to": "brand new", "topic": "hello", "content": "who hears this?"}
+            sent = (await speaker.post("messages", data=message)).json()["id"]
+            await queue.hear(sent, other.url)
 
 
 class _played:  # noqa: N801 -- used as a function

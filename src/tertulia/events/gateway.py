@@ -13,7 +13,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 import nats.errors
 import structlog
@@ -47,6 +47,14 @@ Memberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
 Refresh = Callable[[Reader, Caller], Awaitable[Caller]]
 """The caller as of this reader's snapshot; refuses who has no account any more."""
 LoadState = Callable[[Reader, Caller], Awaitable[dict[str, Any]]]
+
+
+class Joined(NamedTuple):
+    """What a user belongs to, and the number in the log after which there may be changes of that not in it."""
+
+    snapshot: Snapshot
+    memberships: dict[int, SeqSet]
+    start: int
 
 
 class Gateway:
@@ -137,7 +145,7 @@ class Gateway:
         )
         await put_record(self._nc, record)
         try:
-            queue = await self._add(record, feed, snapshot, memberships, start)
+            queue = await self._add(record, feed, Joined(snapshot, memberships, start), start)
             queue.kept_at = time.monotonic()
         except QueueEnded as reason:
             raise StreamUnavailable(str(reason)) from reason
@@ -219,15 +227,20 @@ class Gateway:
             return None
         if after > info.last_seq and not await self._refilled(feed, after):
             raise never_issued(after)
-        async with self._database.snapshot() as reader:
-            snapshot = await read_snapshot(reader)
-            memberships = await self._memberships(reader, record.user_id)
+        joined = await self._read_memberships(feed, record.user_id)
         self._let_go(queue_id, moved=True)
         await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
         try:
-            return await self._add(record, feed, snapshot, memberships, after)
+            return await self._add(record, feed, joined, after)
         except QueueEnded:
             return None
+
+    async def _read_memberships(self, feed: Feed, user_id: int) -> "Joined":
+        head = feed.head
+        async with self._database.snapshot() as reader:
+            snapshot = await read_snapshot(reader)
+            memberships = await self._memberships(reader, user_id)
+        return Joined(snapshot, memberships, await feed.start_of(snapshot, head))
 
     async def _beginning(self, feed: Feed) -> int:
         """The number before the first that the log still has: the start of a queue in a realm without older events."""
@@ -243,16 +256,15 @@ class Gateway:
                 return True
         return False
 
-    async def _add(
-        self, record: QueueRecord, feed: Feed, joined: Snapshot, memberships: dict[int, SeqSet], after: int
-    ) -> Queue:
+    async def _add(self, record: QueueRecord, feed: Feed, joined: "Joined", after: int) -> Queue:
         queue = Queue(record.id, record.user_id, role=record.role, options=record.options, snapshot=record.snapshot)
-        queue.joined = joined
-        queue.history = memberships
-        queue.channels = {channel for channel, history in memberships.items() if history.is_open}
+        queue.joined = joined.snapshot
+        queue.history = joined.memberships
+        queue.channels = {channel for channel, history in joined.memberships.items() if history.is_open}
         queue.acknowledged = queue.issued = after
         queue.idle_seconds = record.idle_seconds
-        await feed.admit(queue, after)
+        # The client may have heard of a membership before the database shows it: look for it in the log as well.
+        await feed.admit(queue, min(after, joined.start))
         if self._feeds.get(record.realm_id) is not feed:
             raise StreamUnavailable("the epoch ended while the queue was being made")
         self._queues[queue.id] = queue, feed, record
