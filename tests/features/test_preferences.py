@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
+import tertulia.preferences.routes
+from tertulia.kernel.settings import Settings
+from tertulia.logins.login import PasswordLogin
+from tests.features.browser import PASSWORD, Browser, person
+from tests.features.counting import counting
 from tests.features.realm import Realm, listening, people_events
-from tests.features.stage import at_once
+from tests.features.stage import Stage, at_once
 from tests.talk import Json, Queue, Speaker, check_error, check_success
 
 TYPES = ["user_settings", "muted_users", "alert_words"]
@@ -124,6 +129,33 @@ def test_two_clients_change_settings_at_once(realm: Realm) -> None:
     with listen(realm.member) as queue:
         assert set(at_once([lambda n=n: work(n) for n in range(16)])) == {200}  # type: ignore[misc]
         assert continued(queue) == state(realm.member)
+
+
+def test_a_new_password_ends_the_sessions_of_all_other_browsers(stage: Stage) -> None:
+    user = person(stage)
+    here, there = Browser(stage.server.url), Browser(stage.server.url)
+    try:
+        for browser in (here, there):
+            browser.log_in(user)
+        check_success(
+            here.request("PATCH", "settings", old_password=PASSWORD, new_password="amber kettles hum at dawn")
+        )
+        assert here.get("users/me")["user_id"] == user.user_id
+        check_error(there.request("GET", "users/me"), "UNAUTHORIZED", 401)
+    finally:
+        here.http.close()
+        there.http.close()
+
+
+async def test_a_request_asks_as_much_of_the_database_for_many_settings_as_for_one(realm: Realm) -> None:
+    login = {"login": lambda database: PasswordLogin(database, Settings())}
+    async with counting(realm.stage.server.postgres_url, tertulia.preferences.routes, **login) as counter:
+
+        async def cost(**fields: str) -> int:
+            return await counter.cost(realm.member.user, "PATCH", "settings", realm.host, **fields)
+
+        many = dict.fromkeys(["high_contrast_mode", "fluid_layout_width", "translate_emoticons"], "true")
+        assert await cost(enter_sends="true") == await cost(**many) <= 4
 
 
 # Muted users and alert words

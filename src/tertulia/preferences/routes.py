@@ -7,9 +7,11 @@ from typing import Annotated, TypeVar, get_type_hints
 import msgspec
 
 from tertulia.kernel.auth import Human
+from tertulia.kernel.cookies import session_digest
 from tertulia.kernel.db import Database
-from tertulia.kernel.endpoint import patch
+from tertulia.kernel.endpoint import Call, patch
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
 from tertulia.logins.login import PasswordLogin
 from tertulia.preferences.actions import change_settings, check_wishes
 from tertulia.preferences.model import UserSettings, Wishes
@@ -43,8 +45,10 @@ def taking(settings: type[msgspec.Struct]) -> Callable[[Function], Function]:
 @taking(UserSettings)
 async def change_own_settings(
     caller: Human,
+    call: Call,
     database: Database,
     login: PasswordLogin,
+    settings: Settings,
     *,
     full_name: str | None = None,
     timezone: Timezone | None = None,
@@ -54,13 +58,14 @@ async def change_own_settings(
 ) -> None:
     """Change your settings: only what is passed becomes another.
 
-    A new password needs the old one, and ends all your browser sessions.
+    A new password needs the old one, and ends all your browser sessions but this one.
     """
-    settings = {name: value for name, value in chosen.items() if value is not None}
-    wishes = check_wishes(Wishes(settings, full_name, timezone))
+    wanted = {name: value for name, value in chosen.items() if value is not None}
+    wishes = check_wishes(Wishes(wanted, full_name, timezone))
     if new_password is not None:
         if old_password is None:
             raise Refusal("old_password is missing")
-        await login.change_password(caller, old_password, new_password)
+        this_one = session_digest(call, settings)
+        await login.change_password(caller, old_password, new_password, keep_session=this_one)
     async with database.transaction() as tx:
         await change_settings(tx, caller, wishes)
