@@ -5,6 +5,7 @@ Rows are counted by PostgreSQL (pg_stat_user_tables), statements by pg_stat_stat
 """
 
 import json
+import re
 import subprocess
 import sys
 import time
@@ -17,6 +18,7 @@ from typing import Any
 import psycopg2
 import pytest
 
+from tertulia.messages import windows
 from tertulia.reads import queries as read_queries
 from tests.server import OwnServer
 from tests.talk import Speaker
@@ -200,6 +202,28 @@ def test_unread_messages_are_found_by_one_index_scan_per_gap(site: Site, mode: s
         assert above["Node Type"] == "Nested Loop"
         assert above["Plans"][0]["Node Type"] == "CTE Scan"
         assert above["Plans"][0]["CTE Name"] == "gaps"
+
+
+def test_everything_received_is_found_whatever_the_sizes_of_its_conversations(site: Site) -> None:
+    reader = site.server.members[1].user_id
+    site.fill(channels=40, messages=400, subscribers=FEW)  # many small ones
+    [large] = site.fill(channels=1, messages=500, subscribers=FEW)
+    site.ask(
+        "update read_state set history = '{[1,20),[40,)}' where user_id = %s and conversation_id = %s", reader, large
+    )
+    [(newest,)] = site.ask("select max(id) from message")
+    for limit in (1, 2, 30, 100, 1000):
+        for anchor in (0, newest // 2, newest - 50, newest, windows.NEWEST):
+            for found, compare, direction in ((windows._BEFORE_MINE, "<=", "desc"), (windows._AFTER_MINE, ">=", "asc")):
+                plain = f"""
+                select message.id from message join read_state using (conversation_id)
+                where user_id = %s and upper_inf(history) and seq <@ history and message.id {compare} %s
+                order by message.id {direction} limit %s
+                """
+                asked = re.sub(r"\$(\d)", lambda match: ("%(a)s", "%(b)s", "%(c)s")[int(match[1]) - 1], found)
+                with site.pg.cursor() as cursor:
+                    cursor.execute(asked, {"a": reader, "b": anchor, "c": limit})
+                    assert cursor.fetchall() == site.ask(plain, reader, anchor, limit)
 
 
 def _unread_readers(site: Site) -> tuple[int, int]:
