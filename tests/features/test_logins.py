@@ -180,7 +180,9 @@ def test_an_attempt_that_was_cut_off_counts_but_nobody_waits_for_it_after_a_minu
 async def test_the_worker_forgets_what_no_longer_counts(server: Server) -> None:
     realm = "(select id from realm where subdomain = '')"
     async with await Database.connect(server.postgres_url, shards=4, size=1) as database:
-        sql = f"insert into login_failure (realm_id, username_key, failed_at) values ({realm}, 'old and new', now() - $1::interval)"
+        sql = f"""
+        insert into login_failure (realm_id, username_key, failed_at) values ({realm}, 'old and new', now() - $1::interval)
+        """
         for age in (timedelta(days=2), timedelta(hours=25), timedelta(minutes=5)):
             await database.pool.execute(sql, age)
         await forget_old_failures(database)
