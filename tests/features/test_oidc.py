@@ -25,7 +25,7 @@ from tertulia.sessions.origin import local_path
 from tertulia.sessions.provider import Provider, ProviderFailure
 from tests.features.browser import person
 from tests.features.crooked_provider import CLIENT_ID, CLIENT_SECRET, CrookedProvider, Json, crooked_provider
-from tests.features.stage import Backstage, Stage, Web
+from tests.features.stage import Backstage, Stage, Web, at_once
 from tests.server import Server, User
 from tests.talk import Speaker, check_success, unique
 
@@ -197,6 +197,21 @@ def test_an_account_is_made_only_where_everybody_may_join(
     provider.person |= {"sub": secrets.token_hex(8), "email_verified": False}
     browser.cookies.clear()
     assert "verified" in check_failed(browser, _back(browser), 403)
+
+
+def test_two_first_logins_at_the_same_moment_make_one_account(
+    stage: Stage, provider: CrookedProvider, browser: httpx.Client, web: Web
+) -> None:
+    stage.sql("""update realm set settings = '{"invite_required": false}' where subdomain = %s""", OPEN)
+    email = unique("newcomer").replace(" ", ".") + "@example.com"
+    provider.person = {"sub": secrets.token_hex(8), "email": email, "email_verified": True}
+    host = {"host": f"{OPEN}.localhost"}
+    with httpx.Client(base_url=web.url, timeout=30, trust_env=False, headers=host) as other:
+        browser.headers.update(host)
+        replies = at_once([lambda: _back(browser), lambda: _back(other)])
+        assert [reply.headers.get("location") for reply in replies] == ["/", "/"]
+        ids = {one.get("/api/v1/sessions/current").json()["user_id"] for one in (browser, other)}
+    assert len(ids) == 1
 
 
 def _back(browser: httpx.Client) -> httpx.Response:
