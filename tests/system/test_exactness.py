@@ -1,6 +1,7 @@
 """State at registration + events = state at any later registration, whatever happens at the same time."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -40,8 +41,9 @@ from tests.system.web_process import second_web
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 
-HISTORIES = 210
-LATE_HISTORIES = 20
+# A longer run: TERTULIA_HISTORIES=5000 bin/test tests/system/test_exactness.py --timeout 36000
+HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "210"))
+LATE_HISTORIES = HISTORIES // 10
 PEOPLE = 4
 
 _process = st.integers(0, 1)

@@ -18,6 +18,8 @@ Edit = tuple[list[int], list[int], list[int], list[int]]
 async def edit_group(tx: Transaction, caller: Caller, group_id: int, edit: Edit) -> None:
     """Change who and what is in a group, all or nothing."""
     group = await hold_group(tx, caller, group_id, *_actions_of(edit, caller.user_id))
+    # All people at once, in their order: whoever changes several of them meanwhile must not wait in a circle with us.
+    await check_users(tx, caller.realm_id, sorted({*edit[0], *edit[1]}))
     for ids, change in zip(edit, (add_members, remove_members, add_subgroups, remove_subgroups), strict=True):
         if ids:
             await change(tx, caller.realm_id, group, sorted(set(ids)))
