@@ -11,7 +11,8 @@ from typing import NamedTuple
 from tertulia.engines import find_postgres
 from tertulia.kernel.settings import load_settings
 
-_TEXT_WITH_COLON = re.compile(r"'[^']*:\w[^']*'")
+_TEXT = re.compile(r"'[^']*'")
+_VARIABLE = re.compile(r":\w")
 _PARAMETER = re.compile(r"\$(\d+)")
 
 
@@ -47,7 +48,7 @@ def script(statements: Sequence[Statement], *, begin: str | None = "begin") -> t
             return f":{name}{cast}"
 
         text = re.sub(r"--[^\n]*", "", statement.sql)
-        text = _TEXT_WITH_COLON.sub(_without_colons, text)
+        text = _TEXT.sub(_without_colons, text)
         lines.append(" ".join(_PARAMETER.sub(place, text).split()) + ";")
     if begin:
         lines = [f"{begin};", *lines, "commit;"]
@@ -56,7 +57,7 @@ def script(statements: Sequence[Statement], *, begin: str | None = "begin") -> t
 
 def _without_colons(match: re.Match[str]) -> str:
     """pgbench would take what follows a colon for one of its variables, even inside a text."""
-    return "(" + match[0].replace(":", "'||chr(58)||'") + ")"
+    return "(" + match[0].replace(":", "'||chr(58)||'") + ")" if _VARIABLE.search(match[0]) else match[0]
 
 
 def literal(value: object) -> str:
