@@ -1,8 +1,8 @@
-"""The gateway: feeds and queues of one web process.
+"""The gateway: the event queues of one web process.
 
 Lifecycle: `open` before the first request, `drain` when the process is asked to stop (polls end with a heartbeat, so that
-clients go elsewhere), `close` at the end. Between them three tasks run: the watch of the epoch, the audit that finds what
-no later event would reveal, and the sweep of queues nobody polls.
+clients go elsewhere), `close` at the end. Between them three tasks run: the watch of the epoch and the audit of the
+feeds (feeds.py), and the sweep of queues nobody polls.
 Invariants:
 - An event is delivered or the queue is declared dead: a new epoch, a lost stream or a hole in the log ends the queues.
 - A queue lives in one process at a time: whoever takes one over tells the others to let go of theirs.
@@ -12,23 +12,21 @@ import asyncio
 import time
 import uuid
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any, NamedTuple
 
-import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.aio.subscription import Subscription
 
-from tertulia.events.epoch import EpochRecord, EpochWatch, ensure_buckets
+from tertulia.events.epoch import ensure_buckets
 from tertulia.events.feed import Feed, QueueEnded
+from tertulia.events.feeds import Feeds
 from tertulia.events.options import QueueOptions
 from tertulia.events.queue import Queue
 from tertulia.events.ranges import SeqSet
 from tertulia.events.snapshot import Snapshot, parse_snapshot
 from tertulia.events.store import QueueRecord, drop_record, find_record, is_queue_id, put_record
-from tertulia.events.stream import EventStream, StreamUnavailable, live_subject, parse_live
+from tertulia.events.stream import StreamUnavailable
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.errors import Refusal
@@ -37,7 +35,6 @@ from tertulia.kernel.settings import Settings
 log = structlog.get_logger()
 
 SWEEP_SECONDS = 20.0
-FEED_IDLE_SECONDS = 120.0
 CLAIM = "queue.claim"
 REFILL_LOOKS = 10
 REFILL_PAUSE = 0.2
@@ -69,24 +66,19 @@ class Gateway:
         self._database = database
         self._memberships = memberships
         self._refresh = refresh
-        self._stream = EventStream(nc, settings.shards)
-        self._watch = EpochWatch(nc, settings.audit_seconds, self._epoch_changed)
+        self._feeds = Feeds(nc, settings, lambda queue: self._let_go(queue.id))
+        self._stream = self._feeds.stream
         self._name = uuid.uuid4().hex
-        self._feeds: dict[int, Feed] = {}
-        self._opening: dict[int, asyncio.Task[Feed]] = {}
-        self._subscriptions: dict[int, Subscription] = {}
         self._queues: dict[str, tuple[Queue, Feed, QueueRecord]] = {}
         self._taking_over: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
         self._keeping: set[asyncio.Task[None]] = set()
-        self._empty_since: dict[int, float] = {}
         self._tasks: list[asyncio.Task[None]] = []
-        self._audit_now = asyncio.Event()
 
     async def open(self) -> None:
         """Start watching. Waits for NATS, not for the relay: a new installation has no epoch yet."""
         await ensure_buckets(self._nc, self.settings.nats_replicas)
         await self._nc.subscribe(f"{CLAIM}.*", cb=self._claimed)
-        self._tasks = [asyncio.create_task(run()) for run in (self._watch.run, self._audit, self._sweep)]
+        self._tasks = [asyncio.create_task(run()) for run in (self._feeds.watch, self._feeds.audit, self._sweep)]
 
     def drain(self) -> None:
         """End every waiting poll with a heartbeat."""
@@ -98,14 +90,13 @@ class Gateway:
         """Stop all tasks."""
         for task in self._tasks:
             task.cancel()
-        for feed in self._feeds.values():
-            feed.close()
+        self._feeds.close()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     @property
     def is_ready(self) -> bool:
         """Whether queues can be registered here."""
-        return self._watch.current is not None and self._nc.is_connected
+        return self._feeds.has_epoch and self._nc.is_connected
 
     @property
     def queue_count(self) -> int:
@@ -123,7 +114,7 @@ class Gateway:
         self, caller: Caller, options: QueueOptions, idle_seconds: int, load_state: LoadState
     ) -> tuple[QueueRecord, dict[str, Any]]:
         """Read the state and make a queue of everything the state does not hold."""
-        feed = await self._feed(caller.realm_id)
+        feed = await self._feeds.get(caller.realm_id)
         head = feed.head
         async with self._database.snapshot() as reader:
             snapshot = await read_snapshot(reader)
@@ -214,9 +205,9 @@ class Gateway:
         record = await find_record(self._nc, queue_id)
         if record is None or record.user_id != caller.user_id or record.role != caller.role:
             return None
-        feed = await self._feed(record.realm_id)
+        feed = await self._feeds.get(record.realm_id)
         if record.epoch > feed.epoch:
-            self._watch.reconnected()  # look at once
+            self._feeds.look_again()
             raise StreamUnavailable("this process has not heard of the new epoch yet")
         if record.epoch != feed.epoch:
             return None
@@ -235,7 +226,7 @@ class Gateway:
         except QueueEnded:
             return None
 
-    async def _read_memberships(self, feed: Feed, user_id: int) -> "Joined":
+    async def _read_memberships(self, feed: Feed, user_id: int) -> Joined:
         head = feed.head
         async with self._database.snapshot() as reader:
             snapshot = await read_snapshot(reader)
@@ -256,7 +247,7 @@ class Gateway:
                 return True
         return False
 
-    async def _add(self, record: QueueRecord, feed: Feed, joined: "Joined", after: int) -> Queue:
+    async def _add(self, record: QueueRecord, feed: Feed, joined: Joined, after: int) -> Queue:
         queue = Queue(record.id, record.user_id, role=record.role, options=record.options, snapshot=record.snapshot)
         queue.joined = joined.snapshot
         queue.history = joined.memberships
@@ -265,7 +256,7 @@ class Gateway:
         queue.idle_seconds = record.idle_seconds
         # The client may have heard of a membership before the database shows it: look for it in the log as well.
         await feed.admit(queue, min(after, joined.start))
-        if self._feeds.get(record.realm_id) is not feed:
+        if not self._feeds.is_current(feed):
             raise StreamUnavailable("the epoch ended while the queue was being made")
         self._queues[queue.id] = queue, feed, record
         return queue
@@ -282,104 +273,9 @@ class Gateway:
         if msg.data != self._name.encode():
             self._let_go(msg.subject.removeprefix(f"{CLAIM}."), moved=True)
 
-    # Feeds
-
-    async def _feed(self, realm_id: int) -> Feed:
-        feed = self._feeds.get(realm_id)
-        if feed is not None:
-            return feed
-        task = self._opening.get(realm_id)
-        if task is None:
-            task = self._opening[realm_id] = asyncio.create_task(self._open_feed(realm_id))
-            task.add_done_callback(lambda _: self._opening.pop(realm_id, None))
-        return await asyncio.shield(task)
-
-    async def _open_feed(self, realm_id: int) -> Feed:
-        current = self._watch.current
-        if current is None:
-            raise StreamUnavailable("no relay has opened the event log yet")
-        feed = Feed(self._stream, realm_id, current.epoch, self._bury_queue)
-
-        async def receive(msg: Msg) -> None:
-            feed.receive(parse_live(msg))
-
-        subscription = await self._nc.subscribe(live_subject(feed.shard, realm_id), cb=receive)
-        try:
-            # The server must know of the subscription before the end of the log is looked up: nothing falls between.
-            await self._nc.flush()
-            await feed.open()
-        except (nats.errors.Error, StreamUnavailable, OSError) as error:
-            await _unsubscribe(subscription)
-            raise StreamUnavailable(f"opening the log of realm {realm_id}: {error!r}") from error
-        if self._watch.current is not current:
-            await _unsubscribe(subscription)
-            raise StreamUnavailable("the epoch ended")
-        self._feeds[realm_id] = feed
-        self._subscriptions[realm_id] = subscription
-        return feed
-
-    async def _close_feed(self, realm_id: int) -> None:
-        feed = self._feeds.pop(realm_id, None)
-        if feed is not None:
-            feed.close()
-            await _unsubscribe(self._subscriptions.pop(realm_id))
-
-    # Watching
-
     def reconnected(self) -> None:
         """NATS is back: anything may have been missed."""
-        self._watch.reconnected()
-        self._audit_now.set()
-
-    def _epoch_changed(self, record: EpochRecord) -> None:
-        log.info("epoch", epoch=record.epoch, queues=len(self._queues))
-        self._bury(lambda feed: feed.epoch != record.epoch)
-
-    def _bury(self, is_dead: Callable[[Feed], bool]) -> None:
-        """Declare the queues of feeds dead: their clients register again."""
-        for queue_id, (_, feed, _) in list(self._queues.items()):
-            if is_dead(feed):
-                self._let_go(queue_id)
-        for realm_id, feed in list(self._feeds.items()):
-            if is_dead(feed):
-                del self._feeds[realm_id]
-                feed.close()
-                closing = asyncio.ensure_future(_unsubscribe(self._subscriptions.pop(realm_id)))
-                closing.add_done_callback(lambda done: done.exception())
-
-    def _bury_queue(self, queue: Queue) -> None:
-        self._let_go(queue.id)
-
-    async def _audit(self) -> None:
-        while True:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._audit_now.wait(), self.settings.audit_seconds)
-            self._audit_now.clear()
-            shards: dict[int, list[Feed]] = {}
-            for feed in self._feeds.values():
-                shards.setdefault(feed.shard, []).append(feed)
-            for shard, feeds in shards.items():
-                try:
-                    await self._audit_shard(shard, feeds)
-                except StreamUnavailable as reason:
-                    log.debug("audit not possible now", shard=shard, reason=str(reason))
-                except Exception:
-                    log.exception("audit failed", shard=shard)
-
-    async def _audit_shard(self, shard: int, feeds: list[Feed]) -> None:
-        current = self._watch.current
-        assert current is not None
-        info = await self._stream.info(shard, current.epoch)
-        announced = current.streams.get(str(shard))
-        if self._watch.current is not current:
-            return
-        if info is None or announced is None or info.created != announced.created:
-            log.error("the event stream is gone or another one: its queues end", shard=shard)
-            self._bury(lambda feed: feed.shard == shard)
-            return
-        lasts = await self._stream.lasts(shard, current.epoch, [feed.subject for feed in feeds])
-        for feed in feeds:
-            feed.expect(lasts.get(feed.subject, 0))
+        self._feeds.look_again()
 
     async def _sweep(self) -> None:
         while True:
@@ -388,13 +284,7 @@ class Gateway:
             for queue_id, (queue, _, _) in list(self._queues.items()):
                 if queue.is_idle(now):
                     self._let_go(queue_id)
-            for realm_id, feed in list(self._feeds.items()):
-                since = self._empty_since.setdefault(realm_id, now)
-                if feed.queues:
-                    del self._empty_since[realm_id]
-                elif now - since > FEED_IDLE_SECONDS:
-                    del self._empty_since[realm_id]
-                    await self._close_feed(realm_id)
+            await self._feeds.sweep()
 
 
 # Whatever the snapshot sees was flushed before it could be seen, so all that commits from the flushed end on is new. Not
@@ -421,8 +311,3 @@ def bad_queue(queue_id: str) -> Refusal:
 def never_issued(event_id: int) -> Refusal:
     """An acknowledgement of an event that this queue never gave out."""
     return Refusal(f"Event {event_id} was not in this queue.")
-
-
-async def _unsubscribe(subscription: Subscription) -> None:
-    with suppress(nats.errors.Error, OSError):
-        await subscription.unsubscribe()
