@@ -59,9 +59,11 @@ def test_nothing_but_the_line_is_on_standard_output(server: Server) -> None:
 
 def test_the_demo_people_have_talked_in_public_and_private(server: Server) -> None:
     with server.client(server.owner) as client:
-        page = client.get("messages", params={"anchor": "newest", "num_before": 100, "num_after": 0}).json()
+        # The oldest: whatever other tests have said on this server came later.
+        page = client.get("messages", params={"anchor": "oldest", "num_before": 0, "num_after": 20}).json()
     assert len(page["messages"]) >= 8
-    assert {message["display_recipient"] for message in page["messages"]} >= {"general", "board"}
+    channels = {message["display_recipient"] for message in page["messages"] if message["type"] == "stream"}
+    assert channels >= {"general", "board"}
 
 
 def test_sigterm_stops_all_it_started_and_a_second_start_has_everything(folder: Path) -> None:
