@@ -27,6 +27,7 @@ from tertulia.events.ranges import SeqSet
 from tertulia.events.snapshot import Snapshot, parse_snapshot
 from tertulia.events.store import QueueRecord, drop_record, find_record, is_queue_id, put_record
 from tertulia.events.stream import StreamUnavailable
+from tertulia.events.wake import WakeUps
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.errors import Refusal
@@ -69,6 +70,7 @@ class Gateway:
         self._feeds = Feeds(nc, settings, lambda queue: self._let_go(queue.id))
         self._stream = self._feeds.stream
         self._name = uuid.uuid4().hex
+        self._wake_ups = WakeUps()
         self._queues: dict[str, tuple[Queue, Feed, QueueRecord]] = {}
         self._taking_over: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
         self._keeping: set[asyncio.Task[None]] = set()
@@ -254,6 +256,7 @@ class Gateway:
         queue.channels = {channel for channel, history in joined.memberships.items() if history.is_open}
         queue.acknowledged = queue.issued = after
         queue.idle_seconds = record.idle_seconds
+        queue.wake = self._wake_ups.wake
         # The client may have heard of a membership before the database shows it: look for it in the log as well.
         await feed.admit(queue, min(after, joined.start))
         if not self._feeds.is_current(feed):

@@ -14,7 +14,9 @@ import msgspec
 from tertulia.events.gateway import Gateway, bad_queue, never_issued
 from tertulia.events.logged import Presenter
 from tertulia.events.queue import Queue
+from tertulia.events.wake import end
 from tertulia.kernel.call import Call, ClientGone
+from tertulia.kernel.departure import Departure
 
 MAX_EVENTS_PER_REPLY = 1000
 _HEAD = b'{"events":['
@@ -54,17 +56,16 @@ class Polls:
         waiter = queue.waiter = loop.create_future()
         settings = self._gateway.settings
         pause = settings.heartbeat_seconds + random.uniform(0, settings.heartbeat_jitter_seconds)
-        timer = loop.call_later(pause, _end, waiter)
-        gone = asyncio.ensure_future(call.gone())
-        gone.add_done_callback(lambda _: _end(waiter))
+        timer = loop.call_later(pause, end, waiter)
+        departure = Departure(call.gone(), lambda: end(waiter))
         try:
             await waiter
         finally:
             timer.cancel()
             if queue.waiter is waiter:
                 queue.waiter = None
-            has_gone = gone.done()
-            gone.cancel()
+            has_gone = departure.is_noticed
+            departure.close()
         if has_gone:
             raise ClientGone
 
@@ -81,8 +82,3 @@ class Polls:
             if len(texts) == MAX_EVENTS_PER_REPLY:
                 break
         return msgspec.Raw(_HEAD + b",".join(texts) + _FOOT)
-
-
-def _end(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)

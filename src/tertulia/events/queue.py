@@ -7,11 +7,13 @@ second one ends the first with a heartbeat.
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 
 from tertulia.events.logged import Logged
 from tertulia.events.options import QueueOptions
 from tertulia.events.ranges import SeqSet
 from tertulia.events.snapshot import Snapshot
+from tertulia.events.wake import end
 from tertulia.kernel.auth import Role
 
 MAX_PENDING = 10_000
@@ -42,6 +44,7 @@ class Queue:
         "snapshot",
         "user_id",
         "waiter",
+        "wake",
     )
 
     def __init__(self, id: str, user_id: int, *, role: int, options: QueueOptions, snapshot: Snapshot) -> None:
@@ -71,6 +74,7 @@ class Queue:
         self.kept_at = float("-inf")
         """When this process last put off the end of the queue's record."""
         self.waiter: asyncio.Future[None] | None = None
+        self.wake: Callable[[asyncio.Future[None]], None] = end
 
     def replay(self, logged: Logged) -> None:
         """Take an event of the log in order, deciding alone whether it is for this listener."""
@@ -125,8 +129,8 @@ class Queue:
             self.overflowed = True  # from here on everything is read from the log, or there would be a hole
             return
         self.pending.append(logged)
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
+        if self.waiter is not None and len(self.pending) == 1:  # whoever waits has nothing pending: the first one wakes
+            self.wake(self.waiter)
 
     def acknowledge(self, last_event_id: int) -> None:
         """Forget what the client has."""
@@ -140,5 +144,5 @@ class Queue:
 
     def end_wait(self) -> None:
         """End the waiting request, if there is one."""
-        if self.waiter is not None and not self.waiter.done():
-            self.waiter.set_result(None)
+        if self.waiter is not None:
+            end(self.waiter)
