@@ -1,6 +1,6 @@
 """The bare engine of long polls: uvicorn with our settings, and an application that does nothing but hold and release.
 
-python -m bench.bare_polls PORT; reads the body to release from standard input.
+python -m bench.bare_polls PORT; reads the answer to release, an HTTP response as our server sent it, from standard input.
 """
 
 import asyncio
@@ -11,7 +11,6 @@ import uvicorn
 import uvloop
 
 from tertulia.app import KEEP_ALIVE_SECONDS
-from tertulia.kernel.http import _JSON
 
 _START = {"type": "http.response.start", "status": 200}
 
@@ -19,31 +18,34 @@ _START = {"type": "http.response.start", "status": 200}
 class Holder:
     """GET /poll waits; POST /release lets all go; GET /waiting tells how many wait."""
 
-    def __init__(self, body: bytes) -> None:
-        self._body = body
+    def __init__(self, answer: bytes) -> None:
+        head, _, self._body = answer.partition(b"\r\n\r\n")
+        lines = [line.partition(b": ") for line in head.split(b"\r\n")[1:]]
+        # What uvicorn writes itself is left to it.
+        self._headers = [(name, value) for name, _, value in lines if name not in (b"date", b"server")]
         self._released = asyncio.Event()
         self._waiting = 0
 
     async def __call__(self, scope: dict[str, Any], receive: Any, send: Any) -> None:
-        body = b"{}"
+        body, headers = b"{}", [(b"content-length", b"2")]
         if scope["path"] == "/poll":
             self._waiting += 1
             await self._released.wait()
             self._waiting -= 1
-            body = self._body
+            body, headers = self._body, self._headers
         elif scope["path"] == "/waiting":
-            body = str(self._waiting).encode()
+            body = b"%2d" % self._waiting
+            headers = [(b"content-length", b"%d" % len(body))]
         elif scope["path"] == "/release":
             self._released.set()
             self._released = asyncio.Event()
-        headers = [*_JSON, (b"x-request-id", b"0123456789abcdef"), (b"content-length", b"%d" % len(body))]
         await send({**_START, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
 
-async def _serve(port: int, body: bytes) -> None:
+async def _serve(port: int, answer: bytes) -> None:
     config = uvicorn.Config(
-        Holder(body),
+        Holder(answer),
         host="127.0.0.1",
         port=port,
         http="httptools",

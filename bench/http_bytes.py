@@ -52,6 +52,11 @@ class Answer:
         return bytes(self._buffer[9:12]) in (b"200", b"304")
 
     @property
+    def head(self) -> bytes:
+        """The status line and the headers."""
+        return bytes(self._buffer[: self._body_at])
+
+    @property
     def body(self) -> bytes:
         return bytes(self._buffer[self._body_at : self._end])
 

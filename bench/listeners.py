@@ -38,6 +38,7 @@ class Round(msgspec.Struct):
     reply_seconds: float
     """Until the trigger itself was answered."""
     bytes_each: int
+    head: bytes
     body: bytes
 
 
@@ -151,7 +152,9 @@ class _Crowd:
             await asyncio.sleep(0.001)
         times = sorted(poll.at - started for poll in self.polls)
         one = self.polls[0]
-        return Round(times[-1], times[len(times) // 2], trigger.at - started, one.size, one.answer.body)
+        return Round(
+            times[-1], times[len(times) // 2], trigger.at - started, one.size, one.answer.head, one.answer.body
+        )
 
 
 async def _work() -> None:

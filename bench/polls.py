@@ -61,7 +61,7 @@ def measure(*, quick: bool) -> Report:
         queue_memory = (rss_bytes(stage.pids["web"]) - empty) / polls
         sender = stage.server.members[0]
         ours = hold(stage, people, registered, send_request(channel.stream_id, sender), rounds)
-    bare = hold_bare(polls, ours.rounds[-1].body, rounds)
+    bare = hold_bare(polls, ours.rounds[-1], rounds)
     figures = [
         Figure(
             "until all have the message",
@@ -104,9 +104,9 @@ def hold(stage: Stage, people: Sequence[User], registered: Sequence[Registered],
     return run_rounds(crowd, stage.pids["web"], lambda: waiting_polls(stage.server.url))
 
 
-def hold_bare(polls: int, body: bytes, rounds: int) -> Held:
+def hold_bare(polls: int, answer: Round, rounds: int) -> Held:
     port = free_port()
-    with bare_server(port, body) as pid:
+    with bare_server(port, answer.head + answer.body) as pid:
         url = f"http://127.0.0.1:{port}"
         crowd = Crowd(port, [request("GET", "/poll")] * polls, [0] * polls, request("POST", "/release"), rounds)
         return run_rounds(crowd, pid, lambda: int(read(f"{url}/waiting")))
@@ -151,10 +151,10 @@ def read(url: str) -> bytes:
 
 
 @contextmanager
-def bare_server(port: int, body: bytes) -> Iterator[int]:
+def bare_server(port: int, answer: bytes) -> Iterator[int]:
     process = subprocess.Popen([sys.executable, "-m", "bench.bare_polls", str(port)], stdin=subprocess.PIPE, cwd=ROOT)
     assert process.stdin is not None
-    process.stdin.write(body)
+    process.stdin.write(answer)
     process.stdin.close()
     try:
         deadline = time.monotonic() + 20
