@@ -4,6 +4,7 @@
 this process remembers beyond it. It answers where each stream stands, or raises ChainBroken:
 - the stream is missing, or another one of the same name stands in its place;
 - an event known to be stored is gone although it is younger than the retention time, or another one has its number;
+- somebody else took a number while this process was sending, so that an event of ours is missing before a later one;
 - the database is another one (system identifier, timeline), or its slot was moved or made by somebody else.
 A stream that ends before the known event may have lost its tail in a power cut: the slot still has it, the session
 refills it, and the numbers must come out the same (publisher.py).
@@ -26,7 +27,7 @@ import structlog
 from nats.aio.client import Client
 
 from tertulia.events import checkpoint
-from tertulia.events.checkpoint import CONFIRMABLE, Mark, State
+from tertulia.events.checkpoint import CONFIRMABLE, Mark, Memory, State
 from tertulia.events.epoch import EpochRecord, EpochStream, ensure_buckets, read_epoch, write_epoch
 from tertulia.events.publisher import RESERVE, ChainBroken, Shard
 from tertulia.events.replication import Identity
@@ -55,14 +56,14 @@ class Found(NamedTuple):
 
 
 class Chain:
-    """One relay session's view of both ends. `remembered` outlives sessions: what this process knows to be stored."""
+    """One relay session's view of both ends. `memory` outlives sessions."""
 
-    def __init__(self, settings: Settings, nc: Client, pg: Any, remembered: dict[tuple[int, int], Mark]) -> None:
+    def __init__(self, settings: Settings, nc: Client, pg: Any, memory: Memory) -> None:
         self._settings = settings
         self._nc = nc
         self._pg = pg
         self._streams = EventStream(nc, settings.shards)
-        self._remembered = remembered
+        self._memory = memory
 
     async def inspect(self, identity: Identity) -> Found:
         """Where each stream stands; makes sure that the epoch is announced. The slot must be ours."""
@@ -102,7 +103,7 @@ class Chain:
     async def _inspect_shard(
         self, epoch: int, number: int, mark: Mark, record: EpochRecord | None
     ) -> tuple[StreamInfo, Shard]:
-        known = max(mark, self._remembered.get((epoch, number), mark), key=lambda one: one.seq)
+        known = max(mark, self._memory.stored.get((epoch, number), mark), key=lambda one: one.seq)
         info = await self._streams.info(number, epoch)
         if info is None:
             raise ChainBroken(f"stream of shard {number} in epoch {epoch} is missing")
@@ -117,6 +118,7 @@ class Chain:
         else:
             kept = await self._check_known(epoch, number, known)
             last = kept if info.last_seq == known.seq else await self._get_last(epoch, number, info, start)
+            await self._check_unsure(epoch, number, info)
             refill = None
         pos = last.pos if last else known.pos if info.last_seq == known.seq else POS_ZERO
         acked = Mark(info.last_seq, pos, time.time() if info.last_seq > known.seq else known.at)
@@ -143,6 +145,18 @@ class Chain:
         if stored.pos != known.pos or stored.epoch != epoch:
             raise ChainBroken(f"event {known.seq} of shard {number} was {known.pos} and is {stored.pos}")
         return stored
+
+    async def _check_unsure(self, epoch: int, number: int, info: StreamInfo) -> None:
+        """Whether the numbers that were sent without an answer hold what was sent.
+
+        Each publish names the number it follows. When another writer took the number of one event, that one is refused,
+        but the next one, already on its way, follows the stranger's and is stored: a hole that the skip rule would hide.
+        """
+        for seq, pos in self._memory.unsure.pop((epoch, number), []):
+            if info.first_seq <= seq <= info.last_seq:
+                stored = await self._streams.get_from_leader(number, epoch, seq)
+                if stored is not None and (stored.pos != pos or stored.epoch != epoch):
+                    raise ChainBroken(f"event {seq} of shard {number} was sent as {pos} and is {stored.pos}")
 
     async def _get_last(self, epoch: int, number: int, info: StreamInfo, start: int) -> Stored | None:
         if info.last_seq == start:
@@ -184,7 +198,7 @@ class Chain:
     async def _bases(self, streams: list[StreamInfo]) -> dict[int, int]:
         """Per shard a number that is greater than any that was ever given out."""
         greatest = await checkpoint.get_greatest_sequences(self._pg)
-        for (_, shard), mark in self._remembered.items():
+        for (_, shard), mark in self._memory.stored.items():
             greatest[shard] = max(greatest.get(shard, 0), mark.seq)
         for one in streams:
             shard, _ = parse_stream_name(one.name) or (-1, 0)

@@ -35,6 +35,15 @@ class Mark(NamedTuple):
     at: float  # when it was known, seconds since 1970
 
 
+class Memory:
+    """What a relay process knows beyond the checkpoint, by (epoch, shard); it outlives sessions, not the process."""
+
+    def __init__(self) -> None:
+        self.stored: dict[tuple[int, int], Mark] = {}
+        self.unsure: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        """Numbers and positions of events that were sent and not acknowledged when a session ended."""
+
+
 class State(NamedTuple):
     epoch: int
     identity: Identity

@@ -14,7 +14,7 @@ from typing import Final
 
 import structlog
 
-from tertulia.events.checkpoint import Mark
+from tertulia.events.checkpoint import Memory
 from tertulia.events.relay_metrics import SESSIONS
 from tertulia.events.session import EpochOpened, Session
 from tertulia.kernel.monitor import serve_monitor
@@ -39,7 +39,7 @@ async def run_relay(settings: Settings, stop: asyncio.Event) -> None:
 class Relay:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._remembered: dict[tuple[int, int], Mark] = {}
+        self._memory = Memory()
         self._session: Session | None = None
 
     def is_ready(self) -> bool:
@@ -51,7 +51,7 @@ class Relay:
         while not stop.is_set():
             SESSIONS.inc()
             begun = time.monotonic()
-            self._session = Session(self._settings, self._remembered)
+            self._session = Session(self._settings, self._memory)
             try:
                 await self._session.run(stop)
             except EpochOpened:

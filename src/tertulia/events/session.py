@@ -19,7 +19,7 @@ import structlog
 
 from tertulia.events import checkpoint
 from tertulia.events.chain import Chain
-from tertulia.events.checkpoint import Mark
+from tertulia.events.checkpoint import Memory
 from tertulia.events.connection import RelayConnection
 from tertulia.events.pipeline import Pipeline
 from tertulia.events.publisher import ChainBroken
@@ -45,12 +45,12 @@ class ConnectionLost(Exception):
 
 
 class Session:
-    """`remembered` outlives sessions: what this process knows to be stored, by (epoch, shard)."""
+    """`memory` outlives sessions: what this process knows to be stored, and what it sent without an answer."""
 
-    def __init__(self, settings: Settings, remembered: dict[tuple[int, int], Mark]) -> None:
+    def __init__(self, settings: Settings, memory: Memory) -> None:
         self.role: Role = "starting"
         self._settings = settings
-        self._remembered = remembered
+        self._memory = memory
         self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     async def run(self, stop: asyncio.Event) -> None:
@@ -137,7 +137,7 @@ class Session:
         return True
 
     async def _work(self, nc: RelayConnection, pg: Any, replication: Replication, stop: asyncio.Event) -> None:
-        chain = Chain(self._settings, nc, pg, self._remembered)
+        chain = Chain(self._settings, nc, pg, self._memory)
         try:
             found = await chain.inspect(replication.identity)
             self.role = "active"
@@ -149,8 +149,10 @@ class Session:
                 await pipeline.run(stop, self._lost)
             finally:
                 for number, shard in found.shards.items():
-                    known = self._remembered.get((found.epoch, number), shard.acked)
-                    self._remembered[found.epoch, number] = max(known, shard.acked, key=lambda mark: mark.seq)
+                    key = found.epoch, number
+                    known = self._memory.stored.get(key, shard.acked)
+                    self._memory.stored[key] = max(known, shard.acked, key=lambda mark: mark.seq)
+                    self._memory.unsure[key] = [(sent.seq, sent.pos) for sent in shard.sent]
         except ChainBroken as broken:
             raise EpochOpened(await chain.open_epoch(str(broken), replication.identity)) from broken
 
