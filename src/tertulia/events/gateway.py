@@ -32,6 +32,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import end_tasks
 
 log = structlog.get_logger()
 
@@ -90,10 +91,8 @@ class Gateway:
 
     async def close(self) -> None:
         """Stop all tasks."""
-        for task in self._tasks:
-            task.cancel()
         self._feeds.close()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await end_tasks(self._tasks)
 
     @property
     def is_ready(self) -> bool:

@@ -31,6 +31,7 @@ from tertulia.events.relay_metrics import DURABLE, LAG_BYTES, LAG_SECONDS, REJEC
 from tertulia.events.replication import Replication
 from tertulia.events.stream import POS_ZERO
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import end_tasks
 
 REPORT_SECONDS: Final = 1.0
 TICK_SECONDS: Final = 0.25
@@ -86,9 +87,10 @@ class Pipeline:
             for ended in done:
                 ended.result()
         finally:
+            await end_tasks(tasks)
             for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+                if not task.cancelled():
+                    task.exception()  # only the first failure is told
         await self._finish()
 
     async def _pump(self) -> None:

@@ -7,6 +7,7 @@ import structlog
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.tasks import end_tasks
 from tertulia.logins import queries
 from tertulia.users.actions import create_api_key
 
@@ -46,8 +47,7 @@ class KeyUse:
     async def close(self) -> None:
         """Write what is left, and end."""
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            await end_tasks([self._task])
         await self.flush()
 
     async def flush(self) -> None:
