@@ -7,6 +7,7 @@ for, so a revoked key or a changed right is seen at once.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import chain
 from typing import Generic, TypeVar
 
 K = TypeVar("K")
@@ -18,18 +19,17 @@ class Coalescer(Generic[K, V]):
 
     def __init__(self, read: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]]) -> None:
         self._read = read
-        self._waiting: dict[K, asyncio.Future[V | None]] = {}
+        self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def load(self, key: K) -> V | None:
         """The value for the key as of a query that starts after this call."""
-        future = self._waiting.get(key)
-        if future is None:
-            future = self._waiting[key] = asyncio.get_running_loop().create_future()
+        # One future for each caller: one of them may go away, and the others go on waiting.
+        future: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(key, []).append(future)
         if self._task is None:
             self._task = asyncio.create_task(self._run())
-        # Shielded: the same future may be awaited by several callers, and one of them may go away.
-        return await asyncio.shield(future)
+        return await future
 
     async def _run(self) -> None:
         try:
@@ -43,11 +43,12 @@ class Coalescer(Generic[K, V]):
         try:
             found = await self._read(list(batch))
         except Exception as error:
-            for future in batch.values():
+            for future in chain.from_iterable(batch.values()):
                 if not future.done():
                     future.set_exception(error)
                     future.exception()  # a caller may have gone away: never warn about an unread exception
             return
-        for key, future in batch.items():
-            if not future.done():
-                future.set_result(found.get(key))
+        for key, futures in batch.items():
+            for future in futures:
+                if not future.done():
+                    future.set_result(found.get(key))

@@ -49,7 +49,7 @@ class KeyAuthenticator:
 
     async def authenticate(self, call: Call, kind: type[C], optional: bool) -> C | None:
         """The caller as the kind the endpoint asks for; refuses everybody else."""
-        credentials = credentials_of(call.headers.get("authorization"), call.subdomain or "tertulia")
+        credentials = credentials_of(call.header("authorization"), call.subdomain or "tertulia")
         if credentials is None:
             return await self._by_session(call, kind, optional)
         owner = await self._owner(credentials.key, call)
