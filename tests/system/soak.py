@@ -80,6 +80,7 @@ class Soak:
         faults["kill web and relay together"] = lambda: self._kill_all("web", "relay")
         faults["kill nats and postgres together"] = lambda: self._kill_all("nats", "postgres")
         faults |= {f"pause {name}": self._pausing(name) for name in ("web", "relay", "nats")}
+        faults["pause nats, then relay"] = self._pause_in_turn
         if wipes:
             faults |= {wipe.__name__: self._wiping(wipe) for wipe in (delete_streams, purge_streams, empty_nats)}
         names = self.random.sample(sorted(faults), 1 if self.random.random() < 0.8 else 2)
@@ -99,6 +100,14 @@ class Soak:
             os.kill(pid, signal.SIGCONT)
 
         return pause
+
+    async def _pause_in_turn(self) -> None:
+        """The relay finds all at once what it waited for and that it waited too long: a relay hung on this once."""
+        for name in ("nats", "relay"):
+            pid = self.server.state.pids[name]
+            os.kill(pid, signal.SIGSTOP)
+            await asyncio.sleep(self.random.uniform(2, 4.5))
+            os.kill(pid, signal.SIGCONT)
 
     async def _kill_all(self, *names: str) -> None:
         await asyncio.gather(*(kill(self.server, name) for name in names))
