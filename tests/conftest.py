@@ -30,6 +30,13 @@ def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
         yield path
 
 
+@pytest.fixture(scope="module")
+def shared_folder(request: pytest.FixtureRequest) -> Iterator[Path]:
+    """An empty folder for the tests of one file."""
+    with _kept_after_failure(request.session) as path:
+        yield path
+
+
 @pytest.fixture(scope="session")
 def server(request: pytest.FixtureRequest) -> Iterator[Server]:
     if file := os.environ.get("TERTULIA_TEST_SERVER"):
@@ -70,7 +77,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """A failure says where the logs of the server are."""
     report = yield
     if report.failed:
-        for name in ("server", "own_server", "folder"):
+        for name in ("server", "own_server", "folder", "shared_folder"):
             value = getattr(item, "funcargs", {}).get(name)
             place = value if isinstance(value, Path) else getattr(value, "folder", None)
             if place is not None:

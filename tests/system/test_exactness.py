@@ -5,7 +5,6 @@ import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 
 import httpx
 import pytest
@@ -101,9 +100,8 @@ class Played:
 
 
 @pytest.fixture(scope="module")
-def two_processes(server: Server) -> Iterator[Played]:
-    folder = Path(mkdtemp(prefix="tertulia-web-"))
-    with second_web(server, folder) as other, _played(server, [server.url, other.url]) as played:
+def two_processes(server: Server, shared_folder: Path) -> Iterator[Played]:
+    with second_web(server, shared_folder) as other, _played(server, [server.url, other.url]) as played:
         yield played
         print(played.world.counts)
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from pathlib import Path
-from tempfile import mkdtemp
 
 import httpx
 import pytest
@@ -25,9 +24,9 @@ pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
-def victim() -> Iterator[OwnServer]:
+def victim(shared_folder: Path) -> Iterator[OwnServer]:
     """One server for all these tests: each leaves it alive, and that is part of what they show."""
-    server = OwnServer.start(Path(mkdtemp(prefix="tertulia-faults-")))
+    server = OwnServer.start(shared_folder)
     try:
         yield server
     finally:

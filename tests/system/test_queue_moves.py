@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any
 
 import httpx
@@ -23,8 +22,8 @@ pytestmark = pytest.mark.system
 
 
 @pytest.fixture(scope="module")
-def other(server: Server) -> Iterator[WebProcess]:
-    with second_web(server, Path(mkdtemp(prefix="tertulia-web-"))) as web:
+def other(server: Server, shared_folder: Path) -> Iterator[WebProcess]:
+    with second_web(server, shared_folder) as web:
         yield web
 
 
