@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tertulia.kernel.errors import Refusal
@@ -20,6 +20,7 @@ def test_spellings_that_an_account_is_found_under_share_a_key(text: str) -> None
 
 
 @given(st.text(max_size=40))
+@example("0\x1f0")
 def test_what_a_directory_is_asked_for_shares_the_key_of_what_was_typed(text: str) -> None:
     try:
         asked = clean_username(text, has_directory=True)

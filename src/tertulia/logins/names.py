@@ -32,7 +32,8 @@ def clean_username(username: str, *, has_directory: bool) -> str:
 def failure_key_of(username: str) -> str:
     """The name that failures are counted under."""
     folded = unicodedata.normalize("NFKC", username.strip().lower()).casefold()
-    visible = "".join(char for char in unicodedata.normalize("NFKC", folded) if not _is_skipped(char))
+    # Separators such as U+001F are control characters and white space at once: a space is what becomes of them.
+    visible = "".join(char for char in unicodedata.normalize("NFKC", folded) if char.isspace() or not _is_skipped(char))
     return " ".join(visible.split())
 
 
