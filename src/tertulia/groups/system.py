@@ -55,14 +55,6 @@ def held_group(group: SystemGroup) -> SystemGroup | None:
     return _CHAIN[index - 1] if index else None
 
 
-def is_system_member(group: SystemGroup, role: int, *, waiting: bool = False) -> bool:
-    """Whether a user of this role belongs to the group; `waiting`: a member whose waiting period is not over."""
-    facts = FACTS[group]
-    if facts.is_for_full_members and waiting and role == Role.MEMBER:
-        return False
-    return role <= facts.lowest_role
-
-
 def direct_groups(role: int, *, waiting: bool) -> list[SystemGroup]:
     """The system groups a user of this role is a direct member of: members are in two, unless they still wait."""
     return [
