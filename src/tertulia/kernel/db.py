@@ -4,10 +4,12 @@ Invariants:
 - Events emitted in a transaction are written to the WAL with it (`pg_logical_emit_message(true, ...)`), so they exist
   if and only if the change does.
 - When the connection is lost while COMMIT is under way, the outcome is asked for (`pg_xact_status`), never guessed.
+- What follows a commit (`follow_up`) is work that the transaction has written down: it may fail or never start, because
+  the worker finds it there.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, Self
@@ -71,6 +73,7 @@ class Transaction(Reader):
         super().__init__(connection)
         self._shards = shards
         self._emitted: list[tuple[str, str]] = []
+        self.follow_ups: set[str] = set()
 
     async def execute(self, sql: str, *arguments: object) -> str:
         """Run a statement that returns no rows."""
@@ -79,6 +82,10 @@ class Transaction(Reader):
     def emit(self, realm_id: int, record: msgspec.Struct) -> None:
         """Append an event to the realm's log, in this transaction. Written in one statement before the commit."""
         self._emitted.append((subject_of(realm_id, self._shards), msgspec.json.encode(record).decode()))
+
+    def follow_up(self, work: str) -> None:
+        """After the commit, and before the reply, do the work registered under this name."""
+        self.follow_ups.add(work)
 
     async def flush(self) -> str | None:
         """Write the emitted events; the transaction's id, if there were any."""
@@ -110,6 +117,8 @@ class Database:
     def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", shards: int) -> None:
         self.pool = pool
         self.shards = shards
+        self.after_commit: dict[str, Callable[[], Awaitable[object]]] = {}
+        """By name: what `Transaction.follow_up` asks for."""
 
     @classmethod
     async def connect(cls, url: str, *, shards: int, size: int = 10) -> Self:
@@ -163,6 +172,11 @@ class Database:
                 await _roll_back(transaction)
                 raise
             await self._commit(transaction, xid)
+        for work in sorted(tx.follow_ups & self.after_commit.keys()):
+            try:
+                await self.after_commit[work]()
+            except (*LOST, asyncpg.PostgresError, OutcomeUnknown) as error:
+                log.warning("left to the worker", work=work, error=repr(error))
 
     async def _commit(self, transaction: "asyncpg.transaction.Transaction", xid: str | None) -> None:
         try:

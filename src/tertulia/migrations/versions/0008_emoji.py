@@ -1,0 +1,60 @@
+"""Emoji: custom ones, reactions; widgets; linkifiers."""
+
+from alembic import op
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+SQL = """
+create table custom_emoji (
+    id bigint generated always as identity primary key,
+    realm_id bigint not null references realm,
+    name text not null,
+    author_id bigint,
+    is_deactivated boolean not null default false,
+    date_created timestamptz not null default now(),
+    unique (realm_id, id)
+);
+create unique index on custom_emoji (realm_id, name) where not is_deactivated;
+
+create table reaction (
+    message_id bigint not null references message on delete cascade,
+    user_id bigint not null references account,
+    emoji_name text not null,
+    emoji_code text not null,
+    reaction_type text not null check (reaction_type in ('unicode_emoji', 'realm_emoji', 'service_extra_emoji')),
+    reacted_at timestamptz not null default clock_timestamp(),
+    primary key (message_id, user_id, reaction_type, emoji_code)
+);
+
+create table submessage (
+    id bigint generated always as identity primary key,
+    message_id bigint not null references message on delete cascade,
+    sender_id bigint not null references account,
+    msg_type text not null,
+    content text not null,
+    sent_at timestamptz not null default clock_timestamp()
+);
+create index on submessage (message_id, id);
+
+create table linkifier (
+    id bigint generated always as identity primary key,
+    realm_id bigint not null references realm,
+    pattern text not null,
+    url_template text not null,
+    position bigint not null
+);
+create index on linkifier (realm_id, position);
+"""
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    op.execute(SQL)
+
+
+def downgrade() -> None:
+    """Forward only: restore a backup to go back."""
+    raise NotImplementedError("migrations go forward only: restore a backup to go back")
