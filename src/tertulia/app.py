@@ -17,6 +17,7 @@ import tertulia.alerts.routes
 import tertulia.bots.routes
 import tertulia.channels.routes
 import tertulia.events.routes
+import tertulia.folders.routes
 import tertulia.groups.routes
 import tertulia.logins.routes
 import tertulia.messages.routes
@@ -39,6 +40,7 @@ from tertulia.events.logged import Presenter
 from tertulia.events.polls import Polls
 from tertulia.events.register import InitialState
 from tertulia.events.stream import StreamUnavailable
+from tertulia.folders import state as folders_state
 from tertulia.groups import state as groups_state
 from tertulia.kernel.db import LOST, Database, Reader, Transaction, as_refusal
 from tertulia.kernel.docs_page import documentation
@@ -84,6 +86,7 @@ ROUTES = (
     tertulia.profiles.routes,
     tertulia.mutes.routes,
     tertulia.alerts.routes,
+    tertulia.folders.routes,
     tertulia.channels.routes,
     tertulia.messages.routes,
     tertulia.reads.routes,
@@ -105,6 +108,7 @@ STATE = (
     profiles_state.external_accounts,
     mutes_state.muted_users,
     alerts_state.alert_words,
+    folders_state.channel_folders,
     channels_state.subscriptions,
     reads_state.newest_message,
     reads_state.unread_messages,

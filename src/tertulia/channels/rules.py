@@ -1,9 +1,9 @@
 """Pure decisions about channels."""
 
-import unicodedata
-
 from tertulia.channels.model import Channel
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.text import bad_character as bad_character
+from tertulia.kernel.text import name_key_of as name_key_of
 from tertulia.realms.limits import MAX_CHANNEL_NAME_LENGTH
 
 
@@ -28,17 +28,3 @@ def clean_channel_name(name: str) -> str:
     if (position := bad_character(name)) is not None:
         raise Refusal(f"Invalid character in the channel's name, at position {position}.")
     return name
-
-
-def bad_character(text: str) -> int | None:
-    """The 1-based position of the first control, surrogate or non-character."""
-    for position, character in enumerate(text, start=1):
-        code = ord(character)
-        if unicodedata.category(character) in ("Cc", "Cs") or 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE:
-            return position
-    return None
-
-
-def name_key_of(name: str) -> str:
-    """What makes two names of channels or topics the same. The application decides, not the database's locale."""
-    return name.strip().lower()
