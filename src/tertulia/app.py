@@ -20,6 +20,7 @@ import tertulia.events.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
 import tertulia.logins.routes
+import tertulia.messages.reading
 import tertulia.messages.routes
 import tertulia.mutes.routes
 import tertulia.preferences.routes
@@ -89,6 +90,7 @@ ROUTES = (
     tertulia.folders.routes,
     tertulia.channels.routes,
     tertulia.messages.routes,
+    tertulia.messages.reading,
     tertulia.reads.routes,
     tertulia.events.routes,
 )

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+import asyncpg
 import msgspec
 
+from tertulia.channels.content import reads_content
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.users.model import View
 from tertulia.users.statements import SEES_EMAIL
@@ -59,3 +61,51 @@ async def make_direct_conversation(tx: Transaction, realm_id: int, participants:
     select id from spoken
     """
     return int(await tx.fetchval(sql, realm_id, participants))
+
+
+_REACHED = f"""
+select message.id, message.realm_id, message.conversation_id, message.seq, message.sender_id, message.sent_at,
+       message.content, message.rendered, message.topic_id, topic.name as topic, channel.name as channel,
+       coalesce(channel.is_archived, false) as is_archived, conversation.participants,
+       coalesce(message.seq <@ read_state.history, false) as is_received,
+       coalesce(upper_inf(read_state.history), false) as is_subscribed
+from message join conversation on conversation.id = message.conversation_id
+left join account on account.id = $2 and account.is_active
+left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = $2
+left join channel on channel.id = message.conversation_id
+left join subscription on subscription.user_id = $2 and subscription.channel_id = channel.id
+left join topic on topic.id = message.topic_id
+where message.id = any($3::bigint[]) and message.realm_id = $1
+  and case when channel.id is null then account.id = any(conversation.participants)
+      else {reads_content()} and (channel.history_public_to_subscribers or message.seq <@ read_state.history) end
+order by message.id
+"""
+
+
+async def reached_messages(
+    reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]
+) -> list[asyncpg.Record]:
+    """Those of the messages that a user may read; of a user without an account (0) those of web-public channels."""
+    known = [message_id for message_id in message_ids if is_possible_id(message_id)]
+    return await reader.fetch(_REACHED, realm_id, user_id, known)
+
+
+async def lock_conversation_of(tx: Transaction, message_id: int) -> int | None:
+    """Hold the conversation a message is in against everybody who writes to it; its id."""
+    sql = """
+    select id from conversation where id = (select conversation_id from message where id = $1) for no key update
+    """
+    found: int | None = await tx.fetchval(sql, message_id) if is_possible_id(message_id) else None
+    return found
+
+
+async def lock_message(tx: Transaction, message_id: int) -> int | None:
+    """Hold a message; the conversation it is in, None if it was deleted."""
+    sql = "select conversation_id from message where id = $1 for no key update"
+    found: int | None = await tx.fetchval(sql, message_id) if is_possible_id(message_id) else None
+    return found
+
+
+def is_possible_id(message_id: int) -> bool:
+    """Whether a message could have this id: the database knows no larger numbers."""
+    return 0 < message_id < 2**63

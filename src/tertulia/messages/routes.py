@@ -1,15 +1,13 @@
-"""Endpoints of the messages feature."""
+"""Endpoint of sending; those of reading are in reading.py."""
 
 from typing import Annotated, Any
 
 import msgspec
 
-from tertulia.kernel.auth import Person, Sender
-from tertulia.kernel.db import Reader
-from tertulia.kernel.endpoint import Call, Wire, alias, decode_json, get, post
+from tertulia.kernel.auth import Sender
+from tertulia.kernel.endpoint import Call, Wire, alias, decode_json, post
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.actions import Draft, send
-from tertulia.messages.fetch import Fetched, Look, Term, Window, fetch
 from tertulia.messages.lane import SendLane
 from tertulia.messages.model import Echo
 from tertulia.messages.places import Places
@@ -30,29 +28,9 @@ def json_or_text(value: Any) -> Any:
         return value
 
 
-def terms(value: Any) -> list[Term]:
-    """A narrow: a list of `{operator, operand, negated?}`, or of pairs."""
-    if isinstance(value, str):
-        value = decode_json(value) if value != "null" else []
-    if not isinstance(value, list):
-        raise ValueError("is not a list")
-    return [_term(item) for item in value]
-
-
-def _term(item: Any) -> Term:
-    if isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item):
-        return Term(item[0], item[1])
-    return msgspec.convert(item, Term)
-
-
 Recipients = Annotated[
     Any, Wire(json_or_text, {"description": "A channel's name or ID, or a list of user IDs or of email addresses."})
 ]
-Narrow = Annotated[
-    list[Term],
-    Wire(terms, {"type": "array", "items": {"type": "object"}, "description": "Terms, all of which hold."}),
-]
-Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Sent(msgspec.Struct):
@@ -88,27 +66,3 @@ async def send_message(
         raise Refusal(f"An Idempotency-Key has 1 to {MAX_IDEMPOTENCY_KEY} characters.")
     draft = Draft(address(type, to, topic), content, call.client, echo, read_by_sender, key)
     return Sent(await send(places, lane, caller, draft))
-
-
-@get("/messages")
-async def get_messages(
-    caller: Person,
-    reader: Reader,
-    *,
-    anchor: str | None = None,
-    include_anchor: bool = True,
-    num_before: Count = 0,
-    num_after: Count = 0,
-    narrow: Narrow | None = None,
-    client_gravatar: bool = True,  # noqa: ARG001 (avatars are ours: there is none to leave out)
-    apply_markdown: bool = True,
-    use_first_unread_anchor: bool = False,
-    allow_empty_topic_name: bool = False,
-) -> Fetched:
-    """Fetch messages around an anchor: a message ID, `newest`, `oldest` or `first_unread`."""
-    if use_first_unread_anchor:
-        anchor = "first_unread"
-    if anchor is None:
-        raise Refusal("Missing 'anchor' argument.")
-    window = Window(anchor, num_before, num_after, include_anchor)
-    return await fetch(reader, caller, narrow or [], window, Look(apply_markdown, allow_empty_topic_name))
