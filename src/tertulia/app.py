@@ -16,6 +16,7 @@ from nats.aio.client import Client
 import tertulia.alerts.routes
 import tertulia.bots.routes
 import tertulia.channels.routes
+import tertulia.drafts.routes
 import tertulia.events.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
@@ -30,12 +31,14 @@ import tertulia.realms.permissions
 import tertulia.realms.routes
 import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
+import tertulia.snippets.routes
 import tertulia.users.routes
 from tertulia import __version__
 from tertulia.alerts import state as alerts_state
 from tertulia.bots import state as bots_state
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder
+from tertulia.drafts import state as drafts_state
 from tertulia.events.gateway import Gateway
 from tertulia.events.logged import Presenter
 from tertulia.events.polls import Polls
@@ -66,6 +69,7 @@ from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
 from tertulia.sessions.oidc_routes import Providers
 from tertulia.site import Site
+from tertulia.snippets import state as snippets_state
 from tertulia.users import state as users_state
 from tertulia.users.authenticate import KeyAuthenticator, refresh
 from tertulia.users.directory import Directory
@@ -91,6 +95,8 @@ ROUTES = (
     tertulia.channels.routes,
     tertulia.messages.routes,
     tertulia.messages.reading,
+    tertulia.drafts.routes,
+    tertulia.snippets.routes,
     tertulia.reads.routes,
     tertulia.events.routes,
 )
@@ -114,6 +120,8 @@ STATE = (
     channels_state.subscriptions,
     reads_state.newest_message,
     reads_state.unread_messages,
+    drafts_state.drafts,
+    snippets_state.saved_snippets,
 )
 PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),

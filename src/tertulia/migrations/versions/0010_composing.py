@@ -1,0 +1,43 @@
+"""Composing: drafts and saved snippets."""
+
+from alembic import op
+
+revision = "0010"
+down_revision = "0009"
+branch_labels = None
+depends_on = None
+
+SQL = """
+-- A draft goes to a channel, to people, or nowhere yet.
+create table draft (
+    id bigint generated always as identity primary key,
+    user_id bigint not null references account on delete cascade,
+    channel_id bigint references channel,
+    user_ids bigint[] check (cardinality(user_ids) > 0),
+    topic text not null check (char_length(topic) <= 60),
+    content text not null check (content <> ''),
+    edited_at timestamptz not null,
+    check (channel_id is null or user_ids is null),
+    check (topic = '' or channel_id is not null)
+);
+create index on draft (user_id, edited_at, id);
+
+create table saved_snippet (
+    id bigint generated always as identity primary key,
+    user_id bigint not null references account on delete cascade,
+    title text not null check (char_length(title) between 1 and 60),
+    content text not null check (content <> ''),
+    date_created timestamptz not null default now()
+);
+create index on saved_snippet (user_id, id);
+"""
+
+
+def upgrade() -> None:
+    """Make the tables."""
+    op.execute(SQL)
+
+
+def downgrade() -> None:
+    """Forward only: restore a backup to go back."""
+    raise NotImplementedError("migrations go forward only: restore a backup to go back")

@@ -1,0 +1,1 @@
+"""Saved snippets: texts somebody uses again and again, with a title each. Nobody else learns of them."""
