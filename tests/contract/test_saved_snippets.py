@@ -28,7 +28,7 @@ def test_a_snippet_is_saved_changed_and_dropped_and_each_is_told(newcomer: Speak
         assert snippets(newcomer) == [shown | {"content": "Good morning"}]
         newcomer.delete(f"saved_snippets/{snippet_id}")
         assert snippets(newcomer) == []
-        told = []
+        told: list[Json] = []
         while len(told) < 3:
             told += queue.poll()
         assert [{key: value for key, value in event.items() if key not in ("id", "type")} for event in told] == [
