@@ -27,8 +27,8 @@ import tertulia.mutes.routes
 import tertulia.preferences.routes
 import tertulia.profiles.routes
 import tertulia.reads.routes
-import tertulia.realms.permissions
 import tertulia.realms.routes
+import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.snippets.routes
@@ -39,6 +39,7 @@ from tertulia.bots import state as bots_state
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder
 from tertulia.drafts import state as drafts_state
+from tertulia.channels.access import ChannelFinder, check_channel
 from tertulia.events.gateway import Gateway
 from tertulia.events.logged import Presenter
 from tertulia.events.polls import Polls
@@ -67,6 +68,7 @@ from tertulia.profiles.values import say_of
 from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
+from tertulia.realms.changes import ChannelCheck
 from tertulia.sessions.oidc_routes import Providers
 from tertulia.site import Site
 from tertulia.snippets import state as snippets_state
@@ -80,7 +82,7 @@ log = structlog.get_logger()
 
 ROUTES = (
     tertulia.realms.routes,
-    tertulia.realms.permissions,
+    tertulia.realms.settings_routes,
     tertulia.groups.routes,
     tertulia.users.routes,
     tertulia.logins.routes,
@@ -185,6 +187,7 @@ def build_api(
         PasswordLogin: PasswordLogin(database, settings),
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
+        ChannelCheck: ChannelCheck(check_channel),
     }
     endpoints = collect(*ROUTES)
     site = Site(database, gateway)

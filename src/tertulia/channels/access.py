@@ -8,6 +8,7 @@ from tertulia.channels.rules import may_read, name_key_of
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.errors import Refusal
 
 
 class ChannelFinder:
@@ -32,6 +33,13 @@ async def find_channel(reader: Reader, caller: Caller, named: int | str) -> Chan
     key = _key(caller, named)
     channel = (await channels_by_key(reader, [key])).get(key)
     return channel if channel and may_read(channel, is_guest=caller.is_guest) else None
+
+
+async def check_channel(reader: Reader, caller: Caller, channel_id: int) -> None:
+    """Refuse a channel, named by a setting, that the caller does not reach or that is out of use."""
+    channel = await find_channel(reader, caller, channel_id)
+    if channel is None or channel.is_archived:
+        raise Refusal("Invalid channel ID")
 
 
 def _key(caller: Caller, named: int | str) -> ChannelKey:

@@ -7,8 +7,9 @@ from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.preferences import queries
-from tertulia.preferences.choices import LANGUAGES, check_choices, check_timezone
+from tertulia.preferences.choices import check_choices, check_timezone
 from tertulia.preferences.model import Chosen, Wishes
+from tertulia.realms.languages import LANGUAGES
 from tertulia.users import events as users_events
 from tertulia.users.actions import check_name_free, tell_visibility
 from tertulia.users.rules import clean_full_name

@@ -4,6 +4,7 @@ import functools
 import zoneinfo
 
 from tertulia.kernel.errors import Refusal
+from tertulia.realms.languages import LANGUAGES
 
 EMOJI_SETS = [
     {"key": "google", "text": "Google"},
@@ -12,58 +13,6 @@ EMOJI_SETS = [
 ]
 SOUNDS = ["chime"]
 SILENCE = "none"
-LANGUAGES = {
-    "ar": "العربية",
-    "be": "Беларуская",
-    "bg": "Български",
-    "ca": "Català",
-    "cs": "Čeština",
-    "cy": "Cymraeg",
-    "da": "Dansk",
-    "de": "Deutsch",
-    "el": "Ελληνικά",
-    "en": "English",
-    "en-gb": "English (United Kingdom)",
-    "es": "Español",
-    "eu": "Euskara",
-    "fa": "فارسی",
-    "fi": "Suomi",
-    "fr": "Français",
-    "gl": "Galego",
-    "gu": "ગુજરાતી",
-    "he": "עברית",
-    "hi": "हिन्दी",
-    "hu": "Magyar",
-    "id": "Bahasa Indonesia",
-    "it": "Italiano",
-    "ja": "日本語",
-    "ko": "한국어",
-    "lt": "Lietuvių",
-    "lv": "Latviešu",
-    "mn": "Монгол",
-    "nb": "Norsk bokmål",
-    "nl": "Nederlands",
-    "pl": "Polski",
-    "pt": "Português",
-    "pt-br": "Português (Brasil)",
-    "pt-pt": "Português (Portugal)",
-    "ro": "Română",
-    "ru": "Русский",
-    "si": "සිංහල",
-    "sk": "Slovenčina",
-    "sr": "Српски",
-    "sv": "Svenska",
-    "ta": "தமிழ்",
-    "tl": "Tagalog",
-    "tr": "Türkçe",
-    "uk": "Українська",
-    "uz": "Oʻzbekcha",
-    "vi": "Tiếng Việt",
-    "zh-hans": "简体中文",
-    "zh-hant": "繁體中文",
-    "zh-tw": "繁體中文（台灣）",
-}
-"""Languages by their own names. Which of them a client speaks is its own affair."""
 
 
 def check_choices(settings: dict[str, object]) -> None:

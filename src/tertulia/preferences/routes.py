@@ -1,8 +1,6 @@
 """Endpoints of the preferences feature."""
 
-import inspect
-from collections.abc import Callable
-from typing import Annotated, TypeVar, get_type_hints
+from typing import Annotated, get_type_hints
 
 import msgspec
 
@@ -12,37 +10,18 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, patch
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.taking import taking
 from tertulia.logins.login import PasswordLogin
 from tertulia.preferences.actions import change_settings, check_wishes
 from tertulia.preferences.model import UserSettings, Wishes
 
-Function = TypeVar("Function", bound=Callable[..., object])
 Timezone = Annotated[str, msgspec.Meta(max_length=50)]
-
-
-def taking(settings: type[msgspec.Struct]) -> Callable[[Function], Function]:
-    """Give a function one optional parameter for each setting, in place of its last one, `**chosen`.
-
-    The signature is what an endpoint is made of, and listing seventy settings once more would be no better.
-    """
-
-    def declare(function: Function) -> Function:
-        hints = get_type_hints(settings, include_extras=True)
-        signature = inspect.signature(function)
-        *own, _ = signature.parameters.values()
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        chosen = [inspect.Parameter(name, keyword, default=None, annotation=hints[name]) for name in hints]
-        function.__signature__ = signature.replace(parameters=[*own, *chosen])  # type: ignore[attr-defined]
-        function.__annotations__ |= hints
-        return function
-
-    return declare
 
 
 @patch("/settings")
 @patch("/settings/display", listed=False)
 @patch("/settings/notifications", listed=False)
-@taking(UserSettings)
+@taking(get_type_hints(UserSettings, include_extras=True))
 async def change_own_settings(
     caller: Human,
     call: Call,

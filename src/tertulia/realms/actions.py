@@ -8,6 +8,7 @@ from tertulia.groups.statements import insert_system_groups
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.realms import queries
+from tertulia.realms.limits import MAX_REALM_NAME_LENGTH
 
 _SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
 
@@ -18,8 +19,8 @@ async def create_realm(tx: Transaction, subdomain: str, name: str, description: 
         raise Refusal(
             "A subdomain has up to 39 lower-case letters, digits and hyphens, and starts with none of the last."
         )
-    if not 1 <= len(name) <= 40:
-        raise Refusal("An organization's name has 1 to 40 characters.")
+    if not 1 <= len(name) <= MAX_REALM_NAME_LENGTH:
+        raise Refusal(f"An organization's name has 1 to {MAX_REALM_NAME_LENGTH} characters.")
     try:
         realm_id = await queries.insert_realm(tx, subdomain, name, description)
     except asyncpg.UniqueViolationError as error:

@@ -1,8 +1,11 @@
 """SQL of the realms feature: one statement per function."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.realms.settings import RealmSettings
 
 
 class Realm(msgspec.Struct, frozen=True):
@@ -41,3 +44,32 @@ async def insert_realm(tx: Transaction, subdomain: str, name: str, description: 
     """A new realm's id."""
     sql = "insert into realm (subdomain, name, description) values ($1, $2, $3) returning id"
     return int(await tx.fetchval(sql, subdomain, name, description))
+
+
+async def hold_role(tx: Transaction, user_id: int) -> int | None:
+    """The role of an active account, which does not change until the commit; None if it is not active."""
+    found: int | None = await tx.fetchval("select role from account where id = $1 and is_active for share", user_id)
+    return found
+
+
+async def lock_realm(tx: Transaction, realm_id: int) -> Realm:
+    """A realm that exists, held until the commit."""
+    row = await tx.fetchrow(f"select {_COLUMNS} from realm where id = $1 for no key update", realm_id)
+    assert row is not None
+    return Realm(**row)
+
+
+async def update_realm(
+    tx: Transaction, realm_id: int, name: str, description: str, changed: Sequence[str], settings: RealmSettings
+) -> None:
+    """Write what changed: of the settings only what differs from the defaults stays stored."""
+    sql = """
+    update realm set name = $2, description = $3, settings = (settings - $4::text[]) || $5::text::jsonb where id = $1
+    """
+    await tx.execute(sql, realm_id, name, description, changed, msgspec.json.encode(settings).decode())
+
+
+async def active_guests(reader: Reader, realm_id: int) -> list[int]:
+    """The guests of a realm."""
+    rows = await reader.fetch("select id from account where realm_id = $1 and role = 600 and is_active", realm_id)
+    return [row["id"] for row in rows]

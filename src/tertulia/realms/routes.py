@@ -1,5 +1,6 @@
 """Endpoints of the realms feature."""
 
+from html import escape
 from typing import Any
 
 from tertulia import __version__
@@ -43,7 +44,7 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
         "realm_uri": url,
         "realm_name": realm.name,
         "realm_icon": ICON,
-        "realm_description": f"<p>{realm.description}</p>" if realm.description else "",
+        "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",
         "realm_web_public_access_enabled": False,
     }
     return with_aliases(reply, enabled=settings.compat_aliases)

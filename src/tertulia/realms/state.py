@@ -11,6 +11,7 @@ from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
 from tertulia.realms import limits, queries
 from tertulia.realms.aliases import with_aliases
+from tertulia.realms.changes import OLD_NAMES
 from tertulia.realms.routes import ICON, version_keys
 from tertulia.realms.settings import RealmSettings, decode_settings
 
@@ -71,8 +72,7 @@ async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Setti
         "icon_url": ICON,
         "icon_source": "U",
         "email_auth_enabled": chosen.password_auth_enabled,
-        "mandatory_topics": chosen.topics_policy == "disable_empty_topic",
-        "allow_edit_history": chosen.message_edit_history_visibility_policy != "none",
+        **{old: answer(chosen) for old, answer in OLD_NAMES.values()},
     }
     stored = {name: getattr(chosen, name) for name in RealmSettings.__struct_fields__}
     prefixed = {f"realm_{name}": value for name, value in (stored | about | rights).items()}

@@ -8,8 +8,8 @@ from tertulia.groups.values import ChangedValue
 from tertulia.kernel.db import Transaction
 
 
-async def change_permissions(tx: Transaction, realm_id: int, changes: dict[str, ChangedValue]) -> None:
-    """Change permissions, all or nothing, and tell of those that are different now."""
+async def change_permissions(tx: Transaction, realm_id: int, changes: dict[str, ChangedValue]) -> set[str]:
+    """Change permissions, all or nothing, and tell of those that are different now; their names."""
     await statements.lock_groups(tx, realm_id)
     systems = await load_systems(tx, realm_id)
     holders = await queries.permission_holders(tx, realm_id)
@@ -25,3 +25,4 @@ async def change_permissions(tx: Transaction, realm_id: int, changes: dict[str, 
     if changed:
         values = await values_of(tx, list(changed.values()))
         tell_permissions(tx, realm_id, {setting: values[holder] for setting, holder in changed.items()})
+    return set(changed)

@@ -1,0 +1,160 @@
+"""Changing an organization's settings: all or nothing, each change told once, to everybody.
+
+The caller's role is that of the moment of the write. Locks: the caller's account, groups, and the realm last.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from tertulia.events.record import Audience, record
+from tertulia.groups.actions import change_permissions, change_waiting_period
+from tertulia.groups.settings import REALM_SETTINGS
+from tertulia.groups.values import ChangedValue
+from tertulia.kernel.auth import Caller, check_administrator, check_owner
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.realms import queries
+from tertulia.realms.languages import LANGUAGES
+from tertulia.realms.settings import (
+    CHANNELS,
+    KEEP_FOR_EVER,
+    NO_CHANNEL,
+    OWNERS_DECIDE,
+    RETENTION,
+    TIME_LIMITS,
+    WAITING_PERIOD,
+    RealmSettings,
+    decode_settings,
+)
+
+UNLIMITED = "unlimited"
+MAX_LIMIT = 2**31 - 1
+MAX_ENDS = 10_000
+"""So many queues end with one event: it must fit into a message of the log."""
+EDITING = ("allow_message_editing", "message_content_edit_limit_seconds")
+"""Told together: what the one means depends on the other."""
+
+
+class ChannelCheck(msgspec.Struct, frozen=True):
+    """Refuses channels the caller does not reach. Channels are a feature above this one: tied in where the app is."""
+
+    check: Callable[[Transaction, Caller, int], Awaitable[None]]
+
+
+async def change_realm(tx: Transaction, caller: Caller, channels: ChannelCheck, wanted: dict[str, Any]) -> None:
+    """Change what is wanted: permissions as {new, old}, the name and description, and plain settings."""
+    await _check_right(tx, caller, wanted)
+    permissions = {name: value for name, value in wanted.items() if name in REALM_SETTINGS}
+    plain = {name: _clean(name, value) for name, value in wanted.items() if name not in REALM_SETTINGS}
+    for name in CHANNELS:
+        if plain.get(name, NO_CHANNEL) != NO_CHANNEL:
+            await channels.check(tx, caller, plain[name])
+    if permissions:
+        await _change_permissions(tx, caller.realm_id, permissions)
+    days = plain.pop(WAITING_PERIOD, None)
+    if days is not None:
+        await _change_waiting_period(tx, caller.realm_id, days)
+    if plain:
+        await change_settings(tx, caller.realm_id, plain)
+
+
+async def change_settings(tx: Transaction, realm_id: int, wanted: dict[str, Any]) -> None:
+    """Write clean values of the name, the description and plain settings, and tell of those that became another."""
+    held = await queries.lock_realm(tx, realm_id)
+    old = decode_settings(held.settings)
+    about = {"name": held.name, "description": held.description}
+    changed = {name: value for name, value in wanted.items() if value != about.get(name, getattr(old, name, None))}
+    if not changed:
+        return
+    settings = {name: value for name, value in changed.items() if name not in about}
+    about |= {name: value for name, value in changed.items() if name in about}
+    new = msgspec.structs.replace(old, **settings)
+    await queries.update_realm(tx, realm_id, about["name"], about["description"], list(settings), new)
+    _tell(tx, realm_id, changed, new)
+
+
+async def forget_channel(tx: Transaction, realm_id: int, channel_id: int) -> None:
+    """No setting names a channel that is out of use."""
+    settings = decode_settings((await queries.lock_realm(tx, realm_id)).settings)
+    gone = {name: NO_CHANNEL for name in CHANNELS if getattr(settings, name) == channel_id}
+    if gone:
+        await change_settings(tx, realm_id, gone)
+
+
+async def _check_right(tx: Transaction, caller: Caller, wanted: dict[str, Any]) -> None:
+    role = await queries.hold_role(tx, caller.user_id)
+    if role is None:
+        raise Refusal("Insufficient permission")
+    now = msgspec.structs.replace(caller, role=role)
+    check_administrator(now)
+    if not OWNERS_DECIDE.isdisjoint(wanted):
+        check_owner(now)
+
+
+def _clean(name: str, value: Any) -> Any:
+    """A value as it is stored."""
+    if name in TIME_LIMITS:
+        return _limit(name, value, None)
+    if name == RETENTION:
+        return _limit(name, value, KEEP_FOR_EVER)
+    if name == "name" and not value.strip():
+        raise Refusal("An organization's name can't be empty.")
+    if name == "default_language" and value not in LANGUAGES:
+        raise Refusal("Invalid default_language")
+    return value.strip() if name in ("name", "description") else value
+
+
+def _limit(name: str, value: int | str, unlimited: int | None) -> int | None:
+    """A positive number, or the word for no limit."""
+    if value == UNLIMITED:
+        return unlimited
+    if isinstance(value, int) and 0 < value <= MAX_LIMIT:
+        return value
+    raise Refusal(f"Bad value for '{name}': {value}", code="REQUEST_VARIABLE_INVALID", var_name=name, bad_value=value)
+
+
+async def _change_permissions(tx: Transaction, realm_id: int, changes: dict[str, ChangedValue]) -> None:
+    changed = await change_permissions(tx, realm_id, changes)
+    if "can_access_all_users_group" in changed:
+        # Guests see other people now: their queues end, and their clients ask for the state again.
+        await queries.lock_realm(tx, realm_id)  # nobody becomes a guest here meanwhile
+        guests = await queries.active_guests(tx, realm_id)
+        for start in range(0, len(guests), MAX_ENDS):
+            ended = tuple(guests[start : start + MAX_ENDS])
+            tx.emit(realm_id, record(Audience(), "realm", {}, ends=ended))
+
+
+async def _change_waiting_period(tx: Transaction, realm_id: int, days: int) -> None:
+    held = decode_settings((await queries.lock_realm(tx, realm_id)).settings)
+    if held.waiting_period_threshold == days:
+        return
+    await change_waiting_period(tx, realm_id, days)
+    _emit(tx, realm_id, op="update", property=WAITING_PERIOD, value=days)
+
+
+def _tell(tx: Transaction, realm_id: int, changed: dict[str, Any], now: RealmSettings) -> None:
+    editing = {name: value for name, value in changed.items() if name in EDITING}
+    if editing:
+        _emit(tx, realm_id, op="update_dict", property="default", data=editing)
+    for name, value in changed.items():
+        if name not in EDITING:
+            _emit(tx, realm_id, op="update", property=name, value=value)
+        if name in OLD_NAMES:
+            old, answer = OLD_NAMES[name]
+            _emit(tx, realm_id, op="update", property=old, value=answer(now))
+
+
+def _emit(tx: Transaction, realm_id: int, **event: Any) -> None:
+    tx.emit(realm_id, record(Audience(realm=True), "realm", event))
+
+
+OLD_NAMES: dict[str, tuple[str, Callable[[RealmSettings], bool]]] = {
+    "topics_policy": ("mandatory_topics", lambda now: now.topics_policy == "disable_empty_topic"),
+    "message_edit_history_visibility_policy": (
+        "allow_edit_history",
+        lambda now: now.message_edit_history_visibility_policy != "none",
+    ),
+}
+"""What older clients know a setting as."""

@@ -1,0 +1,135 @@
+"""PATCH /realm: what may be set, by whom, and that everybody hears of it."""
+
+from typing import Any
+
+import pytest
+
+from tertulia.realms.settings import CHANGEABLE, OWNERS_DECIDE, RealmSettings
+from tests.features.realm import Realm
+from tests.talk import Json, Queue, Speaker, check_error, check_success
+
+# A value that is not the default, for every setting that can be changed.
+OTHER: dict[str, Any] = {
+    "topics_policy": "disable_empty_topic",
+    "default_language": "eu",
+    "default_code_block_language": "python",
+    "message_edit_history_visibility_policy": "moves",
+    "digest_weekday": 3,
+    "media_preview_size": 150,
+    "waiting_period_threshold": 3,
+    "video_chat_provider": 0,
+    "gif_rating_policy": 2,
+    "org_type": 10,
+    "welcome_message_custom_text": "Come in.",
+    "message_content_edit_limit_seconds": 60,
+    "message_content_delete_limit_seconds": 61,
+    "move_messages_within_stream_limit_seconds": 62,
+    "move_messages_between_streams_limit_seconds": 63,
+    "message_retention_days": 30,
+    "name": "Plaza",
+    "description": "Where <people> meet",
+}
+BAD: dict[str, list[Any]] = {
+    "name": ["", " ", "x" * 41],
+    "description": ["x" * 1001],
+    "topics_policy": ["inherit", "empty_topic_only", "x"],
+    "default_language": ["tlh", ""],
+    "message_edit_history_visibility_policy": ["some"],
+    "digest_weekday": [7, -1, "monday"],
+    "waiting_period_threshold": [-1, 4000],
+    "enable_read_receipts": [1, "yes"],
+    "new_stream_announcements_stream_id": [0, 999_999_999, "x"],
+}
+
+
+def changed(realm: Realm, who: Speaker | None = None, **values: Any) -> Json:
+    return check_success((who or realm.owner).request("PATCH", "realm", **values))
+
+
+def realm_queue(speaker: Speaker) -> Queue:
+    return Queue(speaker, event_types=["realm", "message"], fetch_event_types=["realm"])
+
+
+def applied(state: Json, events: list[Json]) -> Json:
+    """The state as a client keeps it."""
+    new = {key: value for key, value in state.items() if key.startswith("realm_")}
+    for event in events:
+        data = event["data"] if event["op"] == "update_dict" else {event["property"]: event["value"]}
+        new |= {f"realm_{name}": value for name, value in data.items()}
+    return new
+
+
+def test_every_setting_can_be_changed_and_everybody_hears_of_it(realm: Realm) -> None:
+    channel = realm.stage.channel(realm.owner, realm_id=realm.id)
+    default = RealmSettings()
+    with realm_queue(realm.guest) as queue:
+        for name in [*CHANGEABLE, "name", "description"]:
+            value = OTHER.get(name)
+            if value is None:
+                old = getattr(default, name)
+                value = (not old) if isinstance(old, bool) else channel.stream_id
+            changed(realm, **{name: value})
+        heard = queue.so_far()
+        with realm_queue(realm.guest) as later:
+            state = later.state
+        assert applied(queue.state, heard) == applied(state, [])
+    assert {key: value for key, value in state.items() if value == queue.state[key]}.keys().isdisjoint(
+        f"realm_{name}" for name in CHANGEABLE
+    )
+    assert (state["realm_mandatory_topics"], state["realm_allow_edit_history"]) == (True, True)
+    assert realm.owner.get("server_settings")["realm_description"] == "<p>Where &lt;people&gt; meet</p>"
+
+
+def test_a_value_that_is_the_present_one_tells_nothing(realm: Realm) -> None:
+    changed(realm, enable_read_receipts=True, name="Plaza")
+    with realm_queue(realm.member) as queue:
+        changed(realm, enable_read_receipts=True, name=" Plaza ", waiting_period_threshold=0)
+        assert queue.so_far() == []
+
+
+def test_limits_may_be_unlimited(realm: Realm) -> None:
+    changed(realm, message_content_edit_limit_seconds='"unlimited"', message_retention_days='"unlimited"')
+    with realm_queue(realm.owner) as queue:
+        assert queue.state["realm_message_content_edit_limit_seconds"] is None
+        assert queue.state["realm_message_retention_days"] == -1
+
+
+@pytest.mark.parametrize("name", ["message_content_edit_limit_seconds", "message_retention_days"])
+def test_limits_are_positive(realm: Realm, name: str) -> None:
+    for value, sent in ((0, 0), (-5, -5), ('"soon"', "soon")):
+        reply = realm.owner.request("PATCH", "realm", **{name: value})
+        check_error(reply, "REQUEST_VARIABLE_INVALID", var_name=name, bad_value=sent)
+
+
+def test_wrong_values_are_refused_and_nothing_changes(realm: Realm) -> None:
+    with realm_queue(realm.owner) as queue:
+        for name, values in BAD.items():
+            for value in values:
+                check_error(realm.owner.request("PATCH", "realm", **{"send_welcome_emails": False, name: value}))
+        assert queue.so_far() == []
+
+
+def test_a_channel_out_of_reach_cannot_be_named(realm: Realm) -> None:
+    hidden = realm.stage.channel(realm.member, invite_only=True, realm_id=realm.id)
+    for channel_id in (hidden.stream_id, realm.stage.channel().stream_id):
+        check_error(realm.owner.request("PATCH", "realm", signup_announcements_stream_id=channel_id))
+
+
+def test_administrators_change_settings_and_owners_some_more(realm: Realm) -> None:
+    for name in CHANGEABLE:
+        value = OTHER.get(name, True)
+        for who in (realm.moderator, realm.member, realm.guest):
+            check_error(who.request("PATCH", "realm", **{name: value}), "UNAUTHORIZED_PRINCIPAL")
+        if name in OWNERS_DECIDE:
+            check_error(realm.administrator.request("PATCH", "realm", **{name: value}), "UNAUTHORIZED_PRINCIPAL")
+    changed(realm, realm.administrator, enable_read_receipts=True, name="Another name")
+
+
+def test_changing_what_guests_see_ends_their_queues(realm: Realm) -> None:
+    groups = {group["name"]: group["id"] for group in realm.owner.get("user_groups")["user_groups"]}
+    with realm_queue(realm.guest) as guest, realm_queue(realm.member) as member:
+        changed(realm, can_access_all_users_group={"new": groups["role:members"]})
+        [event] = member.so_far()
+        assert event["data"] == {"can_access_all_users_group": groups["role:members"]}
+        reply = guest.request()
+        assert reply.json()["code"] == "BAD_EVENT_QUEUE_ID"
