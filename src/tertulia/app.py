@@ -37,9 +37,8 @@ from tertulia import __version__
 from tertulia.alerts import state as alerts_state
 from tertulia.bots import state as bots_state
 from tertulia.channels import state as channels_state
-from tertulia.channels.access import ChannelFinder
-from tertulia.drafts import state as drafts_state
 from tertulia.channels.access import ChannelFinder, check_channel
+from tertulia.drafts import state as drafts_state
 from tertulia.events.gateway import Gateway
 from tertulia.events.logged import Presenter
 from tertulia.events.polls import Polls
