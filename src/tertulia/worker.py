@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, suppress
 
 import structlog
 
+from tertulia.channels.traffic import count_traffic
 from tertulia.groups.actions import promote_members
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.mail import Postman
@@ -26,6 +27,7 @@ TICK_SECONDS = 60.0
 MAIL_SECONDS = 1.0
 WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (
     promote_members,
+    count_traffic,
     forget_old_keys,
     forget_old_failures,
     forget_old_tokens,

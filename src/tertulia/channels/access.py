@@ -1,10 +1,15 @@
-"""The one way to a channel: what a user may not reach looks like what does not exist."""
+"""The one way to a channel: what a user may not reach looks like what does not exist.
+
+`find_channel` and `get_channel` are for what is said in a channel (content access), `find_visible_channel` and its kin for
+what is known about it (metadata access). What they answer is true at the moment of their statement: inside a
+transaction that holds the conversation's lock, until the commit.
+"""
 
 from collections.abc import Sequence
 
-from tertulia.channels.model import Channel
-from tertulia.channels.queries import ChannelKey, channels_by_key
-from tertulia.channels.rules import may_read, name_key_of
+from tertulia.channels.model import Channel, RuledChannel
+from tertulia.channels.queries import ChannelKey, channels_by_key, ruled_channels
+from tertulia.channels.rules import name_key_of, no_such_channel
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
@@ -19,9 +24,9 @@ class ChannelFinder:
         self._channels: Coalescer[ChannelKey, Channel] = Coalescer(self._read)
 
     async def find(self, caller: Caller, named: int | str) -> Channel | None:
-        """The channel the caller names by id or name, if they may read it."""
+        """The channel the caller names by id or name, if they may read it or send to it."""
         channel = await self._channels.load(_key(caller, named))
-        return channel if channel and may_read(channel, is_guest=caller.is_guest) else None
+        return channel if channel and (channel.may_read or channel.may_send) else None
 
     async def _read(self, keys: Sequence[ChannelKey]) -> dict[ChannelKey, Channel]:
         async with self._database.reader() as reader:
@@ -29,10 +34,44 @@ class ChannelFinder:
 
 
 async def find_channel(reader: Reader, caller: Caller, named: int | str) -> Channel | None:
-    """As `ChannelFinder.find`, inside a transaction or snapshot."""
+    """The channel the caller names by id or name, if they have content access."""
+    channel = await _find(reader, caller, named)
+    return channel if channel and channel.may_read else None
+
+
+async def get_channel(reader: Reader, caller: Caller, named: int | str) -> Channel:
+    """As `find_channel`; refuses what is out of reach."""
+    channel = await find_channel(reader, caller, named)
+    if channel is None:
+        raise no_such_channel(named)
+    return channel
+
+
+async def find_visible_channel(reader: Reader, caller: Caller, named: int | str) -> Channel | None:
+    """The channel the caller names by id or name, if they have metadata access."""
+    channel = await _find(reader, caller, named)
+    return channel if channel and channel.may_see else None
+
+
+async def get_visible_channel(reader: Reader, caller: Caller, named: int | str) -> Channel:
+    """As `find_visible_channel`; refuses what is out of reach."""
+    channel = await find_visible_channel(reader, caller, named)
+    if channel is None:
+        raise no_such_channel(named)
+    return channel
+
+
+async def get_ruled_channel(reader: Reader, caller: Caller, channel_id: int) -> RuledChannel:
+    """A channel with all that the caller may do in it; refuses without metadata access."""
+    for channel in await ruled_channels(reader, caller.realm_id, caller.user_id, [channel_id]):
+        if channel.may_see:
+            return channel
+    raise no_such_channel(channel_id)
+
+
+async def _find(reader: Reader, caller: Caller, named: int | str) -> Channel | None:
     key = _key(caller, named)
-    channel = (await channels_by_key(reader, [key])).get(key)
-    return channel if channel and may_read(channel, is_guest=caller.is_guest) else None
+    return (await channels_by_key(reader, [key])).get(key)
 
 
 async def check_channel(reader: Reader, caller: Caller, channel_id: int) -> None:

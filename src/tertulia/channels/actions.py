@@ -3,10 +3,11 @@
 from collections import defaultdict
 from collections.abc import Sequence
 
-from tertulia.channels import queries
-from tertulia.channels.model import color_for, subscription_record
-from tertulia.channels.queries import Joined
+from tertulia.channels import statements
+from tertulia.channels.model import color_for
+from tertulia.channels.records import channel_records, subscription_record
 from tertulia.channels.rules import clean_channel_name, name_key_of
+from tertulia.channels.statements import Joined
 from tertulia.events.record import Audience, Change, record
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
@@ -23,7 +24,7 @@ async def create_channel(
 ) -> int:
     """Make a channel and tell those who can see it; its id."""
     name = clean_channel_name(name)
-    channel_id = await queries.insert_channel(
+    channel_id = await statements.insert_channel(
         tx, realm_id, (name, name_key_of(name)), creator_id, description, invite_only=invite_only
     )
     if channel_id is None:
@@ -31,7 +32,7 @@ async def create_channel(
             f"The channel '{name}' already exists.", code="CHANNEL_ALREADY_EXISTS", status=409, channel_name=name
         )
     if not invite_only:
-        streams = await queries.channel_records(tx, [channel_id])
+        streams = await channel_records(tx, [channel_id])
         tx.emit(realm_id, record(Audience(members=True), "stream", {"op": "create", "streams": streams}))
     return channel_id
 
@@ -40,14 +41,14 @@ async def subscribe(
     tx: Transaction, realm_id: int, channel_ids: Sequence[int], user_ids: Sequence[int]
 ) -> list[Joined]:
     """Subscribe each user to each channel; those that were not subscribed before."""
-    last_seqs = await queries.lock_conversations(tx, channel_ids)
+    last_seqs = await statements.lock_conversations(tx, channel_ids)
     ids = sorted(last_seqs)
-    joined = await queries.activate_subscriptions(tx, ids, user_ids, [color_for(channel) for channel in ids])
+    joined = await statements.activate_subscriptions(tx, ids, user_ids, [color_for(channel) for channel in ids])
     if not joined:
         return []
-    await queries.open_histories(tx, joined, last_seqs)
+    await statements.open_histories(tx, joined, last_seqs)
     users_of = _by_channel(joined)
-    await queries.add_to_subscriber_counts(tx, {channel: len(users) for channel, users in users_of.items()})
+    await statements.add_to_subscriber_counts(tx, {channel: len(users) for channel, users in users_of.items()})
     await _tell_joined(tx, realm_id, users_of, last_seqs)
     return joined
 
@@ -56,14 +57,14 @@ async def unsubscribe(
     tx: Transaction, realm_id: int, channel_ids: Sequence[int], user_ids: Sequence[int]
 ) -> list[Joined]:
     """Unsubscribe each user from each channel; those that were subscribed before."""
-    last_seqs = await queries.lock_conversations(tx, channel_ids)
-    left = await queries.deactivate_subscriptions(tx, sorted(last_seqs), user_ids)
+    last_seqs = await statements.lock_conversations(tx, channel_ids)
+    left = await statements.deactivate_subscriptions(tx, sorted(last_seqs), user_ids)
     if not left:
         return []
-    await queries.close_histories(tx, left, last_seqs)
+    await statements.close_histories(tx, left, last_seqs)
     users_of = _by_channel(left)
-    await queries.add_to_subscriber_counts(tx, {channel: -len(users) for channel, users in users_of.items()})
-    for channel in await queries.channel_records(tx, sorted(users_of)):
+    await statements.add_to_subscriber_counts(tx, {channel: -len(users) for channel, users in users_of.items()})
+    for channel in await channel_records(tx, sorted(users_of)):
         users = users_of[channel.stream_id]
         change = Change(channel=channel.stream_id, users=users, joined=False, seq=last_seqs[channel.stream_id])
         gone = {"op": "remove", "subscriptions": [{"stream_id": channel.stream_id, "name": channel.name}]}
@@ -75,9 +76,9 @@ async def unsubscribe(
 async def _tell_joined(
     tx: Transaction, realm_id: int, users_of: dict[int, tuple[int, ...]], last_seqs: dict[int, int]
 ) -> None:
-    channels = {channel.stream_id: channel for channel in await queries.channel_records(tx, sorted(users_of))}
+    channels = {channel.stream_id: channel for channel in await channel_records(tx, sorted(users_of))}
     # Old rows come back with their own colour and mutes: users whose rows are alike hear the same event.
-    for personal, users in await queries.alike_subscriptions(tx, users_of):
+    for personal, users in await statements.alike_subscriptions(tx, users_of):
         channel = channels[personal.channel_id]
         change = Change(channel=channel.stream_id, users=users, joined=True, seq=last_seqs[channel.stream_id])
         added = {"op": "add", "subscriptions": [subscription_record(channel, personal)]}

@@ -1,6 +1,8 @@
-"""Channel and subscription records of the API."""
+"""Channels: what the rules need to know of one, and the channel and subscription records of the API."""
 
 import msgspec
+
+from tertulia.groups.values import GroupValue
 
 PALETTE = (
     *("#6c8ebf", "#82b366", "#d79b00", "#b85450", "#9673a6", "#d6b656", "#3f9aa8", "#c27ba0"),
@@ -30,17 +32,17 @@ class ChannelRecord(msgspec.Struct, frozen=True, kw_only=True):
     stream_weekly_traffic: int | None
     stream_post_policy: int
     is_announcement_only: bool
-    can_add_subscribers_group: int
-    can_administer_channel_group: int
-    can_create_topic_group: int
-    can_delete_any_message_group: int
-    can_delete_own_message_group: int
-    can_move_messages_out_of_channel_group: int
-    can_move_messages_within_channel_group: int
-    can_remove_subscribers_group: int
-    can_resolve_topics_group: int
-    can_send_message_group: int
-    can_subscribe_group: int
+    can_add_subscribers_group: GroupValue
+    can_administer_channel_group: GroupValue
+    can_create_topic_group: GroupValue
+    can_delete_any_message_group: GroupValue
+    can_delete_own_message_group: GroupValue
+    can_move_messages_out_of_channel_group: GroupValue
+    can_move_messages_within_channel_group: GroupValue
+    can_remove_subscribers_group: GroupValue
+    can_resolve_topics_group: GroupValue
+    can_send_message_group: GroupValue
+    can_subscribe_group: GroupValue
 
 
 class Personal(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,10 +74,11 @@ class SubscriptionRecord(ChannelRecord, frozen=True, kw_only=True):
     subscribers: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
-class Channel(msgspec.Struct, frozen=True):
-    """What the rules need to know of a channel, and of one user in it."""
+class Channel(msgspec.Struct, frozen=True, kw_only=True):
+    """What the rules need to know of a channel, and what it is to one user (rights.py) at that moment."""
 
     id: int
+    realm_id: int
     name: str
     invite_only: bool
     is_web_public: bool
@@ -83,8 +86,15 @@ class Channel(msgspec.Struct, frozen=True):
     history_public_to_subscribers: bool
     topics_policy: str
     is_subscribed: bool
+    may_read: bool
+    """Content access. With protected history (`history_public_to_subscribers` false) only to what the user received."""
+    may_see: bool
+    """Metadata access."""
     may_post: bool
     """Whether the user is among those whom the channel's settings let send."""
+    may_send: bool
+    """Whether the user may send: may post, has access, and the channel is not archived."""
+    may_create_topic: bool
 
     @property
     def is_public(self) -> bool:
@@ -92,13 +102,45 @@ class Channel(msgspec.Struct, frozen=True):
         return not self.invite_only
 
 
+class RuledChannel(Channel, frozen=True, kw_only=True):
+    """A channel with everything a user may do in it, and who holds its settings."""
+
+    description: str
+    creator_id: int | None
+    message_retention_days: int | None
+    folder_id: int | None
+    subscriber_count: int
+    is_guest: bool
+    is_administrator: bool
+    """Of the organization, at that moment."""
+    granted: frozenset[str]
+    """The settings of the channel that name the user; guests hold only what guests may hold."""
+    may_add_by_realm: bool
+    holders: dict[str, int]
+    """The group that holds each setting."""
+
+    @property
+    def may_administer(self) -> bool:
+        """Change settings, archive, remove subscribers."""
+        return self.is_administrator or "can_administer_channel_group" in self.granted
+
+    @property
+    def may_add_subscribers(self) -> bool:
+        """Subscribe others."""
+        by_channel = self.may_administer or "can_add_subscribers_group" in self.granted
+        return self.may_read and (by_channel or self.may_add_by_realm)
+
+    @property
+    def may_remove_subscribers(self) -> bool:
+        """Unsubscribe others."""
+        return self.may_administer or (self.may_see and "can_remove_subscribers_group" in self.granted)
+
+    @property
+    def may_see_subscribers(self) -> bool:
+        """Know who is subscribed. Guests know it where they are subscribed themselves."""
+        return self.is_subscribed if self.is_guest else self.may_see
+
+
 def color_for(channel_id: int) -> str:
     """The colour a new subscription starts with."""
     return PALETTE[channel_id % len(PALETTE)]
-
-
-def subscription_record(channel: ChannelRecord, personal: Personal) -> SubscriptionRecord:
-    """The two halves of a subscription record, put together."""
-    values = msgspec.structs.asdict(channel) | msgspec.structs.asdict(personal)
-    del values["channel_id"]
-    return SubscriptionRecord(**values, in_home_view=not personal.is_muted)

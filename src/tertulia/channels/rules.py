@@ -1,21 +1,40 @@
 """Pure decisions about channels."""
 
-from tertulia.channels.model import Channel
+from tertulia.groups.system import SystemGroup
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.text import bad_character as bad_character
 from tertulia.kernel.text import name_key_of as name_key_of
 from tertulia.realms.limits import MAX_CHANNEL_NAME_LENGTH
 
+ADMINISTRATORS_POST = 2
+_POST_POLICIES: dict[str, int] = {
+    SystemGroup.ADMINISTRATORS: ADMINISTRATORS_POST,
+    SystemGroup.FULL_MEMBERS: 3,
+    SystemGroup.MODERATORS: 4,
+}
 
-def may_read(channel: Channel, *, is_guest: bool) -> bool:
-    """Whether a user has access to what is said in the channel."""
-    return channel.is_subscribed or channel.is_web_public or (channel.is_public and not is_guest)
+
+def no_such_channel(named: int | str) -> Refusal:
+    """The refusal for a channel that does not exist, or might as well not exist for this caller."""
+    if isinstance(named, int):
+        return Refusal(f"There is no channel with the ID {named}.", code="STREAM_DOES_NOT_EXIST", stream_id=named)
+    return Refusal(f"There is no channel named '{named}'.", code="STREAM_DOES_NOT_EXIST", stream=named)
 
 
-def may_send(channel: Channel, *, is_guest: bool) -> bool:
-    """Whether a user may send to the channel. The sending statement asks the same again under its locks."""
-    is_inside = channel.is_subscribed or (channel.is_public and not is_guest)
-    return is_inside and channel.may_post and not channel.is_archived
+def post_policy_of(group: str | None) -> int:
+    """The old form of who may send, from the name of the group that may; 1 for all it had no word for."""
+    return _POST_POLICIES.get(group, 1) if group else 1
+
+
+def weekly_traffic(sent: int, age_days: int) -> int | None:
+    """Messages per week, from how many were sent in the last 28 days; two digits of it matter. New channels: none yet."""
+    if age_days < 7:
+        return None
+    average = sent // 4 if age_days >= 28 else sent * 7 // age_days
+    if average == 0 and sent > 0:
+        return 1
+    digits = len(str(average))
+    return average if digits <= 2 else round(average, 2 - digits)
 
 
 def clean_channel_name(name: str) -> str:

@@ -4,32 +4,33 @@ from typing import Any
 
 import msgspec
 
-from tertulia.channels import queries
+from tertulia.channels.records import selected_records, subscribers_of, subscriptions_of
+from tertulia.channels.rights import MAY_SEE
 from tertulia.events.ranges import SeqSet
 from tertulia.events.register import Wanted, provider
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
 
+_NEVER = f"""
+{MAY_SEE} and (not channel.is_archived or $2)
+and not exists (select from subscription as past where past.user_id = account.id and past.channel_id = channel.id)
+"""
+
 
 @provider("subscription")
 async def subscriptions(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """The caller's channels in three lists: subscribed, left, and never joined."""
-    own = await queries.subscriptions_of(reader, caller.user_id)
-    subscribed = [channel for channel, is_active in own if is_active and not channel.is_archived]
-    left = [
-        channel
-        for channel, is_active in own
-        if not is_active
-        and not channel.is_archived
-        and (channel.is_web_public or not (channel.invite_only or caller.is_guest))
-    ]
+    archived_too = wanted.options.capabilities.archived_channels
+    own = [one for one in await subscriptions_of(reader, caller.user_id) if archived_too or not one.record.is_archived]
+    subscribed = [one.record for one in own if one.is_active]
+    left = [one.record for one in own if not one.is_active and one.may_see]
+    never = await selected_records(reader, _NEVER, caller.user_id, archived_too)
     if wanted.include_subscribers != "false":
-        members = await queries.subscribers_of(reader, [channel.stream_id for channel in subscribed])
+        members = await subscribers_of(reader, [channel.stream_id for channel in subscribed])
         subscribed = [
             msgspec.structs.replace(channel, subscribers=members.get(channel.stream_id, [])) for channel in subscribed
         ]
-    never = await queries.never_subscribed(reader, caller.realm_id, caller.user_id, is_guest=caller.is_guest)
     return {"subscriptions": subscribed, "unsubscribed": left, "never_subscribed": never}
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from tertulia.channels.access import ChannelFinder
-from tertulia.channels.rules import clean_channel_name, may_send, name_key_of
+from tertulia.channels.rules import clean_channel_name, name_key_of, no_such_channel
 from tertulia.events.record import Audience
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database
@@ -61,7 +61,7 @@ class Places:
             raise no_such_channel(named)
         if not channel.may_post:
             raise Refusal(f"You don't have the permission to post in the channel '{channel.name}'.")
-        if not may_send(channel, is_guest=sender.is_guest):
+        if not channel.may_send:
             raise Refusal(f"You can't send messages to the channel '{channel.name}'.")
         check_topic_policy(topic, channel.topics_policy, settings)
         return Place(
@@ -107,10 +107,3 @@ def check_recipients(address: ToPeople, fakes: Mapping[str, int | None], found: 
     for person in found:
         if not person.is_active:
             raise Refusal(f"'{person.email}' is deactivated and no longer reads messages here.")
-
-
-def no_such_channel(named: int | str) -> Refusal:
-    """The refusal for a channel that does not exist, or might as well not exist for this caller."""
-    if isinstance(named, int):
-        return Refusal(f"There is no channel with the ID {named}.", code="STREAM_DOES_NOT_EXIST", stream_id=named)
-    return Refusal(f"There is no channel named '{named}'.", code="STREAM_DOES_NOT_EXIST", stream=named)

@@ -5,7 +5,7 @@ in a statement of its own, so that it sees everything committed before the locks
 are taken, rows written, and the events put into the WAL. A row that is not returned was refused.
 """
 
-from tertulia.groups.queries import holds
+from tertulia.channels.rights import MAY_SEND
 
 LOCK = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update
@@ -36,13 +36,7 @@ with input as (
     join conversation on conversation.id = input.conversation_id
     join account on account.id = input.sender_id and account.realm_id = conversation.realm_id and account.is_active
     left join channel on channel.id = conversation.id
-    left join user_group as sending on sending.id = channel.can_send_message_group
-    left join subscription
-        on subscription.user_id = input.sender_id and subscription.channel_id = channel.id and subscription.is_active
-    where case when channel.id is null then input.sender_id = any(conversation.participants)
-        else not channel.is_archived
-            and (subscription.user_id is not null or (not channel.invite_only and account.role < 600))
-            and {holds("sending", "account")} end
+    where case when channel.id is null then input.sender_id = any(conversation.participants) else {MAY_SEND} end
         and not exists (select from repeated where repeated.ord = input.ord)
 ), numbered as materialized (
     select *, last_seq + row_number() over (partition by conversation_id order by ord) as seq from allowed

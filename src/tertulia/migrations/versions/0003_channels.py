@@ -31,6 +31,19 @@ create table default_channel (
     realm_id bigint not null references realm
 );
 create index on default_channel (realm_id);
+
+-- What the worker finds out about each channel from how far its numbers had come on each day (channels/traffic.py): the
+-- lists of channels must not count messages.
+alter table channel
+    add column is_recently_active boolean not null default true,
+    add column weekly_traffic integer check (weekly_traffic >= 0);
+create index on channel (id) where not is_recently_active;
+create table channel_day (
+    channel_id bigint not null references channel,
+    day date not null,
+    last_seq bigint not null,
+    primary key (channel_id, day)
+);
 """
 
 

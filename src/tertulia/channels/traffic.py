@@ -1,0 +1,96 @@
+"""How much is said in channels: work of the worker, so that a list of channels never counts messages.
+
+A conversation numbers its messages, so what was sent since a day is the difference of two numbers: `channel_day` keeps how
+far each channel had come at the start of the days that changed it. Everything is computed once a day and kept in the
+channel's row, where the records read it.
+"""
+
+from datetime import UTC, date, datetime
+
+from tertulia.channels.rules import weekly_traffic
+from tertulia.events.record import Audience, record
+from tertulia.kernel.db import Database, Transaction
+
+COUNTED_DAYS = 28
+ACTIVE_DAYS = 180
+
+_NOTE_DAY = """
+insert into channel_day (channel_id, day, last_seq)
+select channel.id, $1, conversation.last_seq from channel join conversation on conversation.id = channel.id
+where not exists (select from channel_day where channel_id = channel.id and channel_day.last_seq = conversation.last_seq)
+on conflict do nothing
+"""
+
+_COUNTED = """
+select channel.id, channel.weekly_traffic, $1::date - (channel.date_created at time zone 'UTC')::date as age_days,
+    conversation.last_seq - coalesce((
+        select last_seq from channel_day where channel_id = channel.id and day <= $1::date - $2::int
+        order by day desc limit 1
+    ), 0) as sent
+from channel join conversation on conversation.id = channel.id
+"""
+
+_SET_TRAFFIC = """
+update channel set weekly_traffic = counted.traffic
+from unnest($1::bigint[], $2::int[]) as counted(id, traffic) where channel.id = counted.id
+"""
+
+# Only the newest row before the days that are counted is ever looked at again.
+_FORGET = """
+delete from channel_day using (
+    select channel_id, max(day) as day from channel_day where day <= $1::date - $2::int group by channel_id
+) as kept
+where channel_day.channel_id = kept.channel_id and channel_day.day < kept.day
+"""
+
+_SET_ACTIVITY = """
+with judged as (
+    select channel.id, (
+        channel.date_created > now() - make_interval(days => $1) or exists (
+            select from message where conversation_id = channel.id and seq = conversation.last_seq
+            and sent_at > now() - make_interval(days => $1)
+        )
+    ) as is_active
+    from channel join conversation on conversation.id = channel.id where $2 or not channel.is_recently_active
+), changed as (
+    select channel.id, judged.is_active from channel join judged using (id)
+    where channel.is_recently_active <> judged.is_active order by channel.id for no key update of channel
+)
+update channel set is_recently_active = changed.is_active from changed where channel.id = changed.id
+returning channel.id, channel.realm_id, channel.name, channel.invite_only, channel.is_recently_active
+"""
+
+
+async def count_traffic(database: Database, today: date | None = None) -> int:
+    """Once a day: how much was sent, and which channels have fallen asleep. In between: which of them are awake again."""
+    today = today or datetime.now(UTC).date()
+    async with database.transaction() as tx:
+        is_new_day = not await tx.fetchval("select exists (select from channel_day where day = $1)", today)
+        changed = await _count(tx, today) if is_new_day else 0
+        return changed + await _judge(tx, everything=is_new_day)
+
+
+async def _count(tx: Transaction, today: date) -> int:
+    await tx.execute(_NOTE_DAY, today)
+    rows = await tx.fetch(_COUNTED, today, COUNTED_DAYS)
+    counted = {row["id"]: (row["weekly_traffic"], weekly_traffic(row["sent"], row["age_days"])) for row in rows}
+    changed = {channel: now for channel, (before, now) in sorted(counted.items()) if before != now}
+    if changed:
+        await tx.execute(_SET_TRAFFIC, list(changed), list(changed.values()))
+    await tx.execute(_FORGET, today, COUNTED_DAYS)
+    return len(changed)
+
+
+async def _judge(tx: Transaction, *, everything: bool) -> int:
+    rows = await tx.fetch(_SET_ACTIVITY, ACTIVE_DAYS, everything)
+    for row in rows:
+        to = Audience(members=not row["invite_only"], channel=row["id"])
+        event = {
+            "op": "update",
+            "stream_id": row["id"],
+            "name": row["name"],
+            "property": "is_recently_active",
+            "value": row["is_recently_active"],
+        }
+        tx.emit(row["realm_id"], record(to, "stream", event))
+    return len(rows)
