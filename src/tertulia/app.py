@@ -58,8 +58,10 @@ from tertulia.logins.keys import KeyUse
 from tertulia.logins.login import PasswordLogin
 from tertulia.messages.events import MessagePresenter
 from tertulia.messages.lane import SendLane
+from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
 from tertulia.mutes import state as mutes_state
+from tertulia.notices.actions import FOLLOW_UP as NOTICES
 from tertulia.preferences import state as preferences_state
 from tertulia.profiles import state as profiles_state
 from tertulia.profiles.queries import hold_fields
@@ -172,6 +174,7 @@ def build_api(
     key_use = key_use or KeyUse(database)
     finder = ChannelFinder(database)
     directory = Directory(database)
+    database.after_commit[NOTICES] = Notices(database, settings).deliver
     services: dict[type, Any] = {
         Settings: settings,
         Database: database,

@@ -1,4 +1,4 @@
-"""The worker: due work that no request waits for. It sends mails and forgets what is too old to matter.
+"""The worker: due work that no request waits for. It sends mails and notices, and forgets what is too old to matter.
 
 Any number of workers run side by side: each piece of work is claimed in the transaction that does it.
 """
@@ -19,6 +19,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.logins.attempts import forget_old_failures
 from tertulia.logins.reset import forget_old_tokens
 from tertulia.messages.keys import forget_old_keys
+from tertulia.messages.notices import Notices
 from tertulia.sessions.actions import forget_old_sessions
 
 log = structlog.get_logger()
@@ -56,6 +57,8 @@ async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
                     await _do_all(database)
                 if sent := await postman.deliver(database):
                     log.info("mails sent", count=sent)
+                if sent := await Notices(database, settings).deliver_left():
+                    log.info("notices sent", count=sent)
             except LOST as error:
                 log.warning("PostgreSQL is away", error=repr(error))
             with suppress(TimeoutError):

@@ -14,7 +14,10 @@ from account left join bot_service on bot_service.user_id = account.id
 
 async def bots_seen_by(reader: Reader, caller: Caller) -> list[Bot]:
     """Whose settings the caller sees: administrators those of all bots, others those of their own. Deactivated ones too."""
-    sql = f"{_BOTS} where realm_id = $1 and bot_type is not null and ($2 or bot_owner_id = $3) order by account.id"
+    sql = f"""
+    {_BOTS} where realm_id = $1 and bot_type is not null and system_bot is null and ($2 or bot_owner_id = $3)
+    order by account.id
+    """
     is_administrator = caller.role <= Role.ADMINISTRATOR
     return [_bot(row) for row in await reader.fetch(sql, caller.realm_id, is_administrator, caller.user_id)]
 

@@ -108,7 +108,7 @@ def create_key(
 
     async def create(tx: "Transaction") -> str:
         realm_id = await _get_realm_id(tx, realm)
-        sql = "select id from account where realm_id = $1 and email_key = $2"
+        sql = "select id from account where realm_id = $1 and email_key = $2 and system_bot is null"
         user_id = await tx.fetchval(sql, realm_id, email_key_of(email))
         if user_id is None:
             raise CommandFailed(f"Nobody in this organization has the address {email}.")

@@ -202,7 +202,10 @@ async def hold_active_users(tx: Transaction, realm_id: int, user_ids: Sequence[i
 
     Whoever deactivates one of them comes before or after, and so sees all places that have to be told of.
     """
-    sql = "select id from account where realm_id = $1 and id = any($2::bigint[]) and is_active order by id for share"
+    sql = """
+    select id from account where realm_id = $1 and id = any($2::bigint[]) and is_active and system_bot is null
+    order by id for share
+    """
     return {row["id"] for row in await tx.fetch(sql, realm_id, user_ids)}
 
 
@@ -240,7 +243,7 @@ async def users_by_role(reader: Reader, realm_id: int) -> list[tuple[int, bool, 
     sql = f"""
     select role, {_WAITING} as waits, array_agg(account.id order by account.id) as user_ids
     from account join realm on realm.id = account.realm_id
-    where account.realm_id = $1 and account.is_active group by 1, 2
+    where account.realm_id = $1 and account.is_active and account.system_bot is null group by 1, 2
     """
     return [(row["role"], row["waits"], row["user_ids"]) for row in await reader.fetch(sql, realm_id)]
 
@@ -253,7 +256,8 @@ async def all_members(reader: Reader, realm_id: int, group_id: int) -> list[int]
     )
     select account.id from account join realm on realm.id = account.realm_id
     left join found on found.user_id = account.id
-    where account.realm_id = $2 and account.is_active and (found.user_id is not null or {_IN_SYSTEM})
+    where account.realm_id = $2 and account.is_active and account.system_bot is null
+        and (found.user_id is not null or {_IN_SYSTEM})
     order by account.id
     """
     return [row["id"] for row in await reader.fetch(sql, group_id, realm_id)]
@@ -287,7 +291,8 @@ async def waiting_members(reader: Reader, realm_id: int) -> set[int]:
     """The active members who are not full members yet."""
     sql = f"""
     select account.id from account join realm on realm.id = account.realm_id
-    where account.realm_id = $1 and account.role = 400 and account.is_active and {_WAITING}
+    where account.realm_id = $1 and account.role = 400 and account.is_active and system_bot is null
+        and {_WAITING}
     """
     return {row["id"] for row in await reader.fetch(sql, realm_id)}
 

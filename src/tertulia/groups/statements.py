@@ -163,7 +163,7 @@ async def judge_members(tx: Transaction) -> list[tuple[int, int, list[int]]]:
         ) as waiting
         where realm.is_active and waiting.period > interval '0' and exists (
             select from account where account.realm_id = realm.id and role = 400 and account.is_active
-                and date_joined > judged_at - waiting.period and date_joined <= now() - waiting.period
+                and system_bot is null and date_joined > judged_at - waiting.period and date_joined <= now() - waiting.period
         )
         for no key update of realm skip locked
     ), judged as (
@@ -172,7 +172,7 @@ async def judge_members(tx: Transaction) -> list[tuple[int, int, list[int]]]:
     select due.id as realm_id, user_group.id as group_id, array_agg(account.id order by account.id) as user_ids
     from due join user_group on user_group.realm_id = due.id and user_group.name = 'role:fullmembers'
     join account on account.realm_id = due.id and account.role = 400 and account.is_active
-        and date_joined > judged_at - due.period and date_joined <= now() - due.period
+        and system_bot is null and date_joined > judged_at - due.period and date_joined <= now() - due.period
     group by 1, 2
     """
     return [(row["realm_id"], row["group_id"], row["user_ids"]) for row in await tx.fetch(sql)]

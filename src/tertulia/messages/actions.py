@@ -20,6 +20,8 @@ class Draft(msgspec.Struct, frozen=True):
     echo: Echo | None = None
     read: bool | None = None
     key: str | None = None
+    read_by: int | None = None
+    """Somebody else than the sender for whom it is born read."""
 
 
 async def send(places: Places, lane: SendLane, sender: Caller, draft: Draft) -> int:
@@ -43,7 +45,7 @@ async def send(places: Places, lane: SendLane, sender: Caller, draft: Draft) -> 
 def outgoing(sender: Caller, place: Place, draft: Draft, content: str) -> Outgoing:
     """The row and the event of a message."""
     rendered = render_plain(content)
-    read = is_read_by_sender(draft.read, draft.client)
+    read_by = sender.user_id if is_read_by_sender(draft.read, draft.client) else draft.read_by
     sent = MessageSent(
         sender_id=sender.user_id,
         sender_full_name=sender.full_name,
@@ -57,7 +59,7 @@ def outgoing(sender: Caller, place: Place, draft: Draft, content: str) -> Outgoi
         channel=place.channel,
         people=place.people,
         empty_topic=place.empty_topic,
-        read=read,
+        read_by=read_by,
         echo=draft.echo,
     )
     return Outgoing(
@@ -70,6 +72,6 @@ def outgoing(sender: Caller, place: Place, draft: Draft, content: str) -> Outgoi
         rendered=rendered,
         client=draft.client,
         record=msgspec.json.encode(record(place.audience, "message", sent)).decode(),
-        read=read,
+        read_by=read_by,
         key=draft.key,
     )

@@ -21,7 +21,7 @@ class MessagePresenter:
         sent = _sent(logged)
         options = listener.options
         is_echo = sent.echo is not None and sent.echo.queue_id == listener.id
-        has_read = sent.read and sent.sender_id == listener.user_id
+        has_read = sent.read_by == listener.user_id
         return options.apply_markdown, options.capabilities.empty_topic_name, has_read, is_echo
 
     def present(self, logged: Logged, listener: Listener) -> bytes:
@@ -49,7 +49,7 @@ class MessagePresenter:
             timestamp=stamp.at,
             is_me_message=is_me_message(sent.content),
         )
-        has_read = sent.read and sent.sender_id == listener.user_id
+        has_read = sent.read_by == listener.user_id
         event: dict[str, object] = {"message": message, "flags": ["read"] if has_read else []}
         if sent.echo is not None and sent.echo.queue_id == listener.id:
             # The specification's name, and the one existing clients read.

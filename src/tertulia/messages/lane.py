@@ -19,9 +19,9 @@ from typing import Any, TypeAlias
 import asyncpg
 import structlog
 
-from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings, subject_of
+from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings
 from tertulia.messages.model import Outgoing
-from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED
+from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED, columns
 
 log = structlog.get_logger()
 
@@ -166,7 +166,11 @@ class SendLane:
             wanted = {ticket.outgoing.conversation_id for ticket in batch}
             had = {row["id"] for row in await connection.fetch(lock, list(wanted))}
             ours = [ticket for ticket in batch if ticket.outgoing.conversation_id in had]
-            rows = await connection.fetch(SEND, *self._columns(ours)) if ours else []
+            rows = (
+                await connection.fetch(SEND, *columns([ticket.outgoing for ticket in ours], self._database.shards))
+                if ours
+                else []
+            )
         except (asyncpg.PostgresError, asyncpg.InterfaceError):
             with suppress(asyncpg.PostgresError, *LOST):
                 await transaction.rollback()
@@ -196,22 +200,3 @@ class SendLane:
             proof = (STORED, rows[0]["id"], first.sender_id, first.content)
             return await self._database.committed(rows[0]["xid"], proof)
         return True
-
-    def _columns(self, batch: Sequence[Ticket]) -> list[list[object]]:
-        rows = [
-            (
-                out.conversation_id,
-                out.sender_id,
-                out.topic,
-                out.topic_key,
-                out.content,
-                out.rendered,
-                out.client,
-                subject_of(out.realm_id, self._database.shards),
-                out.record,
-                out.read,
-                out.key,
-            )
-            for out in (ticket.outgoing for ticket in batch)
-        ]
-        return [list(column) for column in zip(*rows, strict=True)]

@@ -37,7 +37,8 @@ class MessageSent(msgspec.Struct, frozen=True, omit_defaults=True):
     people: tuple[Person, ...] = ()
     empty_topic: str = ""
     """In a message with the empty topic: how the realm names that topic."""
-    read: bool = False
+    read_by: int | None = None
+    """For whom the message is born read: its sender, or whoever gave the notification bot the reason to speak."""
     echo: Echo | None = None
 
 
@@ -54,7 +55,8 @@ class Outgoing(msgspec.Struct, frozen=True):
     client: str
     record: str
     """The log's record, JSON, without its stamp."""
-    read: bool
+    read_by: int | None
+    """For whom it is born read."""
     key: str | None
     """The client's Idempotency-Key."""
 

@@ -14,7 +14,7 @@ _SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
 
 
 async def create_realm(tx: Transaction, subdomain: str, name: str, description: str = "") -> int:
-    """Make an organization with its system groups; its id."""
+    """Make an organization with its system groups and its notification bot; its id."""
     if subdomain and not _SUBDOMAIN.fullmatch(subdomain):
         raise Refusal(
             "A subdomain has up to 39 lower-case letters, digits and hyphens, and starts with none of the last."
@@ -26,4 +26,5 @@ async def create_realm(tx: Transaction, subdomain: str, name: str, description: 
     except asyncpg.UniqueViolationError as error:
         raise Refusal(f"There is an organization at the subdomain {subdomain!r} already.") from error
     await insert_system_groups(tx, realm_id)
+    await queries.insert_notification_bot(tx, realm_id)
     return realm_id

@@ -7,6 +7,8 @@ import msgspec
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.realms.settings import RealmSettings
 
+NOTIFICATION_BOT_EMAIL = "notification-bot@tertulia.invalid"
+
 
 class Realm(msgspec.Struct, frozen=True):
     """An organization."""
@@ -73,3 +75,12 @@ async def active_guests(reader: Reader, realm_id: int) -> list[int]:
     """The guests of a realm."""
     rows = await reader.fetch("select id from account where realm_id = $1 and role = 600 and is_active", realm_id)
     return [row["id"] for row in rows]
+
+
+async def insert_notification_bot(tx: Transaction, realm_id: int) -> None:
+    """The account that speaks for the server in a realm. No mail can be sent to its address."""
+    sql = """
+    insert into account (realm_id, email, email_key, full_name, bot_type, system_bot)
+    values ($1, $2, $2, 'Notification Bot', 1, 'notification')
+    """
+    await tx.execute(sql, realm_id, NOTIFICATION_BOT_EMAIL)

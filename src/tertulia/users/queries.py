@@ -106,7 +106,7 @@ async def get_owner(reader: Reader, user_id: int, key_id: int) -> KeyOwner:
 
 # Showing users
 
-_REALM = "account.realm_id = $4"
+_REALM = "account.realm_id = $4 and account.system_bot is null"
 _LISTS = {
     (profile, anonymous): f"""
     select convert_to({list_text(record_text(profile=profile, anonymous=anonymous))}, 'UTF8'),
@@ -146,6 +146,11 @@ _ONE = {
     for profile in (False, True)
     for limited in (False, True)
 }
+_SYSTEM_BOT = f"rtrim({record_text(active=False)}, '}}') || ',\"is_system_bot\":true}}'"
+_SYSTEM_BOTS = f"""
+select convert_to({list_text(_SYSTEM_BOT)}, 'UTF8')
+from {people("account.realm_id = $4 and account.system_bot is not null")}
+"""
 _PERSON = f"""
 select convert_to({_STATE_RECORD}, 'UTF8'), account.visibility from {people("account.id = $4", profile=True)}
 """
@@ -185,6 +190,11 @@ async def users_for_state(reader: Reader, view: View, *, limited: bool = False) 
     return row[0], row[1], row[2]
 
 
+async def system_bots(reader: Reader, view: View) -> bytes:
+    """The accounts of the server itself, as a JSON array."""
+    return bytes(await reader.fetchval(_SYSTEM_BOTS, *view.arguments, view.realm_id))
+
+
 async def find_user_text(reader: Reader, view: View, user_id: int, *, profile: bool, limited: bool) -> bytes | None:
     """One user of the reader's realm; None if there is none, b"" for one the reader does not see."""
     found: bytes | None = await reader.fetchval(_ONE[profile, limited], *view.arguments, view.realm_id, user_id)
@@ -215,7 +225,7 @@ async def lock_accounts(
     """Hold these accounts, the active owners, and a user's bots. In the order of their ids: nobody waits in a circle."""
     sql = f"""
     select {_ACCOUNT} from account
-    where realm_id = $1 and (id = any($2::bigint[]) or bot_owner_id = $4
+    where realm_id = $1 and system_bot is null and (id = any($2::bigint[]) or bot_owner_id = $4
         or ($3 and role = 100 and bot_type is null and is_active))
     order by id for no key update
     """

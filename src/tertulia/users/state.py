@@ -27,7 +27,7 @@ def realm_users(directory: Directory) -> Provider:
         return {
             "realm_users": msgspec.Raw(active),
             "realm_non_active_users": msgspec.Raw(others),
-            "cross_realm_bots": [],
+            "cross_realm_bots": msgspec.Raw(await queries.system_bots(reader, view)),
             **about_oneself(caller),
             **await what_one_may(reader, caller),
         }

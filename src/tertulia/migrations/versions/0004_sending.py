@@ -8,6 +8,14 @@ branch_labels = None
 depends_on = None
 
 SQL = """
+-- Accounts of the server itself, one of each kind in every realm: no list of users has them, nobody logs in as them.
+alter table account add column system_bot text check (system_bot in ('notification')),
+    add check (system_bot is null or (bot_type = 1 and bot_owner_id is null and password_hash is null));
+create unique index on account (realm_id, system_bot) where system_bot is not null;
+insert into account (realm_id, email, email_key, full_name, bot_type, system_bot)
+select id, 'notification-bot@tertulia.invalid', 'notification-bot@tertulia.invalid', 'Notification Bot', 1, 'notification'
+from realm;
+
 -- wildcard: 1 the whole channel is mentioned, 2 those who take part in the topic: a property of the message, never a row
 -- for each person.
 alter table message
