@@ -91,4 +91,4 @@ def arguments_of(channel: Channel, user: User) -> list[object]:
     draft = Draft(ToChannel(channel.stream_id, "bench"), CONTENT, "website", read=True)
     out = outgoing(caller, place, draft, CONTENT)
     columns = (":channel", ":sender", [out.topic], [out.topic_key], [out.content], [out.rendered], [out.client])
-    return [*columns, ["ev.1.1"], [out.record], [out.read], [out.key]]
+    return [*columns, ["ev.1.1"], [out.record], ":sender", [out.key]]
