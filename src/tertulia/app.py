@@ -32,6 +32,7 @@ import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.snippets.routes
+import tertulia.topics.routes
 import tertulia.users.routes
 from tertulia import __version__
 from tertulia.alerts import state as alerts_state
@@ -73,6 +74,8 @@ from tertulia.realms.changes import ChannelCheck
 from tertulia.sessions.oidc_routes import Providers
 from tertulia.site import Site
 from tertulia.snippets import state as snippets_state
+from tertulia.topics import state as topics_state
+from tertulia.topics.events import TopicPresenter
 from tertulia.users import state as users_state
 from tertulia.users.authenticate import KeyAuthenticator, refresh
 from tertulia.users.directory import Directory
@@ -96,6 +99,7 @@ ROUTES = (
     tertulia.alerts.routes,
     tertulia.folders.routes,
     tertulia.channels.routes,
+    tertulia.topics.routes,
     tertulia.messages.routes,
     tertulia.messages.reading,
     tertulia.drafts.routes,
@@ -121,6 +125,8 @@ STATE = (
     alerts_state.alert_words,
     folders_state.channel_folders,
     channels_state.subscriptions,
+    topics_state.user_topics,
+    topics_state.muted_topics,
     reads_state.newest_message,
     reads_state.unread_messages,
     drafts_state.drafts,
@@ -130,6 +136,8 @@ PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),
     "update_message_flags": FlagsPresenter(),
     "realm_user": UserPresenter(),
+    "user_topic": TopicPresenter(),
+    "muted_topics": TopicPresenter(),
 }
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
 KEEP_ALIVE_SECONDS = 120

@@ -64,6 +64,16 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Decide:
+    """Mute, unmute or follow a topic, or forget it."""
+
+    channel: int
+    topic: str
+    policy: int
+    process: int
+
+
+@dataclass(frozen=True)
 class Join:
     channels: frozenset[int]
     process: int
@@ -154,6 +164,7 @@ Act = (
     | Say
     | Whisper
     | Mark
+    | Decide
     | Join
     | Leave
     | Found
@@ -305,6 +316,8 @@ class Realm:
                 return await self.send(person, act, {"type": "direct", "to": _json(self._ids(act.to))})
             case Mark():
                 return await self.mark(person, act)
+            case Decide():
+                return await self.decide(person, act)
             case Join() | Leave():
                 return await self.change_subscriptions(person, act)
             case Found():
@@ -368,6 +381,11 @@ class Realm:
         data = {"messages": _json(ids), "op": "add" if act.read else "remove", "flag": "read"}
         body = await self.call(person, act.process, "POST", "messages/flags", data)
         return str(body.get("messages", body))
+
+    async def decide(self, person: Person, act: Decide) -> str:
+        channel = self.channels[self._channel_names([act.channel])[0]]
+        data = {"stream_id": channel, "topic": act.topic, "visibility_policy": act.policy}
+        return str(await self.call(person, act.process, "POST", "user_topics", data))
 
     async def change_subscriptions(self, person: Person, act: Join | Leave) -> str:
         names = self._channel_names(sorted(act.channels))
@@ -490,6 +508,10 @@ class Realm:
         state = ModelState.__new__(ModelState)
         state.__dict__.update(fresh.state.__dict__)
         state.unread = {number: where.shown("general chat") for number, where in fresh.state.unread.items()}
+        state.policies = {}
+        for (channel, topic), said in fresh.state.policies.items():
+            state.policies[channel, topic or "general chat"] = said | {"topic_name": topic or "general chat"}
+        state.muted_topics = [[name, topic or "general chat", at] for name, topic, at in fresh.state.muted_topics]
         return state
 
     async def _check_messages(self, marker: int) -> None:

@@ -38,6 +38,8 @@ class ModelState:
         self.never_subscribed = _by(registered["never_subscribed"], "stream_id")
         self.users = _by(registered["realm_users"], "user_id")
         self.groups = _by(registered["realm_user_groups"], "id")
+        self.policies = {(one["stream_id"], one["topic_name"]): one for one in registered["user_topics"]}
+        self.muted_topics: list[list[Any]] = registered["muted_topics"]
         self.max_message_id: int = registered["max_message_id"]
         self.unread = unread_of(registered["unread_msgs"])
         if registered["unread_msgs"]["count"] != len(self.unread):
@@ -51,8 +53,12 @@ class ModelState:
     def differences(self, other: "ModelState") -> list[str]:
         """What the other one says differently, in words; empty if they agree."""
         found: list[str] = []
-        for name in ("subscriptions", "unsubscribed", "never_subscribed", "users", "groups", "unread"):
+        for name in ("subscriptions", "unsubscribed", "never_subscribed", "users", "groups", "unread", "policies"):
             found += _compare(name, getattr(self, name), getattr(other, name))
+        # The older list has only what is in sight, and nobody is told that it changed when they come or go.
+        ours, theirs = (sorted(one for one in state.muted_topics if one[0] in self._open) for state in (self, other))
+        if ours != theirs:
+            found.append(f"muted_topics: {ours} against {theirs}")
         if self.max_message_id != other.max_message_id:
             found.append(f"max_message_id: {self.max_message_id} against {other.max_message_id}")
         return found
@@ -84,6 +90,24 @@ class ModelState:
                     raise Mismatch(f"message {number} became read and was not unread")
             else:
                 self._add_unread(number, self._detailed(event["message_details"][str(number)]))
+
+    def _user_topic(self, event: Json) -> None:
+        said = {key: value for key, value in event.items() if key not in ("id", "type")}
+        key = said["stream_id"], said["topic_name"]
+        had = self.policies.pop(key, {"visibility_policy": 0})
+        if had["visibility_policy"] == said["visibility_policy"]:
+            raise Mismatch(f"a policy did not change: {event}")
+        if said["visibility_policy"]:
+            self.policies[key] = said
+
+    def _muted_topics(self, event: Json) -> None:
+        self.muted_topics = event["muted_topics"]
+
+    @property
+    def _open(self) -> set[str]:
+        """The names of channels that stay in sight whatever happens."""
+        known = [*self.subscriptions.values(), *self.unsubscribed.values(), *self.never_subscribed.values()]
+        return {channel["name"] for channel in known if not channel["invite_only"] and not self.is_guest}
 
     def _subscription(self, event: Json) -> None:
         match event["op"]:
@@ -222,7 +246,7 @@ def _by(records: list[Json], key: str) -> dict[int, Json]:
 _UNKNOWABLE = {"unsubscribed": {"first_message_id"}, "never_subscribed": {"first_message_id"}}
 
 
-def _compare(name: str, ours: dict[int, Any], theirs: dict[int, Any]) -> list[str]:
+def _compare(name: str, ours: dict[Any, Any], theirs: dict[Any, Any]) -> list[str]:
     found = []
     for key in sorted(ours.keys() | theirs.keys()):
         one, other = ours.get(key), theirs.get(key)

@@ -18,6 +18,7 @@ from tests.system.faults import Queue
 from tests.system.histories import (
     Act,
     Arrive,
+    Decide,
     Expel,
     Found,
     Gather,
@@ -60,6 +61,7 @@ _acts: st.SearchStrategy[Act] = st.one_of(
     st.builds(Whisper, _some_people, _read, _process),
     st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
     st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
+    st.builds(Decide, _channel, st.sampled_from(["", "tea", "Tea", "cake"]), st.integers(0, 3), _process),
     st.builds(Join, _some_channels, _process),
     st.builds(Leave, _some_channels, _process),
     st.builds(Found, st.booleans(), _process),

@@ -38,6 +38,8 @@ class QueueOptions(msgspec.Struct, frozen=True):
 
     def suits(self, to: Audience) -> bool:
         """Whether an event for clients with or without a capability is for this one."""
+        if to.instead and self.event_types is not None and to.instead in self.event_types:
+            return False
         if to.needs and not getattr(self.capabilities, to.needs, False):
             return False
         return not (to.lacks and getattr(self.capabilities, to.lacks, False))

@@ -25,6 +25,8 @@ class Audience(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of all these, only clients with this capability."""
     lacks: str = ""
     """Of all these, only clients without this capability."""
+    instead: str = ""
+    """Not for clients that asked for events of this type by name: those tell them the same."""
 
 
 class Change(msgspec.Struct, frozen=True):

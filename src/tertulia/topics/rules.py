@@ -10,8 +10,13 @@ NO_TOPIC = "(no topic)"
 
 def clean_topic(topic: str, settings: RealmSettings) -> str:
     """A topic as it is stored: trimmed, the names of the empty topic become the empty string."""
+    return "" if topic.strip() == NO_TOPIC else clean_decided_topic(topic, settings)
+
+
+def clean_decided_topic(topic: str, settings: RealmSettings) -> str:
+    """As `clean_topic`, where only the realm's own name of the empty topic stands for it."""
     topic = topic.strip()
-    if topic in (NO_TOPIC, settings.empty_topic_display_name):
+    if topic == settings.empty_topic_display_name:
         return ""
     if (position := bad_character(topic)) is not None:
         raise Refusal(f"Invalid character in the topic, at position {position}.")

@@ -1,0 +1,88 @@
+"""Deciding about topics."""
+
+from collections.abc import Collection, Mapping
+
+from tertulia.channels.access import find_channel
+from tertulia.channels.rules import name_key_of
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.realms.settings import RealmSettings, decode_settings
+from tertulia.topics import queries
+from tertulia.topics.events import muted_topics_told, policies_decided
+from tertulia.topics.model import Decided, Policy, Topic
+
+
+async def set_policy(tx: Transaction, caller: Caller, named: int | str, topic: str, policy: Policy) -> bool:
+    """Set the caller's policy for a topic that need not have messages; whether it was another one before."""
+    if policy is Policy.NONE:
+        return await clear_policy(tx, caller, named, topic)
+    channel = await find_channel(tx, caller, named)
+    if channel is None or channel.is_archived:
+        raise invalid_channel(named)
+    found = await get_topic(tx, channel.id, topic)
+    return await _decide_alone(tx, caller, found, policy)
+
+
+async def clear_policy(tx: Transaction, caller: Caller, named: int | str, topic: str) -> bool:
+    """Forget the caller's policy for a topic: also in a channel that is archived, or that they do not see any more."""
+    channel = (named, None) if isinstance(named, int) else (None, name_key_of(named))
+    found = await queries.find_decided_topic(tx, caller.user_id, caller.realm_id, channel, name_key_of(topic))
+    if found is not None:
+        return await _decide_alone(tx, caller, found, Policy.NONE)
+    if await find_channel(tx, caller, named) is None and not await queries.has_known(
+        tx, caller.user_id, caller.realm_id, channel
+    ):
+        raise invalid_channel(named)
+    return False
+
+
+async def set_policies(
+    tx: Transaction,
+    realm_id: int,
+    settings: RealmSettings,
+    topic: Topic,
+    wishes: Mapping[int, Policy],
+    *,
+    keep: Collection[Policy] = (),
+) -> list[Decided]:
+    """Set the policies of several users on one topic, by themselves: what a message does to those it concerns.
+
+    Whoever's policy is among `keep` keeps it. Three statements at most, however many users; the changed ones.
+    """
+    if not wishes:
+        return []
+    await queries.lock_deciders(tx, list(wishes))
+    decided = await queries.decide(tx, topic.id, wishes, keep)
+    # Older clients know muted topics only: they are told when their list has changed.
+    listed = [one.user_id for one in decided if Policy.MUTED in (one.old, one.new)]
+    lists = await queries.muted_topics(tx, listed) if listed else {}
+    for told in (*muted_topics_told(settings, lists), *policies_decided(settings, topic, decided)):
+        tx.emit(realm_id, told)
+    return decided
+
+
+async def get_topic(tx: Transaction, channel_id: int, name: str) -> Topic:
+    """The topic of that name; made now, without messages, if there is none."""
+    key = name_key_of(name)
+    while True:
+        found = await queries.find_topic(tx, channel_id, key) or await queries.insert_topic(tx, channel_id, name, key)
+        if found is not None:
+            return found
+
+
+async def _decide_alone(tx: Transaction, caller: Caller, topic: Topic, policy: Policy) -> bool:
+    settings = decode_settings(caller.realm_settings)
+    await queries.lock_deciders(tx, [caller.user_id])
+    decided = await queries.decide(tx, topic.id, {caller.user_id: policy}, ())
+    if not decided:
+        return False
+    lists = await queries.muted_topics(tx, [caller.user_id])
+    for told in (*muted_topics_told(settings, lists), *policies_decided(settings, topic, decided)):
+        tx.emit(caller.realm_id, told)
+    return True
+
+
+def invalid_channel(named: int | str) -> Refusal:
+    """The refusal for a channel that does not exist, or might as well not exist for this caller."""
+    return Refusal("Invalid channel ID" if isinstance(named, int) else f"Invalid channel name '{named}'")

@@ -1,0 +1,44 @@
+"""Topics and policies: what the rules need, and what the API shows."""
+
+from enum import IntEnum
+
+import msgspec
+
+
+class Policy(IntEnum):
+    """What somebody decided about a topic; NONE: as the channel."""
+
+    NONE = 0
+    MUTED = 1
+    UNMUTED = 2
+    FOLLOWED = 3
+
+
+class Topic(msgspec.Struct, frozen=True):
+    """A topic of a channel."""
+
+    id: int
+    channel_id: int
+    name: str
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """A policy that has just changed."""
+
+    user_id: int
+    old: int
+    new: int
+    updated_at: int
+
+
+class UserTopic(msgspec.Struct, frozen=True):
+    """A policy as the API shows it."""
+
+    stream_id: int
+    topic_name: str
+    last_updated: int
+    visibility_policy: int
+
+
+MutedTopic = tuple[str, str, int]
+"""The channel's name, the topic, and since when: the older form of a muted topic."""

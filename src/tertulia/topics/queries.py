@@ -1,0 +1,123 @@
+"""SQL of topics and policies: one statement per function."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.topics.model import Decided, MutedTopic, Policy, Topic, UserTopic
+
+_TOPIC = "topic.id, topic.conversation_id as channel_id, topic.name"
+
+# Accounts are locked before, in a statement of its own: what `had` sees is what nobody else changes now.
+_DECIDE = """
+with wished as (
+    select * from unnest($2::bigint[], $3::smallint[]) as wished(user_id, policy)
+), had as (
+    select user_id, policy from topic_policy where topic_id = $1 and user_id = any($2::bigint[])
+), changing as (
+    select wished.user_id, coalesce(had.policy, 0) as old, wished.policy as new
+    from wished left join had using (user_id)
+    where coalesce(had.policy, 0) <> wished.policy and coalesce(had.policy, 0) <> all($4::smallint[])
+), cleared as (
+    delete from topic_policy using changing
+    where topic_id = $1 and topic_policy.user_id = changing.user_id and changing.new = 0
+), stored as (
+    insert into topic_policy (user_id, topic_id, policy)
+    select user_id, $1, new from changing where new <> 0 order by user_id
+    on conflict (user_id, topic_id) do update set policy = excluded.policy, updated_at = excluded.updated_at
+)
+select user_id, old, new, extract(epoch from now())::bigint as updated_at from changing order by user_id
+"""
+
+_USER_TOPICS = """
+select topic.conversation_id as stream_id, topic.name as topic_name,
+       extract(epoch from updated_at)::bigint as last_updated, policy as visibility_policy
+from topic_policy join topic on topic.id = topic_policy.topic_id join channel on channel.id = topic.conversation_id
+where topic_policy.user_id = $1 and not channel.is_archived
+order by stream_id, topic.name_key
+"""
+
+# Names of channels are shown only to those who see the channel: it may have been renamed since they left it.
+_MUTED = """
+select topic_policy.user_id, channel.name as channel, topic.name as topic,
+       extract(epoch from updated_at)::bigint as since
+from topic_policy join topic on topic.id = topic_policy.topic_id join channel on channel.id = topic.conversation_id
+join account on account.id = topic_policy.user_id
+left join subscription on subscription.user_id = topic_policy.user_id and subscription.channel_id = channel.id
+where topic_policy.user_id = any($1::bigint[]) and policy = 1 and not channel.is_archived
+  and (subscription.is_active or channel.is_web_public or (not channel.invite_only and account.role < 600))
+order by channel.name_key, topic.name_key
+"""
+
+
+async def find_topic(reader: Reader, channel_id: int, name_key: str) -> Topic | None:
+    """A topic by its name, with messages or without."""
+    sql = f"select {_TOPIC} from topic where conversation_id = $1 and name_key = $2"
+    row = await reader.fetchrow(sql, channel_id, name_key)
+    return None if row is None else Topic(**row)
+
+
+async def insert_topic(tx: Transaction, channel_id: int, name: str, name_key: str) -> Topic | None:
+    """A new topic without messages; None if somebody else has just made it."""
+    # It waits for a writer of the same name, and never touches a row that is there: senders are not held up.
+    sql = f"""
+    insert into topic (conversation_id, name, name_key) values ($1, $2, $3)
+    on conflict (conversation_id, name_key) do nothing returning {_TOPIC}
+    """
+    row = await tx.fetchrow(sql, channel_id, name, name_key)
+    return None if row is None else Topic(**row)
+
+
+async def find_decided_topic(
+    tx: Transaction, user_id: int, realm_id: int, channel: tuple[int | None, str | None], name_key: str
+) -> Topic | None:
+    """A topic the user has a policy for, in a channel named by id or by name key, which they need not see any more."""
+    sql = f"""
+    select {_TOPIC} from topic_policy join topic on topic.id = topic_policy.topic_id
+    join channel on channel.id = topic.conversation_id
+    where topic_policy.user_id = $1 and channel.realm_id = $2 and (channel.id = $3 or channel.name_key = $4)
+      and topic.name_key = $5
+    """
+    row = await tx.fetchrow(sql, user_id, realm_id, *channel, name_key)
+    return None if row is None else Topic(**row)
+
+
+async def has_known(tx: Transaction, user_id: int, realm_id: int, channel: tuple[int | None, str | None]) -> bool:
+    """Whether the user is or was subscribed to the channel, or has a policy in it: its existence is no news to them."""
+    sql = """
+    select exists (
+        select from channel where realm_id = $2 and (id = $3 or name_key = $4) and (
+            exists (select from subscription where user_id = $1 and channel_id = channel.id)
+            or exists (
+                select from topic join topic_policy on topic_policy.topic_id = topic.id
+                where topic.conversation_id = channel.id and topic_policy.user_id = $1
+            )
+        )
+    )
+    """
+    return bool(await tx.fetchval(sql, user_id, realm_id, *channel))
+
+
+async def decide(
+    tx: Transaction, topic_id: int, wishes: Mapping[int, Policy], keep: Collection[Policy]
+) -> list[Decided]:
+    """Set the policies of users on one topic, except of those whose policy is among `keep`; what changed."""
+    users, policies = list(wishes), list(wishes.values())
+    return [Decided(**row) for row in await tx.fetch(_DECIDE, topic_id, users, policies, list(keep))]
+
+
+async def lock_deciders(tx: Transaction, user_ids: Sequence[int]) -> None:
+    """Hold accounts, in the order of their ids."""
+    await tx.fetch("select id from account where id = any($1::bigint[]) order by id for no key update", user_ids)
+
+
+async def user_topics(reader: Reader, user_id: int) -> list[UserTopic]:
+    """All policies of a user, archived channels left out."""
+    return [UserTopic(**row) for row in await reader.fetch(_USER_TOPICS, user_id)]
+
+
+async def muted_topics(reader: Reader, user_ids: Sequence[int]) -> dict[int, list[MutedTopic]]:
+    """The muted topics of users in channels they see."""
+    found: dict[int, list[MutedTopic]] = {user_id: [] for user_id in user_ids}
+    for row in await reader.fetch(_MUTED, user_ids):
+        found[row["user_id"]].append((row["channel"], row["topic"], row["since"]))
+    return found

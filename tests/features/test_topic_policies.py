@@ -1,0 +1,98 @@
+"""Policies of topics: what is stored, what happens at the same time, and what a message does to several users."""
+
+from functools import partial
+
+from tertulia.kernel.db import Transaction
+from tertulia.realms.settings import RealmSettings
+from tertulia.topics.actions import get_topic, set_policies
+from tertulia.topics.model import Decided, Policy
+from tests.contract.policies import decide, policies
+from tests.features.stage import Stage, Web, at_once
+from tests.server import Channel
+from tests.talk import Speaker, check_error
+
+
+def test_a_topic_made_for_a_policy_has_no_messages_and_stays_one_row(stage: Stage) -> None:
+    people = [stage.speaker() for _ in range(3)]
+    channel = stage.channel(*people)
+    for speaker in people:
+        decide(speaker, channel.stream_id, "new", 1)
+    found = stage.sql("select name, last_seq from topic where conversation_id = %s", channel.stream_id)
+    assert found == [("new", 0)]
+
+
+def test_a_topic_used_for_the_first_time_by_many_at_once_is_one(stage: Stage, second: Web) -> None:
+    people = [stage.speaker(url=second.url if turn % 2 else None) for turn in range(8)]
+    channel = stage.channel(*people)
+    works = [partial(decide, speaker, channel.stream_id, "new", 1 + turn % 3) for turn, speaker in enumerate(people)]
+    works += [partial(_say, speaker, channel) for speaker in people]
+    at_once(works)
+    assert stage.sql("select count(*) from topic where conversation_id = %s", channel.stream_id) == [(1,)]
+    assert [policies(speaker)[channel.stream_id, "new"] for speaker in people] == [1 + turn % 3 for turn in range(8)]
+
+
+def _say(speaker: Speaker, channel: Channel) -> dict[str, object]:
+    return {"id": speaker.send(channel.stream_id, "new")}
+
+
+def test_the_last_list_that_older_clients_hear_is_the_list(stage: Stage, second: Web) -> None:
+    user = stage.user()
+    here, there = stage.speaker(user), stage.speaker(user, url=second.url)
+    channel = stage.channel(here)
+    with here.register(event_types=["message", "muted_topics"]) as queue:
+        at_once([partial(decide, (here, there)[n % 2], channel.stream_id, f"topic {n}", 1) for n in range(8)])
+        lists = [event["muted_topics"] for event in queue.so_far()]
+    assert sorted(map(len, lists)) == list(range(1, 9))
+    assert [topic for _, topic, _ in lists[-1]] == [f"topic {n}" for n in range(8)]
+
+
+def test_an_archived_channel_is_left_out_and_only_clearing_works_there(stage: Stage) -> None:
+    speaker = stage.speaker()
+    channel = stage.channel(speaker)
+    decide(speaker, channel.stream_id, "topic", 3)
+    stage.sql("update channel set is_archived = true where id = %s", channel.stream_id)
+    assert policies(speaker) == {}
+    fields = {"stream_id": channel.stream_id, "topic": "topic", "visibility_policy": 1}
+    assert check_error(speaker.request("POST", "user_topics", **fields)) == "Invalid channel ID"
+    decide(speaker, channel.stream_id, "topic", 0)
+    assert stage.sql("select count(*) from topic_policy where user_id = %s", speaker.id) == [(0,)]
+
+
+def test_several_users_come_to_their_policies_together(stage: Stage) -> None:
+    people = [stage.speaker() for _ in range(4)]
+    channel = stage.channel(*people)
+    follower, muter, unmuter, nothing = people
+    decide(follower, channel.stream_id, "topic", 3)
+    decide(muter, channel.stream_id, "topic", 1)
+    decide(unmuter, channel.stream_id, "topic", 2)
+
+    async def follow(tx: Transaction) -> list[Decided]:
+        topic = await get_topic(tx, channel.stream_id, "Topic")
+        wishes = {speaker.id: Policy.FOLLOWED for speaker in people}
+        return await set_policies(tx, stage.realm_id, RealmSettings(), topic, wishes, keep=(Policy.MUTED,))
+
+    queues = [speaker.register(event_types=None) for speaker in people]
+    changed = stage.write(follow)
+    assert [(one.user_id, one.old, one.new) for one in changed] == [(unmuter.id, 2, 3), (nothing.id, 0, 3)]
+    assert [policies(speaker)[channel.stream_id, "topic"] for speaker in people] == [3, 1, 3, 3]
+    told = [
+        [event["type"] for event in queue.so_far() if event["type"] in ("user_topic", "muted_topics")]
+        for queue in queues
+    ]
+    assert told == [[], [], ["user_topic"], ["user_topic"]]
+    assert stage.write(follow) == []
+
+
+def test_older_clients_hear_of_it_when_a_message_unmutes_a_topic(stage: Stage) -> None:
+    speaker = stage.speaker()
+    channel = stage.channel(speaker)
+    decide(speaker, channel.stream_id, "topic", 1)
+
+    async def unmute(tx: Transaction) -> list[Decided]:
+        topic = await get_topic(tx, channel.stream_id, "topic")
+        return await set_policies(tx, stage.realm_id, RealmSettings(), topic, {speaker.id: Policy.UNMUTED})
+
+    with speaker.register(event_types=["muted_topics"]) as queue:
+        stage.write(unmute)
+        [event] = queue.poll()
+    assert event["muted_topics"] == []
