@@ -33,6 +33,7 @@ import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.snippets.routes
 import tertulia.topics.routes
+import tertulia.typing.routes
 import tertulia.users.routes
 from tertulia import __version__
 from tertulia.alerts import state as alerts_state
@@ -76,6 +77,8 @@ from tertulia.site import Site
 from tertulia.snippets import state as snippets_state
 from tertulia.topics import state as topics_state
 from tertulia.topics.events import TopicPresenter
+from tertulia.typing.actions import Typing
+from tertulia.typing.events import TypingPresenter
 from tertulia.users import state as users_state
 from tertulia.users.authenticate import KeyAuthenticator, refresh
 from tertulia.users.directory import Directory
@@ -104,6 +107,7 @@ ROUTES = (
     tertulia.messages.reading,
     tertulia.drafts.routes,
     tertulia.snippets.routes,
+    tertulia.typing.routes,
     tertulia.reads.routes,
     tertulia.events.routes,
 )
@@ -138,6 +142,7 @@ PRESENTERS: dict[str, Presenter] = {
     "realm_user": UserPresenter(),
     "user_topic": TopicPresenter(),
     "muted_topics": TopicPresenter(),
+    "typing": TypingPresenter(),
 }
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
 KEEP_ALIVE_SECONDS = 120
@@ -194,6 +199,7 @@ def build_api(
         Polls: Polls(gateway, PRESENTERS),
         InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
         Directory: directory,
+        Typing: Typing(database, finder, gateway.signals),
         PasswordLogin: PasswordLogin(database, settings),
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),

@@ -24,6 +24,7 @@ from tertulia.events.feeds import Feeds
 from tertulia.events.options import QueueOptions
 from tertulia.events.queue import Queue
 from tertulia.events.ranges import SeqSet
+from tertulia.events.signals import Signals
 from tertulia.events.snapshot import Snapshot, parse_snapshot
 from tertulia.events.store import QueueRecord, drop_record, find_record, is_queue_id, put_record
 from tertulia.events.stream import StreamUnavailable
@@ -65,6 +66,7 @@ class Gateway:
         self.settings = settings
         self.draining = False
         self._nc = nc
+        self.signals = Signals(nc, settings.shards)
         self._database = database
         self._memberships = memberships
         self._refresh = refresh

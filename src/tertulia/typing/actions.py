@@ -1,0 +1,90 @@
+"""Telling that somebody writes, or has stopped."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Literal
+
+from tertulia.channels.access import ChannelFinder
+from tertulia.channels.rules import may_send
+from tertulia.events.record import Audience, record
+from tertulia.events.signals import Signals
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.coalesce import Coalescer
+from tertulia.kernel.db import Database
+from tertulia.kernel.errors import Refusal
+from tertulia.realms.settings import decode_settings
+from tertulia.topics.rules import check_topic_policy, clean_topic
+from tertulia.typing import queries
+from tertulia.typing.events import EMPTY_TOPIC
+from tertulia.typing.queries import Audible, ChannelKey, Person, PersonKey
+
+Op = Literal["start", "stop"]
+MAX_SUBSCRIBERS = 100
+"""In larger channels nobody is told: a hundred screens must not flicker with every keystroke."""
+
+
+class Typing:
+    """Tells of writers. Reads for concurrent requests together, writes nothing."""
+
+    def __init__(self, database: Database, finder: ChannelFinder, signals: Signals) -> None:
+        self._database = database
+        self._finder = finder
+        self._signals = signals
+        self._channels: Coalescer[ChannelKey, Audible] = Coalescer(self._read_channels)
+        self._people: Coalescer[PersonKey, Person] = Coalescer(self._read_people)
+
+    async def in_channel(self, caller: Caller, op: Op, channel_id: int, topic: str) -> None:
+        """Tell the subscribers of a channel."""
+        settings = decode_settings(caller.realm_settings)
+        topic = clean_topic(topic, settings)
+        channel, heard = await asyncio.gather(
+            self._finder.find(caller, channel_id), self._channels.load(ChannelKey(caller.user_id, channel_id))
+        )
+        if channel is None or heard is None:
+            raise Refusal("Invalid channel ID.")
+        if not may_send(channel, is_guest=caller.is_guest):
+            raise Refusal(f"You can't send messages to the channel '{channel.name}'.")
+        check_topic_policy(topic, channel.topics_policy, settings)
+        if not heard.tells:
+            raise Refusal("You have turned off telling others that you write in channels, in your settings.")
+        if not heard.listeners:
+            return
+        event: dict[str, object] = {
+            "op": op,
+            "message_type": "stream",
+            "sender": {"user_id": caller.user_id, "email": caller.api_email},
+            "stream_id": channel_id,
+            "topic": topic,
+        }
+        if not topic:
+            event[EMPTY_TOPIC] = settings.empty_topic_display_name
+        audience = Audience(users=heard.listeners, needs="stream_typing_notifications")
+        await self._signals.send(caller.realm_id, record(audience, "typing", event))
+
+    async def to_people(self, caller: Caller, op: Op, user_ids: Sequence[int]) -> None:
+        """Tell the participants of a direct conversation, the writer's own other clients among them."""
+        ids = sorted({*user_ids, caller.user_id})
+        keys = [PersonKey(caller.realm_id, user_id, caller.fake_domain) for user_id in ids]
+        found = dict(zip(ids, await asyncio.gather(*map(self._people.load, keys)), strict=True))
+        for user_id in user_ids:
+            if found[user_id] is None:
+                raise Refusal(f"Invalid user ID {user_id}.")
+        people = [person for person in found.values() if person is not None]
+        if not any(person.tells for person in people if person.id == caller.user_id):
+            raise Refusal("You have turned off telling others that you write to them, in your settings.")
+        event = {
+            "op": op,
+            "message_type": "direct",
+            "sender": {"user_id": caller.user_id, "email": caller.api_email},
+            "recipients": [{"user_id": person.id, "email": person.email} for person in people],
+        }
+        audience = Audience(users=tuple(person.id for person in people if person.is_active and person.wants))
+        await self._signals.send(caller.realm_id, record(audience, "typing", event))
+
+    async def _read_channels(self, keys: Sequence[ChannelKey]) -> dict[ChannelKey, Audible]:
+        async with self._database.reader() as reader:
+            return await queries.channels(reader, keys, MAX_SUBSCRIBERS)
+
+    async def _read_people(self, keys: Sequence[PersonKey]) -> dict[PersonKey, Person]:
+        async with self._database.reader() as reader:
+            return await queries.people(reader, keys)

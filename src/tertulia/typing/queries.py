@@ -1,0 +1,82 @@
+"""SQL of typing: one statement per function, for many requests at once."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from tertulia.kernel.db import Reader
+
+
+class ChannelKey(NamedTuple):
+    """Who writes in which channel."""
+
+    user_id: int
+    channel_id: int
+
+
+class PersonKey(NamedTuple):
+    """Somebody of a realm, whose address is shown under this domain if it is hidden."""
+
+    realm_id: int
+    user_id: int
+    domain: str
+
+
+class Audible(msgspec.Struct, frozen=True):
+    """Whether the writer tells of it, and who wants to know."""
+
+    tells: bool
+    listeners: tuple[int, ...] | None
+    """None: too many to tell them of each keystroke."""
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A participant of a direct conversation, and what they want of typing."""
+
+    id: int
+    email: str
+    is_active: bool
+    tells: bool
+    wants: bool
+
+
+_WANTS = "coalesce((account.settings->>'receives_typing_notifications')::boolean, true)"
+
+_CHANNELS = f"""
+select key.user_id, key.channel_id,
+       coalesce((writer.settings->>'send_stream_typing_notifications')::boolean, true) as tells,
+       case when channel.subscriber_count <= $3 then array(
+           select account.id from subscription join account on account.id = subscription.user_id
+           where subscription.channel_id = channel.id and subscription.is_active and account.is_active and {_WANTS}
+       ) end as listeners
+from unnest($1::bigint[], $2::bigint[]) as key(user_id, channel_id)
+join account as writer on writer.id = key.user_id join channel on channel.id = key.channel_id
+"""
+
+_PEOPLE = f"""
+select key.realm_id, key.domain, account.id, api_email(account, key.domain) as email, account.is_active,
+       coalesce((account.settings->>'send_private_typing_notifications')::boolean, true) as tells, {_WANTS} as wants
+from unnest($1::bigint[], $2::bigint[], $3::text[]) as key(realm_id, user_id, domain)
+join account on account.id = key.user_id and account.realm_id = key.realm_id
+"""
+
+
+async def channels(reader: Reader, keys: Sequence[ChannelKey], max_subscribers: int) -> dict[ChannelKey, Audible]:
+    """Who hears of writers in channels."""
+    rows = await reader.fetch(_CHANNELS, *zip(*keys, strict=True), max_subscribers)
+    return {
+        ChannelKey(row["user_id"], row["channel_id"]): Audible(
+            row["tells"], None if row["listeners"] is None else tuple(row["listeners"])
+        )
+        for row in rows
+    }
+
+
+async def people(reader: Reader, keys: Sequence[PersonKey]) -> dict[PersonKey, Person]:
+    """People of realms."""
+    found = {}
+    for row in await reader.fetch(_PEOPLE, *zip(*keys, strict=True)):
+        key = PersonKey(row["realm_id"], row["id"], row["domain"])
+        found[key] = Person(row["id"], row["email"], row["is_active"], row["tells"], row["wants"])
+    return found
