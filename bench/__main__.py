@@ -33,6 +33,7 @@ class Measurement(StrEnum):
     FETCH = "fetch"
     RIGHTS = "rights"
     USERS = "users"
+    TYPING = "typing"
 
 
 # What `events` is made of; the others are one module each.

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tertulia.channels.access import ChannelFinder
-from tertulia.channels.rules import may_send
 from tertulia.events.record import Audience, record
 from tertulia.events.signals import Signals
 from tertulia.kernel.auth import Caller
@@ -42,7 +41,7 @@ class Typing:
         )
         if channel is None or heard is None:
             raise Refusal("Invalid channel ID.")
-        if not may_send(channel, is_guest=caller.is_guest):
+        if not channel.may_send:
             raise Refusal(f"You can't send messages to the channel '{channel.name}'.")
         check_topic_policy(topic, channel.topics_policy, settings)
         if not heard.tells:
