@@ -15,6 +15,7 @@ from nats.aio.client import Client
 
 import tertulia.alerts.routes
 import tertulia.bots.routes
+import tertulia.channels.properties_routes
 import tertulia.channels.routes
 import tertulia.drafts.routes
 import tertulia.events.routes
@@ -103,6 +104,7 @@ ROUTES = (
     tertulia.folders.routes,
     tertulia.channels.routes,
     tertulia.topics.routes,
+    tertulia.channels.properties_routes,
     tertulia.messages.routes,
     tertulia.messages.reading,
     tertulia.drafts.routes,
