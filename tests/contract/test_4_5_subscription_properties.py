@@ -32,7 +32,8 @@ def make(speaker: Speaker) -> Channel:
 def subscriptions(speaker: Speaker) -> Json:
     asked = {"event_types": [], "fetch_event_types": ["subscription"], "client_capabilities": CAPABILITIES}
     with Queue(speaker, **asked) as queue:
-        return queue.state
+        state: Json = queue.state
+        return state
 
 
 def own(speaker: Speaker, channel: Channel) -> Json:
@@ -152,7 +153,10 @@ def test_all_or_nothing(member: Speaker, room: Channel) -> None:
     before = own(member, room)
     with listening(member) as queue:
         refused(member, [wish(room, "pin_to_top", True), wish(room, "bad", True)])
-        refused(member, [wish(room, "pin_to_top", True), wish(999_999_999, "pin_to_top", True)])
+        unknown = [wish(room, "pin_to_top", True), wish(999_999_999, "pin_to_top", True)]
+        check_error(
+            member.request("POST", PATH, subscription_data=unknown), "STREAM_DOES_NOT_EXIST", stream_id=999_999_999
+        )
         assert heard(queue) == []
     assert own(member, room) == before
 
@@ -164,8 +168,9 @@ def test_an_unknown_property_is_named(member: Speaker, room: Channel) -> None:
 def test_a_channel_one_is_not_subscribed_to_is_refused(member: Speaker, other: Speaker, private: Channel) -> None:
     public = make(other)
     assert str(public.stream_id) in refused(member, [wish(public, "pin_to_top", True)])
-    hidden = refused(member, [wish(private, "pin_to_top", True)])
-    assert hidden == refused(member, [wish(999_999_999, "pin_to_top", True)])
+    for hidden in (private.stream_id, 999_999_999):
+        reply = member.request("POST", PATH, subscription_data=[wish(hidden, "pin_to_top", True)])
+        assert str(hidden) in check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=hidden)
 
 
 @pytest.mark.parametrize("data", ["", "x", "{}", "1", '"a"', "[1]", "[[]]", "[{}]", '[{"stream_id":1}]', "null"])
@@ -245,4 +250,5 @@ def test_one_property_can_be_inherited_again_and_must_be_right(member: Speaker, 
         assert own(member, room)["push_notifications"] is stored
     for wrong in ({"property": "is_muted"}, {"value": "true"}, {"property": "is_muted", "value": "maybe"}):
         check_error(member.request("PATCH", path, **wrong))
-    check_error(member.request("PATCH", "users/me/subscriptions/999999999", property="is_muted", value="true"))
+    reply = member.request("PATCH", "users/me/subscriptions/999999999", property="is_muted", value="true")
+    check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=999_999_999)

@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 
 from tertulia.channels import properties_queries as queries
-from tertulia.channels.access import find_channel
+from tertulia.channels.access import get_visible_channel
 from tertulia.channels.model import Personal
 from tertulia.channels.properties_rules import INHERITED, column_and_value, told
-from tertulia.channels.queries import lock_conversations
+from tertulia.channels.statements import lock_conversations
 from tertulia.events.record import Audience, record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
@@ -52,9 +52,9 @@ async def _hold(tx: Transaction, caller: Caller, channel_ids: Sequence[int]) -> 
 
 
 async def _not_subscribed(tx: Transaction, caller: Caller, channel_id: int) -> Refusal:
-    channel = await find_channel(tx, caller, channel_id)
-    if channel is None or channel.is_archived:
-        return Refusal("Invalid channel ID")
+    channel = await get_visible_channel(tx, caller, channel_id)
+    if channel.is_archived:
+        return Refusal(f"The channel '{channel.name}' is archived: nothing about subscriptions to it can be changed.")
     return Refusal(f"You are not subscribed to the channel with the ID {channel_id}.")
 
 
