@@ -32,11 +32,11 @@ def make(speaker: Speaker) -> Channel:
 def subscriptions(speaker: Speaker) -> Json:
     asked = {"event_types": [], "fetch_event_types": ["subscription"], "client_capabilities": CAPABILITIES}
     with Queue(speaker, **asked) as queue:
-        state: Json = queue.state
-        return state
+        return queue.state
 
 
 def own(speaker: Speaker, channel: Channel) -> Json:
+    found: Json
     [found] = [each for each in subscriptions(speaker)["subscriptions"] if each["stream_id"] == channel.stream_id]
     return found
 
