@@ -198,7 +198,7 @@ def build_api(
         ChannelFinder: finder,
         Gateway: gateway,
         RateLimits: limits,
-        Polls: Polls(gateway, PRESENTERS),
+        Polls: Polls(gateway, PRESENTERS | {"realm_user": UserPresenter(settings)}),
         InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
         Directory: directory,
         Typing: Typing(database, finder, gateway.signals),

@@ -44,8 +44,7 @@ async def create_user(
     except asyncpg.UniqueViolationError as error:
         raise Refusal("Email is already in use.") from error
     to = await events.those_who_know(tx, realm_id, user_id)
-    # A new account hides nothing, so there is no made-up address in its record.
-    tx.emit(realm_id, events.added(to, user_id, await queries.get_person(tx, user_id, domain="")))
+    tx.emit(realm_id, events.added(to, await queries.get_person(tx, user_id)))
     await tell_role_change(tx, realm_id, user_id, None, role)
     return user_id
 

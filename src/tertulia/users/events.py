@@ -11,8 +11,9 @@ import msgspec
 from tertulia.events.logged import Listener, Logged
 from tertulia.events.record import Audience, Record, record
 from tertulia.kernel.db import Transaction
+from tertulia.kernel.settings import Settings
 from tertulia.users import queries
-from tertulia.users.addresses import LOWEST_ROLE
+from tertulia.users.addresses import EVERYONE, LOWEST_ROLE, fake_domain
 from tertulia.users.queries import Person
 
 _encode = msgspec.json.Encoder().encode
@@ -29,6 +30,8 @@ class PersonTold(msgspec.Struct, frozen=True, omit_defaults=True):
     """The person, for those who do not see the address; empty if there is no address in it."""
     lowest_role: int = 0
     """The lowest role that sees the address."""
+    subdomain: str | None = None
+    """If the person has a made-up address, written without its domain: where the realm is."""
 
 
 _decoder = msgspec.json.Decoder(PersonTold)
@@ -37,6 +40,9 @@ _decoder = msgspec.json.Decoder(PersonTold)
 class UserPresenter:
     """Shows `realm_user` events: at most two texts of each."""
 
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+
     def variant(self, logged: Logged, listener: Listener) -> Hashable:
         """Whether the listener sees the address."""
         return _sees(_told(logged), listener)
@@ -44,8 +50,14 @@ class UserPresenter:
     def present(self, logged: Logged, listener: Listener) -> bytes:
         """The event's keys."""
         told = _told(logged)
-        person = told.person if _sees(told, listener) else told.hidden
-        return b'"op":"%b","person":%b' % (told.op.encode(), bytes(person))
+        person = bytes(told.person if _sees(told, listener) else told.hidden)
+        if told.subdomain is not None:
+            # Quotes inside a value are escaped: this can be nothing but the end of the made-up address.
+            domain = fake_domain(self._settings, told.subdomain).encode()
+            person = person.replace(
+                b'"email":"user%d@"' % told.user_id, b'"email":"user%d@%b"' % (told.user_id, domain)
+            )
+        return b'"op":"%b","person":%b' % (told.op.encode(), person)
 
 
 def _sees(told: PersonTold, listener: Listener) -> bool:
@@ -59,16 +71,22 @@ def _told(logged: Logged) -> PersonTold:
     return logged.decoded
 
 
-def added(to: Audience, user_id: int, person: Person) -> Record:
-    """A new user."""
+def added(to: Audience, person: Person) -> Record:
+    """A user who is new, or comes into sight."""
     told = PersonTold(
         op="add",
-        person=msgspec.Raw(person.seen),
-        user_id=user_id,
-        hidden=msgspec.Raw(person.hidden) if person.hidden else _NOTHING,
+        person=msgspec.Raw(person.seen or person.hidden),
+        user_id=person.id,
+        hidden=msgspec.Raw(person.hidden) if person.seen else _NOTHING,
         lowest_role=LOWEST_ROLE[person.email_visibility],
+        subdomain=person.subdomain if person.email_visibility > EVERYONE else None,
     )
     return record(to, "realm_user", told)
+
+
+def removed(to: Audience, user_id: int) -> Record:
+    """A user who is out of sight."""
+    return record(to, "realm_user", PersonTold(op="remove", person=msgspec.Raw(_encode({"user_id": user_id}))))
 
 
 def updated(to: Audience, user_id: int, *, ends: tuple[int, ...] = (), **changed: object) -> Record:

@@ -1,6 +1,6 @@
 """SQL of the users feature: one statement per function."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import asyncpg
 import msgspec
@@ -9,7 +9,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.users.addresses import ALWAYS, EVERYONE
 from tertulia.users.model import Account, View
-from tertulia.users.statements import IN_SIGHT, SEES_EMAIL, list_text, people, record_text
+from tertulia.users.statements import IN_SIGHT, LIMITED, SEES_EMAIL, list_text, people, record_text, shares
 
 
 class KeyOwner(msgspec.Struct, frozen=True):
@@ -151,8 +151,11 @@ _SYSTEM_BOTS = f"""
 select convert_to({list_text(_SYSTEM_BOT)}, 'UTF8')
 from {people("account.realm_id = $4 and account.system_bot is not null")}
 """
-_PERSON = f"""
-select convert_to({_STATE_RECORD}, 'UTF8'), account.visibility from {people("account.id = $4", profile=True)}
+_PERSONS = f"""
+select account.id, subdomain, account.is_active, account.visibility as email_visibility,
+    convert_to({_STATE_RECORD}, 'UTF8') as hidden
+from {people("account.id = any($4::bigint[])", profile=True)} join realm on realm.id = account.realm_id
+order by account.id
 """
 
 
@@ -323,40 +326,51 @@ async def count_subscribers(tx: Transaction, user_ids: Sequence[int], sign: int)
 
 
 class Person(msgspec.Struct, frozen=True):
-    """A user as an event tells of them, to those who see their address and (if there are such) to those who do not."""
+    """A user as an event tells of them, to those who see their address and (if there are such) to those who do not.
 
-    seen: bytes
-    hidden: bytes
+    Made-up addresses in it end with the @: where they seem to be is known to whoever shows the event.
+    """
+
+    id: int
+    subdomain: str
+    is_active: bool
     email_visibility: int
+    hidden: bytes
+    seen: bytes = b""
+    """Empty: the same as the other."""
 
 
-async def get_person(reader: Reader, user_id: int, domain: str) -> Person:
+async def get_person(reader: Reader, user_id: int) -> Person:
     """The record of a user who exists, in both forms."""
-    seen = await reader.fetchrow(_PERSON, [ALWAYS, EVERYONE], user_id, domain, user_id)
-    assert seen is not None
-    text, visibility = seen
-    if visibility <= EVERYONE:
-        return Person(text, b"", visibility)
-    hidden = await reader.fetchrow(_PERSON, [ALWAYS, EVERYONE], -1, domain, user_id)
-    assert hidden is not None
-    return Person(text, hidden[0], visibility)
+    [hidden] = await _persons(reader, [user_id], -1)
+    if hidden.email_visibility <= EVERYONE:
+        return hidden
+    [seen] = await _persons(reader, [user_id], user_id)
+    return msgspec.structs.replace(hidden, seen=seen.hidden)
+
+
+async def hold_persons(tx: Transaction, user_ids: Sequence[int]) -> list[Person]:
+    """The records of users as guests see them, who do not change until the commit."""
+    if not user_ids:
+        return []
+    await tx.fetch("select id from account where id = any($1::bigint[]) order by id for share", user_ids)
+    return await _persons(tx, user_ids, -1)
+
+
+async def _persons(reader: Reader, user_ids: Sequence[int], reader_id: int) -> list[Person]:
+    rows = await reader.fetch(_PERSONS, [ALWAYS, EVERYONE], reader_id, "", user_ids)
+    return [Person(**row) for row in rows]
 
 
 async def limited_guests(reader: Reader, realm_id: int, user_id: int) -> tuple[int, ...] | None:
     """Which guests see this user; None where guests see everybody."""
-    sql = """
+    sql = f"""
     select array(
         select guest.id from account as guest
-        where guest.realm_id = $1 and guest.role = 600 and guest.is_active and (guest.id = $2
-            or exists (select from subscription as theirs join subscription as own using (channel_id)
-                where theirs.user_id = guest.id and theirs.is_active and own.user_id = $2 and own.is_active)
-            or exists (select from read_state join conversation on conversation.id = read_state.conversation_id
-                where read_state.user_id = guest.id and $2 = any(conversation.participants)))
+        where guest.realm_id = $1 and guest.role = 600 and guest.is_active
+            and (guest.id = $2 or {shares("guest.id", "$2")})
     ) as ids
-    where exists (select from realm_permission join user_group on user_group.id = realm_permission.group_id
-            where realm_permission.realm_id = $1 and setting = 'can_access_all_users_group'
-            and user_group.name = 'role:members')
-        and exists (select from account where id = $2 and bot_type is null)
+    where {LIMITED} and exists (select from account where id = $2 and bot_type is null)
     """
     ids = await reader.fetchval(sql, realm_id, user_id)
     return None if ids is None else tuple(ids)
@@ -365,3 +379,36 @@ async def limited_guests(reader: Reader, realm_id: int, user_id: int) -> tuple[i
 def email_key_of(email: str) -> str:
     """What makes two addresses the same."""
     return email.strip().lower()
+
+
+# Guests who do not see everybody
+
+SIGHT_LOCK = 6
+"""Class of the advisory lock; the realm is its key."""
+
+
+async def lock_sight(tx: Transaction, realm_id: int) -> bool:
+    """Whether guests are limited here; if so, wait until every other change of whom they see has been committed."""
+    # The statement's own view of the data is older than the lock: what needs it is asked in later statements.
+    sql = f"select pg_advisory_xact_lock({SIGHT_LOCK}, $1::bigint::int) where {LIMITED}"
+    return await tx.fetchrow(sql, realm_id) is not None
+
+
+async def hidden_from_guest(reader: Reader, realm_id: int, guest_id: int, user_ids: Collection[int]) -> frozenset[int]:
+    """Which of these users a guest does not see."""
+    sql = f"""
+    select id from account where realm_id = $1 and id = any($3::bigint[]) and {LIMITED} and not {IN_SIGHT}
+    """
+    return frozenset(row["id"] for row in await reader.fetch(sql, realm_id, guest_id, list(user_ids)))
+
+
+async def guests_missing(reader: Reader, realm_id: int, channel_id: int, sender_id: int) -> tuple[int, ...]:
+    """The guests in a channel who do not see somebody: to them a message event shows an unknown user."""
+    sql = f"""
+    select guest.id from account as guest join subscription on subscription.user_id = guest.id
+    where subscription.channel_id = $2 and subscription.is_active and guest.realm_id = $1 and guest.role = 600
+        and guest.is_active and {LIMITED} and guest.id <> $3 and not {shares("guest.id", "$3")}
+        and not exists (select from account where id = $3 and bot_type is not null)
+    order by guest.id
+    """
+    return tuple(row["id"] for row in await reader.fetch(sql, realm_id, channel_id, sender_id))

@@ -81,3 +81,73 @@ IN_SIGHT = """
     where read_state.user_id = $2 and conversation.participants is not null
 ))
 """
+
+# Whether guests of the realm $1 do not see everybody.
+LIMITED = """
+exists (select from realm_permission join user_group on user_group.id = realm_permission.group_id
+    where realm_permission.realm_id = $1 and setting = 'can_access_all_users_group' and user_group.name = 'role:members')
+"""
+
+
+def shares(guest: str, person: str) -> str:
+    """The condition that two people share a channel or a direct conversation."""
+    return f"""
+    (exists (select from subscription as mine join subscription as theirs using (channel_id)
+        where mine.user_id = {guest} and mine.is_active and theirs.user_id = {person} and theirs.is_active)
+    or {shares_talk(guest, person)})
+    """
+
+
+def shares_talk(guest: str, person: str, besides: str = "0") -> str:
+    """The condition that two people share a direct conversation other than one."""
+    return f"""
+    exists (select from read_state join conversation on conversation.id = read_state.conversation_id
+        where read_state.user_id = {guest} and {person} = any(conversation.participants)
+            and conversation.id <> {besides})
+    """
+
+
+# Guests and people who came into one channel or are apart now, unless they shared something before, or share it still.
+TOGETHER = {
+    joined: f"""
+    with changed as (
+        select user_id, channel_id from unnest($1::bigint[], $2::bigint[]) as changed(user_id, channel_id)
+    ), inside as (
+        select subscription.user_id, subscription.channel_id from subscription
+        where subscription.channel_id in (select channel_id from changed) and subscription.is_active
+        union
+        select user_id, channel_id from changed
+    ), pair as (
+        select guest.id as guest_id, person.user_id as person_id
+        from changed join account as guest on guest.id = changed.user_id and guest.role = 600 and guest.is_active
+        join inside as person on person.channel_id = changed.channel_id
+        union
+        select guest.id, changed.user_id
+        from changed join inside on inside.channel_id = changed.channel_id
+        join account as guest on guest.id = inside.user_id and guest.role = 600 and guest.is_active
+    )
+    select guest_id, person_id from pair join account on account.id = person_id
+    where guest_id <> person_id and account.bot_type is null and not {
+        f'''(exists (
+            select from subscription as mine join subscription as theirs using (channel_id)
+            where mine.user_id = guest_id and mine.is_active and theirs.user_id = person_id and theirs.is_active
+                and not exists (select from changed
+                    where changed.channel_id = mine.channel_id and changed.user_id in (guest_id, person_id))
+        ) or {shares_talk("guest_id", "person_id")})'''
+        if joined
+        else shares("guest_id", "person_id")
+    }
+    order by person_id, guest_id
+    """
+    for joined in (True, False)
+}
+MET = f"""
+with inside as (select unnest(participants) as user_id from conversation where id = $1)
+select guest.id as guest_id, person.id as person_id
+from inside join account as guest on guest.id = inside.user_id and guest.role = 600 and guest.is_active
+join account as person on person.id in (select user_id from inside) and person.id <> guest.id and person.bot_type is null
+where not exists (select from subscription as mine join subscription as theirs using (channel_id)
+        where mine.user_id = guest.id and mine.is_active and theirs.user_id = person.id and theirs.is_active)
+    and not {shares_talk("guest.id", "person.id", "$1")}
+order by person.id, guest.id
+"""
