@@ -141,7 +141,6 @@ STATE = (
 PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),
     "update_message_flags": FlagsPresenter(),
-    "realm_user": UserPresenter(),
     "user_topic": TopicPresenter(),
     "muted_topics": TopicPresenter(),
     "typing": TypingPresenter(),

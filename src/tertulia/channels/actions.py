@@ -11,6 +11,7 @@ from tertulia.channels.statements import Joined
 from tertulia.events.record import Audience, Change, record
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.users.sight import tell_subscribed, tell_unsubscribed
 
 
 async def create_channel(
@@ -49,6 +50,7 @@ async def subscribe(
     await statements.open_histories(tx, joined, last_seqs)
     users_of = _by_channel(joined)
     await statements.add_to_subscriber_counts(tx, {channel: len(users) for channel, users in users_of.items()})
+    await tell_subscribed(tx, realm_id, [(row.user_id, row.channel_id) for row in joined])
     await _tell_joined(tx, realm_id, users_of, last_seqs)
     return joined
 
@@ -64,6 +66,7 @@ async def unsubscribe(
     await statements.close_histories(tx, left, last_seqs)
     users_of = _by_channel(left)
     await statements.add_to_subscriber_counts(tx, {channel: -len(users) for channel, users in users_of.items()})
+    await tell_unsubscribed(tx, realm_id, [(row.user_id, row.channel_id) for row in left])
     for channel in await channel_records(tx, sorted(users_of)):
         users = users_of[channel.stream_id]
         change = Change(channel=channel.stream_id, users=users, joined=False, seq=last_seqs[channel.stream_id])

@@ -19,6 +19,8 @@ from tertulia.topics.rules import check_topic_policy, clean_topic
 from tertulia.users.addresses import id_of_fake_email
 from tertulia.users.model import view_of
 from tertulia.users.queries import email_key_of
+from tertulia.users.sight import tell_met
+from tertulia.users.visibility import hidden_from
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -78,7 +80,9 @@ class Places:
             fakes = {email: id_of_fake_email(email, sender.fake_domain) for email in address.emails}
             ids = [*address.ids, *(user_id for user_id in fakes.values() if user_id is not None)]
             keys = [email_key_of(email) for email in address.emails]
-            recipients = await queries.find_recipients(reader, view_of(sender), ids, keys)
+            found = await queries.find_recipients(reader, view_of(sender), ids, keys)
+            hidden = await hidden_from(reader, sender, [person.id for person in found])
+            recipients = [person for person in found if person.id not in hidden]
             check_recipients(address, fakes, recipients)
             people = {person.id: person for person in recipients}
             people[sender.user_id] = Recipient(sender.user_id, sender.api_email, sender.full_name, is_active=True)
@@ -86,7 +90,9 @@ class Places:
             conversation_id = await queries.find_direct_conversation(reader, sender.realm_id, participants)
         if conversation_id is None:
             async with self._database.transaction() as tx:
-                conversation_id = await queries.make_direct_conversation(tx, sender.realm_id, participants)
+                conversation_id, is_new = await queries.make_direct_conversation(tx, sender.realm_id, participants)
+                if is_new:
+                    await tell_met(tx, sender.realm_id, conversation_id)
         return Place(
             conversation_id=conversation_id,
             audience=Audience(users=tuple(participants)),

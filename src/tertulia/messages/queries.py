@@ -46,21 +46,23 @@ async def find_direct_conversation(reader: Reader, realm_id: int, participants: 
     return found
 
 
-async def make_direct_conversation(tx: Transaction, realm_id: int, participants: Sequence[int]) -> int:
-    """The conversation of exactly these people, made if it is new; every message in it is theirs."""
+async def make_direct_conversation(tx: Transaction, realm_id: int, participants: Sequence[int]) -> tuple[int, bool]:
+    """The conversation of exactly these people, made if it is new, and whether it was; every message in it is theirs."""
     sql = """
     with spoken as (
         insert into conversation (realm_id, participants) values ($1, $2::bigint[])
         on conflict (realm_id, participants) do update set last_seq = conversation.last_seq
-        returning id
+        returning id, xmax = 0 as is_new
     ), states as (
         insert into read_state (conversation_id, user_id, history)
         select spoken.id, user_id, int8multirange(int8range(1, null)) from spoken, unnest($2::bigint[]) as user_id
         on conflict (conversation_id, user_id) do nothing
     )
-    select id from spoken
+    select id, is_new from spoken
     """
-    return int(await tx.fetchval(sql, realm_id, participants))
+    row = await tx.fetchrow(sql, realm_id, participants)
+    assert row is not None
+    return row["id"], row["is_new"]
 
 
 _REACHED = f"""
