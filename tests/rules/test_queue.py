@@ -46,3 +46,21 @@ def test_an_event_that_the_state_holds_is_not_delivered() -> None:
     for seq, xid in enumerate((9, 10, 14, 15, 20), start=1):
         queue.replay(event(seq, xid))
     assert [logged.xid for logged in queue.pending] == [10, 15, 20]
+
+
+def test_an_audience_may_leave_some_out() -> None:
+    queue = make_queue()
+    queue.channels = {1}
+    inside, elsewhere = Audience(channel=1), Audience(channel=2)
+    for to, hears in (
+        (Audience(realm=True, without=inside), False),
+        (Audience(members=True, without=elsewhere), True),
+        (Audience(users=(7,), without=Audience(users=(7,))), False),
+        (Audience(realm=True, without=Audience(realm=True, without=inside)), True),
+        (Audience(channel=2, without=inside), False),
+    ):
+        data = msgspec.json.encode(record(to, "stream", {}))
+        logged = Logged(Stored(seq=1, subject="ev.0.1", pos="0" * 16, epoch=1, xid=50, xmax=50, data=data))
+        queue.pending.clear()
+        queue.replay(logged)
+        assert bool(queue.pending) is hears, to

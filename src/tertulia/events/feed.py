@@ -13,10 +13,12 @@ import asyncio
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 
+import msgspec
 import structlog
 
 from tertulia.events.logged import Logged
 from tertulia.events.queue import Queue
+from tertulia.events.record import Audience
 from tertulia.events.snapshot import Snapshot
 from tertulia.events.stream import EventStream, Stored, StreamUnavailable, event_subject
 
@@ -138,7 +140,7 @@ class Feed:
                 self._settle(queue)
             else:
                 queue.replay(logged)
-        for queue in self._audience(logged):
+        for queue in self._audience(logged.record.to):
             queue.offer(logged)
         for change in logged.record.changes:
             for user_id in change.users:
@@ -160,8 +162,9 @@ class Feed:
 
     # Who hears
 
-    def _audience(self, logged: Logged) -> set[Queue]:
-        to = logged.record.to
+    def _audience(self, to: Audience) -> set[Queue]:
+        if to.without is not None:
+            return self._audience(msgspec.structs.replace(to, without=None)) - self._audience(to.without)
         if to.realm:
             return {queue for queue in self.queues.values() if queue not in self._settling}
         found: set[Queue] = set()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from tertulia.events.logged import Logged
 from tertulia.events.options import QueueOptions
 from tertulia.events.ranges import SeqSet
+from tertulia.events.record import Audience
 from tertulia.events.snapshot import Snapshot
 from tertulia.events.wake import end
 from tertulia.kernel.auth import Role
@@ -80,7 +81,7 @@ class Queue:
         """Take an event of the log in order, deciding alone whether it is for this listener."""
         if (logged.is_broken or self.user_id in logged.record.ends) and not self.knows(logged):
             self.is_dead = True
-        if self._hears(logged):
+        if self._hears(logged, logged.record.to):
             self.offer(logged)
         for change in logged.record.changes:
             if self.user_id in change.users and not self.joined.sees(logged.xid):
@@ -100,8 +101,9 @@ class Queue:
             self.channels.discard(channel)
             history.close_at(seq + 1)
 
-    def _hears(self, logged: Logged) -> bool:
-        to = logged.record.to
+    def _hears(self, logged: Logged, to: Audience) -> bool:
+        if to.without is not None and self._hears(logged, to.without):
+            return False
         if to.realm or (to.members and not self.is_guest) or self.user_id in to.users:
             return True
         if to.channel is None:
