@@ -1,0 +1,149 @@
+"""Who may call what: one line for each endpoint, one letter for each kind of caller (tests/features/test_endpoints.py).
+
+Callers, in this order: owner, administrator, moderator, full member, new member, guest, bot (of a member, itself one),
+incoming-webhook bot; a deactivated account, nobody (no credentials), and an owner of another organization.
+Letters: + allowed; g not for guests; b not for bots; a only administrators; o only owners; - not permitted (here the
+organization lets only full members make groups, channels and bots); u must log in, or log in as somebody else.
+
+A line: "METHOD /path" (without /api/v1), the letters, and as far as needed the fields and parts of the path with which it
+succeeds ($names: see `scene` in the test; $unique is new each time), and `reaches`: instead of a success, a part of the
+refusal that only callers who are allowed come to (so that the scene stays as it is).
+"""
+
+from typing import NamedTuple
+
+ANYBODY = "+++++++uuuu"
+SENDERS = "++++++++uuu"
+HUMANS = "++++++buuuu"
+MEMBERS = "+++++g+uuuu"
+HUMAN_MEMBERS = "+++++gbuuuu"
+ADMINISTRATORS = "++aaaaauuuu"
+OWNERS = "+oooooouuuu"
+EVERYBODY = "+++++++++++"
+
+COLUMNS = (
+    *("owner", "administrator", "moderator", "member", "new member", "guest", "bot", "webhook bot"),
+    *("deactivated", "nobody", "stranger"),
+)
+
+
+class Row(NamedTuple):
+    """What is expected of an endpoint."""
+
+    letters: str
+    fields: dict[str, str] = {}
+    reaches: str = ""
+
+
+_GROUP = {"user_group_id": "$group"}
+
+
+TABLE: dict[str, Row] = {
+    # realms
+    "GET /server_settings": Row(EVERYBODY),
+    "PATCH /realm": Row(ADMINISTRATORS, {"send_welcome_emails": "true"}),
+    # groups
+    "GET /user_groups": Row(MEMBERS),
+    "POST /user_groups/create": Row("++++-g+uuuu", {"name": "$unique", "description": "", "members": "[]"}),
+    "PATCH /user_groups/{user_group_id}": Row("+--+-g-uuuu", {**_GROUP, "description": "$unique"}),
+    "POST /user_groups/{user_group_id}/deactivate": Row("+--+---uuuu", {"user_group_id": "$used_group"}, "in use"),
+    "POST /user_groups/{user_group_id}/members": Row("+--+-g-uuuu", {**_GROUP, "add": "[$owner]"}, "already a member"),
+    "POST /user_groups/{user_group_id}/subgroups": Row("+--+-g-uuuu", {**_GROUP, "add": "[$group]"}, "part of itself"),
+    "GET /user_groups/{user_group_id}/members": Row(MEMBERS, _GROUP),
+    "GET /user_groups/{user_group_id}/members/{user_id}": Row(MEMBERS, {**_GROUP, "user_id": "$owner"}),
+    "GET /user_groups/{user_group_id}/subgroups": Row(MEMBERS, _GROUP),
+    # users
+    "GET /users": Row(ANYBODY),
+    "GET /users/me": Row(ANYBODY),
+    "GET /users/{user_id}": Row(ANYBODY, {"user_id": "$member"}),
+    "GET /users/{email}": Row(ANYBODY, {"email": "$member_email"}),
+    "POST /users": Row(ADMINISTRATORS, {"email": "$unique_email", "password": "long enough", "full_name": "Ada"}),
+    "PATCH /users/{user_id}": Row("++-----uuuu", {"user_id": "$bystander", "full_name": "$unique"}),
+    "PATCH /users/{email}": Row("++-----uuuu", {"email": "$bystander_email", "full_name": "$unique"}),
+    "DELETE /users/me": Row("-+++++buuuu", {"user_id": "$leaving"}),
+    "DELETE /users/{user_id}": Row(ADMINISTRATORS, {"user_id": "$deactivated"}, "User is deactivated"),
+    "POST /users/{user_id}/reactivate": Row(ADMINISTRATORS, {"user_id": "$bystander"}),
+    # logins and sessions
+    "POST /fetch_api_key": Row(EVERYBODY, {"username": "nobody", "password": "x"}, "valid email"),
+    "GET /users/me/api_keys": Row(ANYBODY),
+    "DELETE /users/me/api_keys/{key_id}": Row(ANYBODY, {"key_id": "0"}, "no such API key"),
+    "POST /users/me/api_key/regenerate": Row(ANYBODY),
+    "POST /accounts/password/reset": Row(EVERYBODY, {"email": "nobody"}, "valid email"),
+    "POST /accounts/password/reset/confirm": Row(EVERYBODY, {"token": "x", "new_password": "y"}, "no longer good"),
+    "GET outside /accounts/password/reset/{token}": Row(EVERYBODY, {"token": "x"}),
+    "POST outside /accounts/password/reset/confirm": Row(
+        EVERYBODY, {"token": "x", "new_password": "y"}, "no longer good"
+    ),
+    "POST /sessions": Row(EVERYBODY, {"username": "nobody", "password": "x"}, "valid email"),
+    "GET /sessions/current": Row("u" * 11),
+    "DELETE /sessions/current": Row(HUMANS, {}, "not by a browser"),
+    "DELETE /sessions": Row(HUMANS),
+    "GET outside /accounts/login/oidc/{provider}": Row(EVERYBODY, {"provider": "none"}, "nothing at this address"),
+    "GET outside /accounts/login/oidc/{provider}/callback": Row(
+        EVERYBODY, {"provider": "none"}, "nothing at this address"
+    ),
+    # bots
+    "POST /bots": Row("++++-gbuuuu", {"full_name": "$unique", "short_name": "$unique_word"}),
+    "GET /bots": Row(HUMAN_MEMBERS),
+    "PATCH /bots/{bot_id}": Row("++-+-gbuuuu", {"bot_id": "$bot", "full_name": "$unique"}),
+    "DELETE /bots/{bot_id}": Row("++-+-gbuuuu", {"bot_id": "$off_bot"}, "deactivated already"),
+    "GET /bots/{bot_id}/api_key": Row("++-+-gbuuuu", {"bot_id": "$spare_bot"}),
+    "POST /bots/{bot_id}/api_key/regenerate": Row("++-+-gbuuuu", {"bot_id": "$spare_bot"}),
+    # preferences
+    "PATCH /settings": Row(HUMANS, {"twenty_four_hour_time": "true"}),
+    "PATCH /settings/display": Row(HUMANS, {"twenty_four_hour_time": "true"}),
+    "PATCH /settings/notifications": Row(HUMANS, {"enable_sounds": "true"}),
+    # profiles
+    "GET /realm/profile_fields": Row(ANYBODY),
+    "POST /realm/profile_fields": Row(ADMINISTRATORS, {"field_type": "1", "name": ""}, "blank"),
+    "PATCH /realm/profile_fields": Row(ADMINISTRATORS, {"order": "[$field]"}),
+    "PATCH /realm/profile_fields/{field_id}": Row(ADMINISTRATORS, {"field_id": "$field", "hint": "$unique"}),
+    "DELETE /realm/profile_fields/{field_id}": Row(ADMINISTRATORS, {"field_id": "0"}, "0"),
+    "PATCH /users/me/profile_data": Row(HUMANS, {"data": '[{"id": $field, "value": "x"}]'}),
+    "DELETE /users/me/profile_data": Row(HUMANS, {"data": "[$field]"}),
+    # mutes and alerts
+    "POST /users/me/muted_users/{muted_user_id}": Row(ANYBODY, {"muted_user_id": "$bystander"}),
+    "DELETE /users/me/muted_users/{muted_user_id}": Row(ANYBODY, {"muted_user_id": "$bystander"}),
+    "GET /users/me/alert_words": Row(ANYBODY),
+    "POST /users/me/alert_words": Row(ANYBODY, {"alert_words": '["tea"]'}),
+    "DELETE /users/me/alert_words": Row(ANYBODY, {"alert_words": '["tea"]'}),
+    # folders
+    "GET /channel_folders": Row(ANYBODY),
+    "POST /channel_folders/create": Row(ADMINISTRATORS, {"name": "$unique", "description": ""}),
+    "PATCH /channel_folders": Row(ADMINISTRATORS, {"order": "[0]"}, "folder"),
+    "PATCH /channel_folders/{channel_folder_id}": Row(
+        ADMINISTRATORS, {"channel_folder_id": "0", "name": "x"}, "folder"
+    ),
+    # channels and topics
+    "POST /users/me/subscriptions": Row("+++++-+uuuu", {"subscriptions": '[{"name": "$channel_name"}]'}),
+    "DELETE /users/me/subscriptions": Row(ANYBODY, {"subscriptions": "[]"}),
+    "POST /users/me/subscriptions/properties": Row(ANYBODY, {"subscription_data": "[]"}),
+    "PATCH /users/me/subscriptions/{stream_id}": Row(
+        ANYBODY, {"stream_id": "$channel", "property": "is_muted", "value": "false"}
+    ),
+    "PATCH /users/me/subscriptions/muted_topics": Row(
+        ANYBODY, {"stream_id": "$channel", "topic": "$unique", "op": "add"}
+    ),
+    "POST /user_topics": Row(ANYBODY, {"stream_id": "$channel", "topic": "tea", "visibility_policy": "1"}),
+    # messages
+    "POST /messages": Row(SENDERS, {"type": "direct", "to": "[$bystander]", "content": "Hello"}),
+    "GET /messages": Row(ANYBODY, {"anchor": "newest"}),
+    "GET /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}),
+    "POST /messages/flags": Row(ANYBODY, {"messages": "[$message]", "op": "add", "flag": "read"}),
+    # drafts, snippets, typing
+    "GET /drafts": Row(HUMANS),
+    "POST /drafts": Row(HUMANS, {"drafts": "[]"}),
+    "PATCH /drafts/{draft_id}": Row(
+        HUMANS, {"draft_id": "0", "draft": '{"type": "", "to": [], "topic": "", "content": "x"}'}, "raft"
+    ),
+    "DELETE /drafts/{draft_id}": Row(HUMANS, {"draft_id": "0"}, "raft"),
+    "GET /saved_snippets": Row(HUMANS),
+    "POST /saved_snippets": Row(HUMANS, {"title": "t", "content": "c"}),
+    "PATCH /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0", "title": "t"}, "nippet"),
+    "DELETE /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0"}, "nippet"),
+    "POST /typing": Row(ANYBODY, {"op": "start", "to": "[$bystander]"}),
+    # events
+    "POST /register": Row(ANYBODY, {"event_types": "[]", "fetch_event_types": "[]"}),
+    "GET /events": Row(ANYBODY, {"queue_id": "none", "last_event_id": "0"}, "Bad event queue id"),
+    "DELETE /events": Row(ANYBODY, {"queue_id": "none"}, "Bad event queue id"),
+}
