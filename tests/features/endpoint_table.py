@@ -10,6 +10,8 @@ succeeds ($names: see `scene` in the test; $unique is new each time), and `reach
 refusal that only callers who are allowed come to (so that the scene stays as it is).
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 ANYBODY = "+++++++uuuu"
@@ -31,7 +33,7 @@ class Row(NamedTuple):
     """What is expected of an endpoint."""
 
     letters: str
-    fields: dict[str, str] = {}
+    fields: Mapping[str, str] = MappingProxyType({})
     reaches: str = ""
 
 
