@@ -34,6 +34,7 @@ class Measurement(StrEnum):
     RIGHTS = "rights"
     USERS = "users"
     TYPING = "typing"
+    PRESENCE = "presence"
 
 
 # What `events` is made of; the others are one module each.

@@ -26,6 +26,7 @@ import tertulia.messages.reading
 import tertulia.messages.routes
 import tertulia.mutes.routes
 import tertulia.preferences.routes
+import tertulia.presence.routes
 import tertulia.profiles.routes
 import tertulia.reads.routes
 import tertulia.realms.routes
@@ -66,6 +67,10 @@ from tertulia.messages.places import Places
 from tertulia.mutes import state as mutes_state
 from tertulia.notices.actions import FOLLOW_UP as NOTICES
 from tertulia.preferences import state as preferences_state
+from tertulia.presence import state as presence_state
+from tertulia.presence.actions import Pings
+from tertulia.presence.book import Book
+from tertulia.presence.events import PresencePresenter
 from tertulia.profiles import state as profiles_state
 from tertulia.profiles.queries import hold_fields
 from tertulia.profiles.values import say_of
@@ -110,6 +115,7 @@ ROUTES = (
     tertulia.drafts.routes,
     tertulia.snippets.routes,
     tertulia.typing.routes,
+    tertulia.presence.routes,
     tertulia.reads.routes,
     tertulia.events.routes,
 )
@@ -137,6 +143,7 @@ STATE = (
     reads_state.unread_messages,
     drafts_state.drafts,
     snippets_state.saved_snippets,
+    presence_state.presences,
 )
 PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),
@@ -144,6 +151,7 @@ PRESENTERS: dict[str, Presenter] = {
     "user_topic": TopicPresenter(),
     "muted_topics": TopicPresenter(),
     "typing": TypingPresenter(),
+    "presence": PresencePresenter(),
 }
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
 KEEP_ALIVE_SECONDS = 120
@@ -201,6 +209,8 @@ def build_api(
         InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
         Directory: directory,
         Typing: Typing(database, finder, gateway.signals),
+        Pings: Pings(database, gateway.signals),
+        Book: Book(database),
         PasswordLogin: PasswordLogin(database, settings),
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),

@@ -31,6 +31,7 @@ class QueueOptions(msgspec.Struct, frozen=True):
     all_public_channels: bool = False
     capabilities: Capabilities = Capabilities(notification_settings_null=False)
     client: str = ""
+    slim_presence: bool = False
 
     def wants(self, type: str) -> bool:
         """Whether events of this type are delivered."""

@@ -17,6 +17,7 @@ class Wanted(msgspec.Struct, frozen=True):
     fetch: frozenset[str] | None
     options: QueueOptions
     include_subscribers: str = "false"
+    presence_days: int = 14
 
     def has(self, types: frozenset[str]) -> bool:
         """Whether all these types of state are wanted."""

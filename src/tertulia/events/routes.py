@@ -32,6 +32,7 @@ def idle_seconds(value: Any) -> int | None:
 
 
 IdleSeconds = Annotated[int, Wire(idle_seconds, {"anyOf": [{"type": "integer", "minimum": 1}, {"const": "mobile"}]})]
+Days = Annotated[int, msgspec.Meta(ge=0, le=3650)]
 Pair = Annotated[list[str], msgspec.Meta(min_length=2, max_length=2)]
 
 
@@ -47,8 +48,8 @@ async def register(
     apply_markdown: bool = False,
     client_gravatar: bool = True,
     include_subscribers: Literal["true", "false", "partial"] = "false",
-    slim_presence: bool = False,  # noqa: ARG001 (presence comes later; clients send it already)
-    presence_history_limit_days: int | None = None,  # noqa: ARG001
+    slim_presence: bool = False,
+    presence_history_limit_days: Days = 14,
     all_public_streams: bool = False,
     narrow: list[Pair] | None = None,
     client_capabilities: Capabilities | None = None,
@@ -66,9 +67,12 @@ async def register(
         all_public_channels=all_public_streams,
         capabilities=client_capabilities or Capabilities(notification_settings_null=False),
         client=call.client,
+        slim_presence=slim_presence,
     )
     fetch = event_types if fetch_event_types is None else fetch_event_types
-    wanted = Wanted(None if fetch is None else frozenset(fetch), options, include_subscribers)
+    wanted = Wanted(
+        None if fetch is None else frozenset(fetch), options, include_subscribers, presence_history_limit_days
+    )
     idle = idle_queue_timeout or gateway.settings.default_idle_queue_seconds
     record, state = await gateway.register(caller, options, idle, lambda reader, now: initial.load(reader, now, wanted))
     return {

@@ -2,7 +2,8 @@
 
 While a query is under way, the keys that arrive wait; when it returns, they go out together as the next one. There
 is no timer and no cache: a single caller waits for its own query only, and every answer was read after it was asked
-for, so a revoked key or a changed right is seen at once.
+for, so a revoked key or a changed right is seen at once. Writes that nobody is in a hurry for may be given a `pace`: so
+many seconds pass from the start of one statement to the start of the next, and more go out together.
 """
 
 import asyncio
@@ -17,8 +18,10 @@ V = TypeVar("V")
 class Coalescer(Generic[K, V]):
     """`load(key)` answers what `read([keys])` says of the key, or None."""
 
-    def __init__(self, read: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]]) -> None:
+    def __init__(self, read: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, pace: float = 0.0) -> None:
         self._read = read
+        self._pace = pace
+        self._next = 0.0
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._task: asyncio.Task[None] | None = None
 
@@ -34,9 +37,16 @@ class Coalescer(Generic[K, V]):
     async def _run(self) -> None:
         try:
             while self._waiting:
+                if self._pace:
+                    await self._wait_turn()
                 await self._read_once()
         finally:
             self._task = None
+
+    async def _wait_turn(self) -> None:
+        loop = asyncio.get_running_loop()
+        await asyncio.sleep(self._next - loop.time())
+        self._next = loop.time() + self._pace
 
     async def _read_once(self) -> None:
         batch, self._waiting = self._waiting, {}

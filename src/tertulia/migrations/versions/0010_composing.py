@@ -1,4 +1,4 @@
-"""Composing: drafts and saved snippets."""
+"""Composing: drafts, saved snippets, presence."""
 
 from alembic import op
 
@@ -30,6 +30,23 @@ create table saved_snippet (
     date_created timestamptz not null default now()
 );
 create index on saved_snippet (user_id, id);
+
+-- Numbers the changes of a realm's presence. Whoever writes presences holds the row first, so that a change with a lower
+-- number is never seen after one with a higher.
+create table presence_clock (
+    realm_id bigint primary key references realm on delete cascade,
+    last_id bigint not null
+);
+create table presence (
+    user_id bigint primary key references account on delete cascade,
+    realm_id bigint not null references realm,
+    -- When they last did something; null: never seen doing anything.
+    active_at timestamptz,
+    -- When a client of theirs was last connected.
+    connected_at timestamptz not null,
+    update_id bigint not null
+) with (fillfactor = 70);
+create index on presence (realm_id, update_id);
 """
 
 

@@ -1,0 +1,32 @@
+"""The presences' part of POST /register."""
+
+import time
+from typing import Any
+
+from tertulia.events.register import Wanted, provider
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Reader
+from tertulia.kernel.settings import Settings
+from tertulia.presence import queries
+from tertulia.presence.model import legacy, modern
+from tertulia.users.access import is_limited
+from tertulia.users.model import view_of
+
+
+@provider("presence")
+async def presences(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    """Who is there, as of the snapshot. Clients go on by pinging, from the number given."""
+    visible = await queries.in_sight(reader, view_of(caller)) if await is_limited(reader, caller) else None
+    days = wanted.presence_days
+    found = await queries.with_addresses(reader, caller.realm_id, caller.fake_domain, days) if days else []
+    seen = [(email, one) for email, one in found if visible is None or one.user_id in visible]
+    shown: dict[str, Any] = (
+        {str(one.user_id): modern(one) for _, one in seen}
+        if wanted.options.slim_presence
+        else {email: legacy(one) for email, one in seen}
+    )
+    return {
+        "presences": shown,
+        "presence_last_update_id": await queries.last_id(reader, caller.realm_id),
+        "server_timestamp": time.time(),
+    }
