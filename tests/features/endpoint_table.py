@@ -144,6 +144,11 @@ TABLE: dict[str, Row] = {
     "PATCH /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0", "title": "t"}, "nippet"),
     "DELETE /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0"}, "nippet"),
     "POST /typing": Row(ANYBODY, {"op": "start", "to": "[$bystander]"}),
+    # presence
+    "POST /users/me/presence": Row(HUMANS, {"status": "active"}),
+    "GET /realm/presence": Row(ANYBODY),
+    "GET /users/{user_id}/presence": Row(ANYBODY, {"user_id": "$bystander"}, "resence"),
+    "GET /users/{email}/presence": Row(ANYBODY, {"email": "nobody@example.com"}, "No such user"),
     # events
     "POST /register": Row(ANYBODY, {"event_types": "[]", "fetch_event_types": "[]"}),
     "GET /events": Row(ANYBODY, {"queue_id": "none", "last_event_id": "0"}, "Bad event queue id"),
