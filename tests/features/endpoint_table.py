@@ -95,6 +95,7 @@ TABLE: dict[str, Row] = {
     "PATCH /settings": Row(HUMANS, {"twenty_four_hour_time": "true"}),
     "PATCH /settings/display": Row(HUMANS, {"twenty_four_hour_time": "true"}),
     "PATCH /settings/notifications": Row(HUMANS, {"enable_sounds": "true"}),
+    "PATCH /realm/user_settings_defaults": Row(ADMINISTRATORS, {"enable_sounds": "true"}),
     # profiles
     "GET /realm/profile_fields": Row(ANYBODY),
     "POST /realm/profile_fields": Row(ADMINISTRATORS, {"field_type": "1", "name": ""}, "blank"),

@@ -208,3 +208,28 @@ def test_deactivated_users_can_be_muted(realm: Realm) -> None:
     realm.owner.delete(f"users/{gone.id}")
     realm.member.post(f"users/me/muted_users/{gone.id}")
     assert [one["id"] for one in state(realm.member)["muted_users"]] == [gone.id]
+
+
+def test_new_people_begin_with_the_defaults_of_the_organization(realm: Realm) -> None:
+    types = ["realm_user_settings_defaults", "user_settings", "realm_user", "message"]
+    with Queue(realm.guest, event_types=types, fetch_event_types=types) as queue:
+        wanted = {"twenty_four_hour_time": True, "email_address_visibility": 4, "default_language": "eu"}
+        check_success(realm.administrator.request("PATCH", "realm/user_settings_defaults", **wanted))
+        check_success(realm.administrator.request("PATCH", "realm/user_settings_defaults", default_language="eu"))
+        new = realm.speaker()
+        heard = queue.so_far()
+        told = {one["property"]: one["value"] for one in heard if one["type"] == "realm_user_settings_defaults"}
+        assert told == wanted
+        assert [event["type"] for event in heard] == ["realm_user_settings_defaults"] * 3 + ["realm_user"]
+        person = heard[-1]["person"]
+        assert person["email"] == realm.owner.get(f"users/{new.id}")["user"]["email"] != new.email
+        with Queue(realm.guest, event_types=types, fetch_event_types=types) as later:
+            expected = queue.state["realm_user_settings_defaults"] | wanted
+            assert later.state["realm_user_settings_defaults"] == expected
+            assert later.state["user_settings"] == queue.state["user_settings"]
+            assert person == next(one for one in later.state["realm_users"] if one["user_id"] == new.id)
+    with Queue(new, event_types=types, fetch_event_types=types) as own:
+        chosen = own.state["user_settings"]
+        assert {name: chosen[name] for name in wanted} == wanted
+    for bad in ({"default_language": "tlh"}, {"color_scheme": 9}):
+        check_error(realm.owner.request("PATCH", "realm/user_settings_defaults", **bad))

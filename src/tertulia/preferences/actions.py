@@ -9,6 +9,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.preferences import queries
 from tertulia.preferences.choices import check_choices, check_timezone
 from tertulia.preferences.model import Chosen, Wishes
+from tertulia.realms.changes import check_is_administrator
 from tertulia.realms.languages import LANGUAGES
 from tertulia.users import events as users_events
 from tertulia.users.actions import check_name_free, tell_visibility
@@ -73,3 +74,17 @@ async def _tell_others(tx: Transaction, caller: Caller, old: Chosen, new: Chosen
     if new.timezone != old.timezone:
         shown = msgspec.structs.replace(caller, email_visibility=visibility).api_email
         tx.emit(caller.realm_id, users_events.updated(to, caller.user_id, timezone=new.timezone, email=shown))
+
+
+async def change_defaults(tx: Transaction, caller: Caller, wanted: dict[str, object]) -> None:
+    """Change what the settings of people are who come from now on, and tell everybody."""
+    check_choices(wanted)
+    await check_is_administrator(tx, caller)
+    old = await queries.lock_defaults(tx, caller.realm_id)
+    changed = {name: value for name, value in wanted.items() if value != getattr(old, name)}
+    if not changed:
+        return
+    await queries.update_defaults(tx, caller.realm_id, msgspec.structs.replace(old, **changed))
+    for name, value in changed.items():
+        event = {"op": "update", "property": name, "value": value}
+        tx.emit(caller.realm_id, record(Audience(realm=True), "realm_user_settings_defaults", event))

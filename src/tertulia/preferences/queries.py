@@ -46,3 +46,19 @@ async def update_settings(
     """
     stored = msgspec.json.encode(settings).decode()
     await tx.execute(sql, user_id, changed, stored, timezone, full_name)
+
+
+async def get_defaults(reader: Reader, realm_id: int) -> UserSettings:
+    """What a new person's settings are."""
+    return _decode(await reader.fetchval("select user_defaults::text from realm where id = $1", realm_id))
+
+
+async def lock_defaults(tx: Transaction, realm_id: int) -> UserSettings:
+    """As `get_defaults`, held until the commit."""
+    return _decode(await tx.fetchval("select user_defaults::text from realm where id = $1 for no key update", realm_id))
+
+
+async def update_defaults(tx: Transaction, realm_id: int, settings: UserSettings) -> None:
+    """Write what a new person's settings are."""
+    stored = msgspec.json.encode(settings).decode()
+    await tx.execute("update realm set user_defaults = $2::text::jsonb where id = $1", realm_id, stored)

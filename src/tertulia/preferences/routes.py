@@ -4,24 +4,28 @@ from typing import Annotated, get_type_hints
 
 import msgspec
 
-from tertulia.kernel.auth import Human
+from tertulia.kernel.auth import Administrator, Human
 from tertulia.kernel.cookies import session_digest
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import Call, patch
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.taking import taking
 from tertulia.logins.login import PasswordLogin
+from tertulia.preferences import actions
 from tertulia.preferences.actions import change_settings, check_wishes
 from tertulia.preferences.model import UserSettings, Wishes
 
 Timezone = Annotated[str, msgspec.Meta(max_length=50)]
 
 
+_SETTINGS = get_type_hints(UserSettings, include_extras=True)
+
+
 @patch("/settings")
 @patch("/settings/display", listed=False)
 @patch("/settings/notifications", listed=False)
-@taking(get_type_hints(UserSettings, include_extras=True))
+@taking(_SETTINGS)
 async def change_own_settings(
     caller: Human,
     call: Call,
@@ -48,3 +52,10 @@ async def change_own_settings(
         await login.change_password(caller, old_password, new_password, keep_session=this_one)
     async with database.transaction() as tx:
         await change_settings(tx, caller, wishes)
+
+
+@patch("/realm/user_settings_defaults")
+@taking(_SETTINGS)
+async def change_defaults(caller: Administrator, tx: Transaction, **chosen: object) -> None:
+    """Change what the settings of new people are. Those who are there keep theirs."""
+    await actions.change_defaults(tx, caller, {name: value for name, value in chosen.items() if value is not None})

@@ -10,11 +10,10 @@ from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
 from tertulia.preferences import queries
 from tertulia.preferences.choices import EMOJI_SETS, SOUNDS
-from tertulia.preferences.model import DisplaySettings, NotificationSettings, UserSettings
+from tertulia.preferences.model import DisplaySettings, NotificationSettings
 
 DISPLAY = DisplaySettings.__struct_fields__
 NOTIFICATIONS = tuple(name for name in NotificationSettings.__struct_fields__ if name not in DISPLAY)
-_DEFAULTS = msgspec.structs.asdict(UserSettings())
 _EXTRA = {"emojiset_choices": EMOJI_SETS, "available_notification_sounds": SOUNDS}
 
 
@@ -26,9 +25,10 @@ async def user_settings(reader: Reader, caller: Caller, _wanted: Wanted, _settin
 
 
 @provider("realm_user_settings_defaults")
-async def defaults(_reader: Reader, _caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+async def defaults(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """What a new user's settings are."""
-    return {"realm_user_settings_defaults": _DEFAULTS | _EXTRA}
+    settings = await queries.get_defaults(reader, caller.realm_id)
+    return {"realm_user_settings_defaults": msgspec.structs.asdict(settings) | _EXTRA}
 
 
 @provider("update_display_settings")

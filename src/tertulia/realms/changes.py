@@ -84,13 +84,19 @@ async def forget_channel(tx: Transaction, realm_id: int, channel_id: int) -> Non
 
 
 async def _check_right(tx: Transaction, caller: Caller, wanted: dict[str, Any]) -> None:
+    now = await check_is_administrator(tx, caller)
+    if not OWNERS_DECIDE.isdisjoint(wanted):
+        check_owner(now)
+
+
+async def check_is_administrator(tx: Transaction, caller: Caller) -> Caller:
+    """Refuse whoever is not an administrator at this moment; the caller as they are until the commit."""
     role = await queries.hold_role(tx, caller.user_id)
     if role is None:
         raise Refusal("Insufficient permission")
     now = msgspec.structs.replace(caller, role=role)
     check_administrator(now)
-    if not OWNERS_DECIDE.isdisjoint(wanted):
-        check_owner(now)
+    return now
 
 
 def _clean(name: str, value: Any) -> Any:

@@ -253,8 +253,9 @@ async def insert_user(
 ) -> int:
     """A new account's id; `bot` is its type and owner."""
     sql = """
-    insert into account (realm_id, email, email_key, full_name, role, bot_type, bot_owner_id, password_hash)
-    values ($1, $2, $3, $4, $5, $6, $7, $8) returning id
+    insert into account (realm_id, email, email_key, full_name, role, bot_type, bot_owner_id, password_hash, settings)
+    select $1, $2, $3, $4, $5, $6, $7, $8, case when $6::smallint is null then user_defaults else '{}' end
+    from realm where id = $1 returning id
     """
     return int(await tx.fetchval(sql, realm_id, email, email_key_of(email), full_name, role, *bot, password))
 

@@ -1,4 +1,4 @@
-"""People, continued: changes of address, defaults of settings."""
+"""People, continued: changes of address, domains, defaults of settings and of bots."""
 
 from alembic import op
 
@@ -8,7 +8,39 @@ branch_labels = None
 depends_on = None
 
 SQL = """
-select 1;
+-- What a new person's settings are, as far as it differs from the defaults of preferences/model.py.
+alter table realm add column user_defaults jsonb not null default '{}';
+
+-- A change of address that waits until somebody shows that mail to the new one reaches them. The last one counts.
+create table email_change (
+    user_id bigint primary key references account on delete cascade,
+    digest bytea not null unique check (length(digest) = 32),
+    old_email_key text not null,
+    new_email text not null,
+    expires timestamptz not null
+);
+create index on email_change (expires);
+
+-- Where the addresses of people are, in organizations that restrict that.
+create table realm_domain (
+    realm_id bigint not null references realm,
+    domain text not null check (domain = lower(domain) and char_length(domain) between 1 and 253),
+    allow_subdomains boolean not null default false,
+    id bigint generated always as identity,
+    primary key (realm_id, domain)
+);
+
+-- A name for a session that can be shown.
+alter table browser_session add column id bigint generated always as identity unique;
+
+-- Where a bot sends when it names no channel, which channel it listens to, and what its program is told.
+create table bot_default (
+    user_id bigint primary key references account on delete cascade,
+    sending_channel_id bigint references channel on delete set null,
+    register_channel_id bigint references channel on delete set null,
+    all_public_channels boolean not null default false,
+    config jsonb not null default '{}'
+);
 """
 
 
