@@ -1,119 +1,169 @@
-"""Which messages a fetch shows: SQL for windows of ids around an anchor.
+"""Windows: the ids of a narrow around an anchor, and what was found at its ends (contract: narrow.md 9)."""
 
-Each source is a query of message ids in one direction; the planner walks an index from the anchor and stops at the limit.
-Everything received goes conversation by conversation, so its cost grows with the reader's channels, never with the past.
-"""
-
+import re
 from collections.abc import Sequence
-from typing import Any
+from datetime import UTC, datetime
 
 import msgspec
 
-from tertulia.events.ranges import Bounds
+from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
+from tertulia.kernel.errors import Refusal
+from tertulia.messages.access import Reached, find_messages
+from tertulia.narrows import queries
+from tertulia.narrows.conditions import Condition, IsHidden, IsUnread, SentSince
+from tertulia.narrows.model import Narrowed
+from tertulia.narrows.resolve import resolve
+from tertulia.narrows.scopes import Scope
+from tertulia.narrows.statements import ids_among, ids_from
+from tertulia.narrows.terms import Term
+from tertulia.realms.limits import MAX_FETCHED_MESSAGES
 
 NEWEST = 10_000_000_000_000_000
 """The anchor past every message; clients know this number."""
+_ID = re.compile(r"-?[0-9]{1,19}")
 
 
-class Source(msgspec.Struct, frozen=True):
-    """A set of messages: all the reader received, a channel, or a topic of a channel."""
+class Window(msgspec.Struct, frozen=True):
+    """How much of the messages around an anchor is wanted."""
 
-    user_id: int
-    conversation_id: int | None = None
-    topic_key: str | None = None
-    history: Sequence[Bounds] | None = None
-    """In a channel with protected history: the numbers the reader may see."""
-
-
-# A few of each conversation tell how far the window can reach at most; then only what lies within is read. Reading a whole
-# window of each conversation instead is 100 times 100 rows for somebody in 100 channels.
-_MINE = """
-with mine as materialized (
-    select conversation_id, history from read_state where user_id = $1 and upper_inf(history)
-), sample as (
-    select found.id from mine, lateral (
-        select id from message
-        where message.conversation_id = mine.conversation_id and id {compare} $2 and seq <@ mine.history
-        order by id {direction} limit 2 + 2 * $3 / (select count(*) from mine)
-    ) as found
-    order by id {direction} limit $3
-), reach as materialized (
-    select case when count(*) = $3 then {furthest}(id) else {end} end as id from sample
-)
-select found.id from reach, mine, lateral (
-    select id from message
-    where message.conversation_id = mine.conversation_id and id {compare} $2 and id {within} reach.id
-      and seq <@ mine.history
-    order by id {direction} limit $3
-) as found
-order by id {direction} limit $3
-"""
-
-_CHANNEL = """
-select id from message
-where conversation_id = $4 and id {compare} $2 and ($5::int8multirange is null or seq <@ $5) and $1::bigint is not null
-order by id {direction} limit $3
-"""
-
-_TOPIC = """
-select message.id from topic join message on message.topic_id = topic.id
-where topic.conversation_id = $4 and topic.name_key = $6 and message.id {compare} $2
-  and ($5::int8multirange is null or seq <@ $5) and $1::bigint is not null
-order by message.id {direction} limit $3
-"""
+    anchor: str
+    num_before: int
+    num_after: int
+    include_anchor: bool = True
+    anchor_date: str | None = None
 
 
-def _both(template: str) -> tuple[str, str]:
-    before = template.format(compare="<=", direction="desc", within=">=", furthest="min", end=0)
-    after = template.format(compare=">=", direction="asc", within="<=", furthest="max", end=2**63 - 1)
-    return before, after
+class Found(msgspec.Struct, frozen=True):
+    """The ids of a window, ascending."""
+
+    ids: list[int]
+    anchor: int
+    found_anchor: bool
+    found_oldest: bool
+    found_newest: bool
 
 
-_BEFORE_MINE, _AFTER_MINE = _both(_MINE)
-_BEFORE_CHANNEL, _AFTER_CHANNEL = _both(_CHANNEL)
-_BEFORE_TOPIC, _AFTER_TOPIC = _both(_TOPIC)
-
-_FIRST_UNREAD = """
-with mine as materialized (
-    select conversation_id, history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
-    from read_state join conversation on conversation.id = read_state.conversation_id
-    where user_id = $1 and upper_inf(history) and ($2::bigint is null or conversation_id = $2)
-)
-select min(first.id) from mine, lateral (
-    select found.id from unnest(gaps) as gap, lateral (
-        select message.id from message left join topic on topic.id = message.topic_id
-        where message.conversation_id = mine.conversation_id and seq >= lower(gap) and seq < upper(gap)
-          and ($3::text is null or topic.name_key = $3)
-        order by seq limit 1 offset 0
-    ) as found
-    limit 1
-) as first
-"""
+def check_window(window: Window) -> None:
+    """Refuse windows that are too large or have a hole."""
+    if window.num_before + window.num_after > MAX_FETCHED_MESSAGES:
+        raise Refusal(f"Too many messages requested (maximum {MAX_FETCHED_MESSAGES}).")
+    if not window.include_anchor and window.num_before and window.num_after:
+        raise Refusal("The anchor can be left out only at an end of the range.")
 
 
-async def ids_before(reader: Reader, source: Source, anchor: int, limit: int) -> list[int]:
-    """At most `limit` ids up to and including the anchor, ascending."""
-    rows = await reader.fetch(*_statement(source, (_BEFORE_MINE, _BEFORE_CHANNEL, _BEFORE_TOPIC), anchor, limit))
-    return [row["id"] for row in reversed(rows)]
+async def narrow_down(reader: Reader, caller: Caller, terms: Sequence[Term]) -> Narrowed:
+    """What a narrow means to the caller."""
+
+    async def find(message_id: int) -> Reached | None:
+        found = await find_messages(reader, caller, [message_id])
+        return found[0] if found else None
+
+    return await resolve(reader, caller, terms, find)
 
 
-async def ids_after(reader: Reader, source: Source, anchor: int, limit: int) -> list[int]:
-    """At most `limit` ids from the anchor on, ascending."""
-    rows = await reader.fetch(*_statement(source, (_AFTER_MINE, _AFTER_CHANNEL, _AFTER_TOPIC), anchor, limit))
-    return [row["id"] for row in rows]
+async def find_window(reader: Reader, narrow: Narrowed, window: Window) -> Found:
+    """The messages of a narrow around an anchor."""
+    anchor = await anchor_of(reader, narrow, window)
+    if anchor is None:
+        return Found([], NEWEST, found_anchor=False, found_oldest=False, found_newest=False)
+    if narrow.is_empty:
+        return Found([], anchor, found_anchor=False, found_oldest=True, found_newest=True)
+    if anchor == NEWEST and window.num_before:
+        window = msgspec.structs.replace(window, num_after=0)
+    before, after = await _ids(reader, narrow, anchor, window)
+    ids = [*before, *after]
+    return Found(
+        ids,
+        anchor,
+        found_anchor=anchor in ids,
+        found_oldest=anchor == 0 or sum(id < anchor for id in ids) < window.num_before,
+        found_newest=anchor == NEWEST or sum(id > anchor for id in ids) < window.num_after,
+    )
 
 
-async def first_unread(reader: Reader, source: Source) -> int:
-    """The id of the first unread message, or the number past every message."""
-    found = await reader.fetchval(_FIRST_UNREAD, source.user_id, source.conversation_id, source.topic_key)
-    return NEWEST if found is None else int(found)
+async def find_among(reader: Reader, narrow: Narrowed, ids: Sequence[int]) -> list[int]:
+    """Those of the messages that are in the narrow, ascending."""
+    possible = sorted({id for id in ids if 0 < id < 2**63})
+    if narrow.is_empty or not possible:
+        return []
+    statement = ids_among(narrow, possible)
+    return [row["id"] for row in await reader.fetch(statement.sql, *statement.arguments)]
 
 
-def _statement(source: Source, statements: tuple[str, str, str], anchor: int, limit: int) -> tuple[Any, ...]:
-    mine, channel, topic = statements
-    if source.conversation_id is None:
-        return mine, source.user_id, anchor, limit
-    if source.topic_key is None:
-        return channel, source.user_id, anchor, limit, source.conversation_id, source.history
-    return topic, source.user_id, anchor, limit, source.conversation_id, source.history, source.topic_key
+def everything_reached(caller: Caller) -> Narrowed:
+    """All messages the caller may read, received or not. Only for asking about given messages."""
+    return Narrowed(user_id=caller.user_id, realm_id=caller.realm_id, scope=Scope.REACHED)
+
+
+async def anchor_of(reader: Reader, narrow: Narrowed, window: Window) -> int | None:
+    """The number an anchor stands for; None: there is no message a date could stand for."""
+    anchor = window.anchor
+    if anchor == "newest":
+        return NEWEST
+    if anchor == "oldest":
+        return 0
+    if anchor == "first_unread":
+        return await _first_unread(reader, narrow)
+    if anchor == "date":
+        return await _first_since(reader, narrow, moment_of(window.anchor_date))
+    if _ID.fullmatch(anchor) is None:
+        raise Refusal("Invalid anchor: a message ID, newest, oldest, first_unread or date.")
+    return min(max(int(anchor), 0), NEWEST)
+
+
+def moment_of(text: str | None) -> datetime:
+    """A date or a time as ISO 8601 writes it, in UTC unless it says otherwise."""
+    if text is None:
+        raise Refusal("Missing 'anchor_date' argument.")
+    try:
+        moment = datetime.fromisoformat(text)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Refusal("anchor_date is not an ISO 8601 date or time.") from None
+
+
+async def _first_unread(reader: Reader, narrow: Narrowed) -> int:
+    if not narrow.user_id or narrow.is_empty:
+        return NEWEST
+    hidden = IsHidden(negated=True, in_channel=narrow.is_in_channel)
+    found = await _walk(reader, _with(narrow, IsUnread(), hidden), 0, 1, downwards=False)
+    return found[0] if found else NEWEST
+
+
+async def _first_since(reader: Reader, narrow: Narrowed, moment: datetime) -> int | None:
+    if narrow.is_empty:
+        return None
+    start = await queries.first_id_since(reader, moment)
+    found = await _walk(reader, _with(narrow, SentSince(moment=moment)), start, 1, downwards=False)
+    return (found or await _walk(reader, narrow, NEWEST, 1, downwards=True) or [None])[0]
+
+
+def _with(narrow: Narrowed, *more: Condition) -> Narrowed:
+    kept = [condition for condition in narrow.conditions if condition not in more]
+    scope = Scope.RECEIVED if IsUnread() in more else narrow.scope
+    return msgspec.structs.replace(narrow, scope=scope, conditions=(*kept, *more))
+
+
+async def _ids(reader: Reader, narrow: Narrowed, anchor: int, window: Window) -> tuple[list[int], list[int]]:
+    if window.num_before and window.num_after:
+        before = await _walk(reader, narrow, anchor - 1, window.num_before, downwards=True)
+        after = await _walk(reader, narrow, anchor, window.num_after + 1, downwards=False)
+        # Without the anchor itself there is one too many; the same below.
+        return before, after if anchor in after else after[: window.num_after]
+    if window.num_before:
+        extra = 1 if window.include_anchor and anchor != NEWEST else 0
+        last = anchor if window.include_anchor else anchor - 1
+        found = await _walk(reader, narrow, last, window.num_before + extra, downwards=True)
+        return (found if anchor in found else found[-window.num_before :]), []
+    first = anchor if window.include_anchor else anchor + 1
+    limit = window.num_after + (1 if window.include_anchor else 0)
+    after = await _walk(reader, narrow, first, limit, downwards=False) if limit else []
+    return [], after if anchor in after else after[: window.num_after]
+
+
+async def _walk(reader: Reader, narrow: Narrowed, anchor: int, limit: int, *, downwards: bool) -> list[int]:
+    """At most `limit` ids from the anchor on, itself included; ascending."""
+    statement = ids_from(narrow, anchor, limit, downwards=downwards)
+    ids = [row["id"] for row in await reader.fetch(statement.sql, *statement.arguments)]
+    return ids[::-1] if downwards else ids

@@ -1,0 +1,238 @@
+"""How the messages of a narrow are found: which index is walked from the anchor until there are enough.
+
+Each driver makes a statement of ids. They differ in cost only: each has the reader's scope and all conditions in it.
+- in one conversation or topic, or sent by somebody: the index of those messages, in the order of ids;
+- everything received: conversation by conversation, so that the cost grows with the reader's channels, never with the past;
+- flags: the few rows of the reader; unread: the gaps of what was read; a search for rare words: the full-text index.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+
+from tertulia.narrows.conditions import HasMark, IsHidden, IsMentioned, IsUnread, OfConversation, OfMessage, OfTopic
+from tertulia.narrows.model import Narrowed
+from tertulia.narrows.scopes import ConversationTest, Scope, Test, contains, conversations, is_visible, visible_in_one
+from tertulia.narrows.search import Matches
+from tertulia.narrows.tables import (
+    channel,
+    conversation,
+    group_mention,
+    message,
+    message_mark,
+    number,
+    reaction,
+    read_state,
+    topic,
+)
+
+Ids = sa.Select[Any]
+_ANCHOR, _LIMIT = number("anchor"), number("limit")
+_ZERO = sa.literal_column("0")
+
+
+class Builder:
+    """One statement in the making: the ids of a narrow, from the anchor downwards or upwards."""
+
+    def __init__(self, narrow: Narrowed, *, downwards: bool) -> None:
+        self.narrow = narrow
+        self.downwards = downwards
+        self.named = [(condition, f"c{place}_") for place, condition in enumerate(narrow.conditions)]
+
+    # What every statement holds
+
+    def tests(self) -> list[Test]:
+        """The conditions on a message, those of conversations left to the scope."""
+        found = []
+        for condition, at in self.named:
+            if isinstance(condition, OfMessage | OfTopic):
+                found.append(condition.signed(condition.test(at)))
+        return found
+
+    def conversation_tests(self) -> list[ConversationTest]:
+        """The conditions on conversations."""
+
+        def bound(condition: OfConversation, at: str) -> ConversationTest:
+            return lambda conversation_id: condition.signed(condition.test(at, conversation_id))
+
+        return [bound(condition, at) for condition, at in self.named if isinstance(condition, OfConversation)]
+
+    def scope_tests(self) -> list[Test]:
+        """The scope as conditions on a message."""
+        tests = self.conversation_tests()
+        if self.narrow.conversation_id is None:
+            return [is_visible(self.narrow.scope, tests)]
+        here = visible_in_one(is_all=self.narrow.sees_all)
+        if not tests:
+            return here
+        spoken = conversation.outerjoin(channel, channel.c.id == conversation.c.id)
+        passes = sa.and_(*(test(conversation.c.id) for test in tests))
+        asked = sa.select(passes).select_from(spoken).where(conversation.c.id == number("conversation"))
+        return [*here, asked.scalar_subquery()]
+
+    def from_anchor(self, column: sa.ColumnElement[int]) -> Test:
+        """On this side of the anchor."""
+        return column <= _ANCHOR if self.downwards else column >= _ANCHOR
+
+    def cut(self, found: Ids, column: sa.ColumnElement[int]) -> Ids:
+        """As many as wanted, the nearest to the anchor first."""
+        return found.order_by(column.desc() if self.downwards else column.asc()).limit(_LIMIT)
+
+    def union(self, *parts: Ids) -> Ids:
+        """What is in one of several statements, each cut already."""
+        both = sa.union(*(sa.select(part.subquery().c.id) for part in parts)).subquery("found")
+        return self.cut(sa.select(both.c.id), both.c.id)
+
+
+def walk(build: Builder, *more: Test) -> Ids:
+    """Along the messages in the order of ids: of a conversation, a topic, a sender."""
+    tests = [build.from_anchor(message.c.id), *build.scope_tests(), *build.tests(), *more]
+    return build.cut(sa.select(message.c.id).where(*tests), message.c.id)
+
+
+def among(build: Builder) -> Ids:
+    """Those of given messages that are in the narrow."""
+    given = message.c.id == sa.any_(sa.bindparam("ids", type_=sa.ARRAY(sa.BigInteger())))
+    return sa.select(message.c.id).where(given, *build.scope_tests(), *build.tests()).order_by(message.c.id)
+
+
+def through_conversations(build: Builder, *more: Test) -> Ids:
+    """Conversation by conversation, or topic by topic where the narrow names topics.
+
+    A few of each tell how far the window can reach at most; then only what lies within is read. Reading a whole window of
+    each conversation instead is 100 times 100 rows for somebody in 100 channels.
+    """
+    places = _places(build)
+    sample_size = sa.literal_column("2") + sa.literal_column("2") * _LIMIT / sa.select(
+        sa.func.greatest(sa.func.count(), sa.literal_column("1"))
+    ).select_from(places).scalar_subquery()
+    tests = [*build.tests(), *more]
+    sampled = _of_place(build, places, tests, sample_size)
+    sample = build.cut(sa.select(sampled.c.id).select_from(places.join(sampled, sa.true())), sampled.c.id).cte("sample")
+    furthest, end = (sa.func.min, _ZERO) if build.downwards else (sa.func.max, sa.literal_column(str(2**63 - 1)))
+    is_full = sa.func.count() == _LIMIT
+    reach = sa.select(sa.case((is_full, furthest(sample.c.id)), else_=end).label("id")).select_from(sample)
+    reached = reach.cte("reach").prefix_with("materialized")
+    within = message.c.id >= reached.c.id if build.downwards else message.c.id <= reached.c.id
+    found = _of_place(build, places, [*tests, within], _LIMIT)
+    return build.cut(
+        sa.select(found.c.id).select_from(reached.join(places, sa.true()).join(found, sa.true())), found.c.id
+    )
+
+
+def marked(build: Builder, condition: HasMark, at: str) -> Ids:
+    """Along the rows of a flag."""
+    return _along(build, message_mark, [condition.mark(at)])
+
+
+def mentioned(build: Builder, condition: IsMentioned, at: str) -> Ids:
+    """Along the reader's own mentions, the wildcards of each conversation, and the mentions of their groups."""
+    by_wildcard = condition.by_wildcard()
+    one = build.narrow.conversation_id is not None
+    wild = walk(build, by_wildcard) if one else through_conversations(build, by_wildcard)
+    return build.union(
+        _along(build, message_mark, [condition.named()]),
+        wild,
+        _along(build, group_mention, [condition.by_group(at)]),
+    )
+
+
+def unread(build: Builder) -> Ids:
+    """Through the gaps of what was read: each is one range of the index."""
+    here = build.narrow.conversation_id is not None
+    tests = build.conversation_tests()
+    if here:
+        tests = [*tests, lambda conversation_id: conversation_id == number("conversation")]
+    all_seqs = sa.func.int8multirange(sa.func.int8range(sa.literal_column("1"), _last_seq() + sa.literal_column("1")))
+    gaps = read_state.c.history.op("*")(all_seqs).op("-")(read_state.c.read)
+    mine = conversations(Scope.RECEIVED, [*tests, *_worth_reading(build)], gaps.label("gaps"))
+    mine_cte = mine.cte("mine").prefix_with("materialized")
+    each = sa.select(mine_cte.c.conversation_id, sa.func.unnest(mine_cte.c.gaps).label("gap"))
+    gap = each.cte("gap").prefix_with("materialized")
+    own = message.c.conversation_id == gap.c.conversation_id
+    inside = [message.c.seq >= sa.func.lower(gap.c.gap), message.c.seq < sa.func.upper(gap.c.gap)]
+    # The gaps hold the condition itself; asking it again of each message would be for nothing.
+    rest = [
+        condition.signed(condition.test(at))
+        for condition, at in build.named
+        if isinstance(condition, OfMessage | OfTopic) and condition != IsUnread()
+    ]
+    found = sa.select(message.c.id).where(own, *inside, build.from_anchor(message.c.id), *rest).offset(_ZERO)
+    lateral = found.correlate(gap).lateral("found")
+    return build.cut(sa.select(lateral.c.id).select_from(gap.join(lateral, sa.true())), lateral.c.id)
+
+
+def searched(build: Builder, condition: Matches, at: str) -> Ids:
+    """By the full-text index; and along the messages of topics that hold one of the words."""
+    hits = sa.select(message.c.id).where(condition.in_text(at)).cte("hit").prefix_with("materialized")
+    tests = [build.from_anchor(message.c.id), *build.scope_tests(), *build.tests()]
+    in_text = sa.select(message.c.id).select_from(hits.join(message, message.c.id == hits.c.id)).where(*tests)
+    named = sa.select(topic.c.id).where(condition.in_topic(at))
+    if build.narrow.conversation_id is not None:
+        named = named.where(topic.c.conversation_id == number("conversation"))
+    else:
+        named = named.where(topic.c.conversation_id.in_(_channels_of(build)))
+    topics = named.cte("named").prefix_with("materialized")
+    inner = sa.select(message.c.id).where(message.c.topic_id == topics.c.id, *tests)
+    found = build.cut(inner, message.c.id).correlate(topics).lateral("found")
+    in_topics = sa.select(found.c.id).select_from(topics.join(found, sa.true()))
+    return build.union(build.cut(in_text, message.c.id), build.cut(in_topics, found.c.id))
+
+
+def reacted(build: Builder) -> Ids:
+    """Along the reactions, which are fewer than the messages."""
+    tests = [build.from_anchor(reaction.c.message_id)]
+    known = sa.select(reaction.c.message_id.label("message_id")).where(*tests).distinct().subquery("reacted")
+    return _along(build, known, [])
+
+
+def _along(build: Builder, rows: sa.FromClause, of_rows: Sequence[Test]) -> Ids:
+    tests = [build.from_anchor(rows.c.message_id), *of_rows, *build.scope_tests(), *build.tests()]
+    source = rows.join(message, message.c.id == rows.c.message_id)
+    return build.cut(sa.select(rows.c.message_id.label("id")).select_from(source).where(*tests), rows.c.message_id)
+
+
+def _places(build: Builder) -> sa.CTE:
+    mine = conversations(build.narrow.scope, [*build.conversation_tests(), *_worth_reading(build)])
+    topical = [(condition, at) for condition, at in build.named if isinstance(condition, OfTopic)]
+    positive = [(condition, at) for condition, at in topical if not condition.negated]
+    if not positive:
+        return mine.cte("place").prefix_with("materialized")
+    scope = mine.cte("mine").prefix_with("materialized")
+    named = [condition.topic_test(at) for condition, at in positive]
+    source = scope.join(topic, topic.c.conversation_id == scope.c.conversation_id)
+    found = sa.select(*scope.c, topic.c.id.label("topic_id")).select_from(source).where(*named)
+    return found.cte("place").prefix_with("materialized")
+
+
+def _of_place(build: Builder, places: sa.CTE, tests: Sequence[Test], limit: sa.ColumnElement[int]) -> sa.Lateral:
+    if "topic_id" in places.c:
+        own = message.c.topic_id == places.c.topic_id
+    else:
+        own = message.c.conversation_id == places.c.conversation_id
+    seen = [contains(places.c.visible, message.c.seq)] if "visible" in places.c else []
+    found = sa.select(message.c.id).where(own, build.from_anchor(message.c.id), *seen, *tests)
+    order = message.c.id.desc() if build.downwards else message.c.id.asc()
+    return found.order_by(order).limit(limit).correlate(places).correlate_except(message).lateral()
+
+
+def _worth_reading(build: Builder) -> list[ConversationTest]:
+    hidden = [condition for condition, _ in build.named if isinstance(condition, IsHidden) and condition.negated]
+    if build.narrow.scope is not Scope.RECEIVED or not hidden or hidden[0].in_channel:
+        return []
+    return [hidden[0].may_be_shown]
+
+
+def _channels_of(build: Builder) -> "sa.Select[Any]":
+    if build.narrow.scope is Scope.REACHED:
+        return sa.select(channel.c.id).where(channel.c.realm_id == number("realm"))
+    return conversations(build.narrow.scope, build.conversation_tests()).with_only_columns(
+        read_state.c.conversation_id if build.narrow.scope is Scope.RECEIVED else channel.c.id
+    )
+
+
+def _last_seq() -> "sa.ScalarSelect[int]":
+    asked = sa.select(conversation.c.last_seq).where(conversation.c.id == read_state.c.conversation_id)
+    return asked.correlate(read_state).scalar_subquery()
+
