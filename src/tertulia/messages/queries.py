@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import asyncpg
 import msgspec
 
-from tertulia.channels.content import reads_content
+from tertulia.channels.rights import MAY_READ
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.users.model import View
 from tertulia.users.statements import SEES_EMAIL
@@ -75,11 +75,10 @@ from message join conversation on conversation.id = message.conversation_id
 left join account on account.id = $2 and account.is_active
 left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = $2
 left join channel on channel.id = message.conversation_id
-left join subscription on subscription.user_id = $2 and subscription.channel_id = channel.id
 left join topic on topic.id = message.topic_id
 where message.id = any($3::bigint[]) and message.realm_id = $1
   and case when channel.id is null then account.id = any(conversation.participants)
-      else {reads_content()} and (channel.history_public_to_subscribers or message.seq <@ read_state.history) end
+      else {MAY_READ} and (channel.history_public_to_subscribers or message.seq <@ read_state.history) end
 order by message.id
 """
 

@@ -1,38 +1,23 @@
 """Endpoints that read messages."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Reader
-from tertulia.kernel.endpoint import Wire, decode_json, get
+from tertulia.kernel.endpoint import get
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.access import access_message
-from tertulia.messages.fetch import Fetched, Look, Term, Window, fetch, load
+from tertulia.messages.fetch import Fetched, fetch, fetch_these
+from tertulia.messages.load import Look, load
 from tertulia.messages.model import MessageRecord
+from tertulia.messages.windows import Window
+from tertulia.narrows.terms import Narrow
+from tertulia.realms.limits import MAX_FETCHED_MESSAGES
 
-
-def terms(value: Any) -> list[Term]:
-    """A narrow: a list of `{operator, operand, negated?}`, or of pairs."""
-    if isinstance(value, str):
-        value = decode_json(value) if value != "null" else []
-    if not isinstance(value, list):
-        raise ValueError("is not a list")
-    return [_term(item) for item in value]
-
-
-def _term(item: Any) -> Term:
-    if isinstance(item, list) and len(item) == 2 and all(isinstance(part, str) for part in item):
-        return Term(item[0], item[1])
-    return msgspec.convert(item, Term)
-
-
-Narrow = Annotated[
-    list[Term],
-    Wire(terms, {"type": "array", "items": {"type": "object"}, "description": "Terms, all of which hold."}),
-]
 Count = Annotated[int, msgspec.Meta(ge=0)]
+MessageIds = Annotated[list[int], msgspec.Meta(max_length=MAX_FETCHED_MESSAGES)]
 
 
 class OneMessage(msgspec.Struct):
@@ -48,22 +33,32 @@ async def get_messages(
     reader: Reader,
     *,
     anchor: str | None = None,
-    include_anchor: bool = True,
-    num_before: Count = 0,
-    num_after: Count = 0,
+    anchor_date: str | None = None,
+    include_anchor: bool | None = None,
+    num_before: Count | None = None,
+    num_after: Count | None = None,
     narrow: Narrow | None = None,
+    message_ids: MessageIds | None = None,
     client_gravatar: bool = True,  # noqa: ARG001 (avatars are ours: there is none to leave out)
     apply_markdown: bool = True,
-    use_first_unread_anchor: bool = False,
+    use_first_unread_anchor: bool | None = None,
     allow_empty_topic_name: bool = False,
 ) -> Fetched:
-    """Fetch messages around an anchor: a message ID, `newest`, `oldest` or `first_unread`."""
+    """Fetch messages around an anchor (a message ID, `newest`, `oldest`, `first_unread`, or `date` with `anchor_date`),
+    or those with given IDs.
+    """
+    look = Look(apply_markdown, allow_empty_topic_name)
+    if message_ids is not None:
+        of_windows = (anchor, num_before, num_after, include_anchor, use_first_unread_anchor)
+        if any(value is not None for value in of_windows):
+            raise mixed_up()
+        return await fetch_these(reader, caller, narrow, message_ids, look)
     if use_first_unread_anchor:
         anchor = "first_unread"
     if anchor is None:
         raise Refusal("Missing 'anchor' argument.")
-    window = Window(anchor, num_before, num_after, include_anchor)
-    return await fetch(reader, caller, narrow or [], window, Look(apply_markdown, allow_empty_topic_name))
+    window = Window(anchor, num_before or 0, num_after or 0, include_anchor is not False, anchor_date)
+    return await fetch(reader, caller, narrow or [], window, look)
 
 
 @get("/messages/{message_id}")
@@ -79,3 +74,9 @@ async def get_message(
     reached = await access_message(reader, caller, message_id)
     [message] = await load(reader, caller, [message_id], Look(apply_markdown, allow_empty_topic_name))
     return OneMessage(message, reached.content)
+
+
+def mixed_up() -> Refusal:
+    """Given messages are fetched, or a window: not both."""
+    names = ["num_before", "num_after", "anchor", "message_ids", "include_anchor", "use_first_unread_anchor"]
+    return Refusal(f"Unsupported parameter combination: {', '.join(names)}", parameters=names)

@@ -136,7 +136,8 @@ async def _first_since(reader: Reader, narrow: Narrowed, moment: datetime) -> in
         return None
     start = await queries.first_id_since(reader, moment)
     found = await _walk(reader, _with(narrow, SentSince(moment=moment)), start, 1, downwards=False)
-    return (found or await _walk(reader, narrow, NEWEST, 1, downwards=True) or [None])[0]
+    found = found or await _walk(reader, narrow, NEWEST, 1, downwards=True)
+    return found[0] if found else None
 
 
 def _with(narrow: Narrowed, *more: Condition) -> Narrowed:

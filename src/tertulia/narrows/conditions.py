@@ -14,9 +14,11 @@ import sqlalchemy as sa
 from tertulia.narrows.scopes import Test, contains
 from tertulia.narrows.tables import (
     channel,
+    constant,
     group_mention,
     message,
     message_mark,
+    muted_user,
     number,
     numbers,
     participant,
@@ -147,7 +149,7 @@ class IsFollowed(OfTopic, frozen=True, kw_only=True):
     """In a topic the reader follows."""
 
     def topic_test(self, at: str) -> Test:  # noqa: ARG002
-        return own_policy(topic.c.id) == FOLLOWED
+        return own_policy(topic.c.id) == constant(FOLLOWED)
 
 
 # Messages
@@ -229,14 +231,14 @@ class IsMentioned(OfMessage, frozen=True, kw_only=True):
 
     def named(self) -> Test:
         """On the row of a mark."""
-        flag = sa.literal_column(str(MENTIONED), _FLAG)
+        flag = constant(MENTIONED)
         return sa.and_(message_mark.c.user_id == _ME, message_mark.c.flag == flag)
 
     def by_wildcard(self) -> Test:
         """On the message: everybody who received it, or those of them who take part in its topic."""
         takes_part = exists(participant, participant.c.topic_id == message.c.topic_id, participant.c.user_id == _ME)
-        channel_bit = message.c.wildcard.op("&")(sa.literal_column("1")) != sa.literal_column("0")
-        return sa.and_(message.c.wildcard > sa.literal_column("0"), sa.or_(channel_bit, takes_part))
+        channel_bit = message.c.wildcard.op("&")(constant(1)) != constant(0)
+        return sa.and_(message.c.wildcard > constant(0), sa.or_(channel_bit, takes_part))
 
     def by_group(self, at: str) -> Test:
         """On the row of a group's mention."""
@@ -255,7 +257,12 @@ class IsUnread(OfMessage, frozen=True, kw_only=True):
         seq = message.c.seq
         unread = sa.and_(contains(read_state.c.history, seq), sa.not_(contains(read_state.c.read, seq)))
         own = [read_state.c.conversation_id == message.c.conversation_id, read_state.c.user_id == _ME]
-        return sa.select(unread).where(*own).correlate(message).scalar_subquery()
+        found = sa.select(unread).where(*own).correlate(message).scalar_subquery()
+        return sa.and_(found, self.is_heard())
+
+    def is_heard(self) -> Test:
+        """What is sent by somebody the reader muted counts as read."""
+        return sa.not_(exists(muted_user, muted_user.c.user_id == _ME, muted_user.c.muted_id == message.c.sender_id))
 
 
 class IsHidden(OfMessage, frozen=True, kw_only=True):
@@ -269,18 +276,21 @@ class IsHidden(OfMessage, frozen=True, kw_only=True):
         return type(self), self.negated, self.in_channel
 
     def test(self, at: str) -> Test:  # noqa: ARG002
-        policy = sa.func.coalesce(own_policy(message.c.topic_id), sa.literal_column("0"))
-        own = [subscription.c.user_id == _ME, subscription.c.channel_id == message.c.conversation_id]
-        muted = sa.select(subscription.c.is_muted).where(*own).correlate(message).scalar_subquery()
-        otherwise = sa.false() if self.in_channel else sa.func.coalesce(muted, sa.false())
-        return sa.case((policy == MUTED, sa.true()), (policy > MUTED, sa.false()), else_=otherwise)
+        policy = sa.func.coalesce(own_policy(message.c.topic_id), constant(0))
+        muted = sa.func.coalesce(_is_muted(message.c.conversation_id), sa.false())
+        otherwise = sa.false() if self.in_channel else muted
+        return sa.case((policy == constant(MUTED), sa.true()), (policy > constant(MUTED), sa.false()), else_=otherwise)
 
     def may_be_shown(self, conversation_id: sa.ColumnElement[int]) -> Test:
         """On a conversation: whether messages that are not hidden can be in it, so that the others need not be read."""
-        chosen = sa.and_(topic_policy.c.user_id == _ME, topic_policy.c.policy > MUTED)
+        chosen = [
+            topic_policy.c.user_id == _ME,
+            topic_policy.c.policy > constant(MUTED),
+            topic.c.conversation_id == conversation_id,
+        ]
         source = topic_policy.join(topic, topic.c.id == topic_policy.c.topic_id)
-        rescued = sa.exists().select_from(source).where(chosen, topic.c.conversation_id == conversation_id)
-        return sa.or_(sa.not_(sa.func.coalesce(subscription.c.is_muted, sa.false())), rescued)
+        rescued = sa.exists().select_from(source).where(*chosen)
+        return sa.or_(sa.not_(sa.func.coalesce(_is_muted(conversation_id), sa.false())), rescued)
 
 
 class Has(OfMessage, frozen=True, kw_only=True):
@@ -301,8 +311,13 @@ class Has(OfMessage, frozen=True, kw_only=True):
 
 def exists(table: sa.TableClause, *tests: Test) -> Test:
     """Whether there is such a row. `offset 0`: it stays a look at one row each, and never becomes a join."""
-    found = sa.select(sa.literal_column("1")).select_from(table).where(*tests).offset(sa.literal_column("0"))
+    found = sa.select(constant(1)).select_from(table).where(*tests).offset(constant(0))
     return sa.exists(found.correlate(message, topic))
+
+
+def _is_muted(conversation_id: sa.ColumnElement[int]) -> "sa.ScalarSelect[bool]":
+    own = [subscription.c.user_id == _ME, subscription.c.channel_id == conversation_id]
+    return sa.select(subscription.c.is_muted).where(*own).correlate_except(subscription).scalar_subquery()
 
 
 def own_policy(topic_id: sa.ColumnElement[Any]) -> "sa.ScalarSelect[int]":

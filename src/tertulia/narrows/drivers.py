@@ -11,12 +11,23 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tertulia.narrows.conditions import HasMark, IsHidden, IsMentioned, IsUnread, OfConversation, OfMessage, OfTopic
+from tertulia.narrows.conditions import (
+    Condition,
+    Has,
+    HasMark,
+    IsHidden,
+    IsMentioned,
+    IsUnread,
+    OfConversation,
+    OfMessage,
+    OfTopic,
+)
 from tertulia.narrows.model import Narrowed
 from tertulia.narrows.scopes import ConversationTest, Scope, Test, contains, conversations, is_visible, visible_in_one
 from tertulia.narrows.search import Matches
 from tertulia.narrows.tables import (
     channel,
+    constant,
     conversation,
     group_mention,
     message,
@@ -29,7 +40,7 @@ from tertulia.narrows.tables import (
 
 Ids = sa.Select[Any]
 _ANCHOR, _LIMIT = number("anchor"), number("limit")
-_ZERO = sa.literal_column("0")
+_ZERO, _ONE, _TWO = constant(0), constant(1), constant(2)
 
 
 class Builder:
@@ -42,13 +53,13 @@ class Builder:
 
     # What every statement holds
 
-    def tests(self) -> list[Test]:
-        """The conditions on a message, those of conversations left to the scope."""
-        found = []
-        for condition, at in self.named:
-            if isinstance(condition, OfMessage | OfTopic):
-                found.append(condition.signed(condition.test(at)))
-        return found
+    def tests(self, *known: Condition) -> list[Test]:
+        """The conditions on a message, without those that the driver knows to hold, or that are left to the scope."""
+        return [
+            condition.signed(condition.test(at))
+            for condition, at in self.named
+            if isinstance(condition, OfMessage | OfTopic) and condition not in known
+        ]
 
     def conversation_tests(self) -> list[ConversationTest]:
         """The conditions on conversations."""
@@ -104,13 +115,12 @@ def through_conversations(build: Builder, *more: Test) -> Ids:
     each conversation instead is 100 times 100 rows for somebody in 100 channels.
     """
     places = _places(build)
-    sample_size = sa.literal_column("2") + sa.literal_column("2") * _LIMIT / sa.select(
-        sa.func.greatest(sa.func.count(), sa.literal_column("1"))
-    ).select_from(places).scalar_subquery()
-    tests = [*build.tests(), *more]
+    count = sa.select(sa.func.greatest(sa.func.count(), _ONE)).select_from(places).scalar_subquery()
+    sample_size = _TWO + (_TWO * _LIMIT).op("/")(count)
+    tests = [*build.tests(*(condition for condition, _ in _topical(build))), *more]
     sampled = _of_place(build, places, tests, sample_size)
     sample = build.cut(sa.select(sampled.c.id).select_from(places.join(sampled, sa.true())), sampled.c.id).cte("sample")
-    furthest, end = (sa.func.min, _ZERO) if build.downwards else (sa.func.max, sa.literal_column(str(2**63 - 1)))
+    furthest, end = (sa.func.min, _ZERO) if build.downwards else (sa.func.max, constant(2**63 - 1))
     is_full = sa.func.count() == _LIMIT
     reach = sa.select(sa.case((is_full, furthest(sample.c.id)), else_=end).label("id")).select_from(sample)
     reached = reach.cte("reach").prefix_with("materialized")
@@ -123,7 +133,7 @@ def through_conversations(build: Builder, *more: Test) -> Ids:
 
 def marked(build: Builder, condition: HasMark, at: str) -> Ids:
     """Along the rows of a flag."""
-    return _along(build, message_mark, [condition.mark(at)])
+    return _along(build, message_mark, [condition.mark(at)], condition)
 
 
 def mentioned(build: Builder, condition: IsMentioned, at: str) -> Ids:
@@ -132,9 +142,9 @@ def mentioned(build: Builder, condition: IsMentioned, at: str) -> Ids:
     one = build.narrow.conversation_id is not None
     wild = walk(build, by_wildcard) if one else through_conversations(build, by_wildcard)
     return build.union(
-        _along(build, message_mark, [condition.named()]),
+        _along(build, message_mark, [condition.named()], condition),
         wild,
-        _along(build, group_mention, [condition.by_group(at)]),
+        _along(build, group_mention, [condition.by_group(at)], condition),
     )
 
 
@@ -144,7 +154,7 @@ def unread(build: Builder) -> Ids:
     tests = build.conversation_tests()
     if here:
         tests = [*tests, lambda conversation_id: conversation_id == number("conversation")]
-    all_seqs = sa.func.int8multirange(sa.func.int8range(sa.literal_column("1"), _last_seq() + sa.literal_column("1")))
+    all_seqs = sa.func.int8multirange(sa.func.int8range(_ONE, _last_seq() + _ONE))
     gaps = read_state.c.history.op("*")(all_seqs).op("-")(read_state.c.read)
     mine = conversations(Scope.RECEIVED, [*tests, *_worth_reading(build)], gaps.label("gaps"))
     mine_cte = mine.cte("mine").prefix_with("materialized")
@@ -152,12 +162,7 @@ def unread(build: Builder) -> Ids:
     gap = each.cte("gap").prefix_with("materialized")
     own = message.c.conversation_id == gap.c.conversation_id
     inside = [message.c.seq >= sa.func.lower(gap.c.gap), message.c.seq < sa.func.upper(gap.c.gap)]
-    # The gaps hold the condition itself; asking it again of each message would be for nothing.
-    rest = [
-        condition.signed(condition.test(at))
-        for condition, at in build.named
-        if isinstance(condition, OfMessage | OfTopic) and condition != IsUnread()
-    ]
+    rest = [IsUnread().is_heard(), *build.tests(IsUnread())]
     found = sa.select(message.c.id).where(own, *inside, build.from_anchor(message.c.id), *rest).offset(_ZERO)
     lateral = found.correlate(gap).lateral("found")
     return build.cut(sa.select(lateral.c.id).select_from(gap.join(lateral, sa.true())), lateral.c.id)
@@ -184,29 +189,33 @@ def reacted(build: Builder) -> Ids:
     """Along the reactions, which are fewer than the messages."""
     tests = [build.from_anchor(reaction.c.message_id)]
     known = sa.select(reaction.c.message_id.label("message_id")).where(*tests).distinct().subquery("reacted")
-    return _along(build, known, [])
+    return _along(build, known, [], Has(what="reaction"))
 
 
-def _along(build: Builder, rows: sa.FromClause, of_rows: Sequence[Test]) -> Ids:
-    tests = [build.from_anchor(rows.c.message_id), *of_rows, *build.scope_tests(), *build.tests()]
+def _along(build: Builder, rows: sa.FromClause, of_rows: Sequence[Test], known: Condition) -> Ids:
+    tests = [build.from_anchor(rows.c.message_id), *of_rows, *build.scope_tests(), *build.tests(known)]
     source = rows.join(message, message.c.id == rows.c.message_id)
     return build.cut(sa.select(rows.c.message_id.label("id")).select_from(source).where(*tests), rows.c.message_id)
 
 
 def _places(build: Builder) -> sa.CTE:
     mine = conversations(build.narrow.scope, [*build.conversation_tests(), *_worth_reading(build)])
-    topical = [(condition, at) for condition, at in build.named if isinstance(condition, OfTopic)]
-    positive = [(condition, at) for condition, at in topical if not condition.negated]
-    if not positive:
+    named = [condition.topic_test(at) for condition, at in _topical(build)]
+    if not named:
         return mine.cte("place").prefix_with("materialized")
     scope = mine.cte("mine").prefix_with("materialized")
-    named = [condition.topic_test(at) for condition, at in positive]
     source = scope.join(topic, topic.c.conversation_id == scope.c.conversation_id)
     found = sa.select(*scope.c, topic.c.id.label("topic_id")).select_from(source).where(*named)
     return found.cte("place").prefix_with("materialized")
 
 
-def _of_place(build: Builder, places: sa.CTE, tests: Sequence[Test], limit: sa.ColumnElement[int]) -> sa.Lateral:
+def _topical(build: Builder) -> list[tuple[OfTopic, str]]:
+    return [
+        (condition, at) for condition, at in build.named if isinstance(condition, OfTopic) and not condition.negated
+    ]
+
+
+def _of_place(build: Builder, places: sa.CTE, tests: Sequence[Test], limit: sa.ColumnElement[int]) -> sa.FromClause:
     if "topic_id" in places.c:
         own = message.c.topic_id == places.c.topic_id
     else:
@@ -235,4 +244,3 @@ def _channels_of(build: Builder) -> "sa.Select[Any]":
 def _last_seq() -> "sa.ScalarSelect[int]":
     asked = sa.select(conversation.c.last_seq).where(conversation.c.id == read_state.c.conversation_id)
     return asked.correlate(read_state).scalar_subquery()
-

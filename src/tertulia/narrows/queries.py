@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from tertulia.channels.content import reads_content
+from tertulia.channels.rights import MAY_READ, MAY_SEE
 from tertulia.kernel.db import Reader
 
 
@@ -20,16 +20,10 @@ class ChannelNamed(msgspec.Struct, frozen=True):
 
 
 _CHANNEL = f"""
-with found as (
-    select channel.id, conversation.last_seq as size, {reads_content()} as may_read,
-           channel.history_public_to_subscribers as is_history_public,
-           account.role <= 200 or is_group_member(account.id, channel.can_administer_channel_group) as may_see
-    from channel join conversation on conversation.id = channel.id
-    left join account on account.id = $2
-    left join subscription on subscription.user_id = $2 and subscription.channel_id = channel.id
-    where channel.realm_id = $1 and case when $4::text is null then channel.id = $3 else channel.name_key = $4 end
-)
-select id, size, may_read, is_history_public from found where may_read or may_see
+select channel.id, conversation.last_seq as size, coalesce({MAY_READ}, false) as may_read,
+       channel.history_public_to_subscribers as is_history_public
+from channel join conversation on conversation.id = channel.id left join account on account.id = $2
+where channel.realm_id = $1 and case when $4::text is null then channel.id = $3 else channel.name_key = $4 end and {MAY_SEE}
 """
 
 # The groups somebody belongs to, as `is_group_member` climbs to them, anonymous ones left out: nobody mentions those.

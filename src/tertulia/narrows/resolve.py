@@ -220,13 +220,15 @@ class _Resolver:
         return found
 
     async def _people(self, named: Any) -> list[int]:
-        people = [part.strip() for part in named.split(",")] if isinstance(named, str) else named
-        people = [person for person in people if person != ""]
+        if isinstance(named, list):
+            people: list[int | str] = named
+        else:
+            people = [part.strip() for part in named.split(",") if part.strip()]
         if len(people) > MAX_PEOPLE:
             raise bad_narrow(f"too many users (limit: {MAX_PEOPLE})")
         if isinstance(named, list):
-            known = await queries.known_users(self._reader, self._caller.realm_id, people)
-            found: list[int | None] = [person if person in known else None for person in people]
+            known = await queries.known_users(self._reader, self._caller.realm_id, named)
+            found: list[int | None] = [person if person in known else None for person in named]
         else:
             found = [await self._find_user(person) for person in people]
         if None in found:

@@ -54,7 +54,9 @@ def scope_of(terms: Sequence[Term], *, is_guest: bool, is_anonymous: bool = Fals
 
 def is_open_to_anybody(terms: Sequence[Term]) -> bool:
     """Whether a reader without an account may ask this: only of web-public channels, and nothing personal."""
-    asks_public = any((term.operator, term.operand, term.negated) == ("channels", "web-public", False) for term in terms)
+    asks_public = any(
+        (term.operator, term.operand, term.negated) == ("channels", "web-public", False) for term in terms
+    )
     return asks_public and all(
         term.operator in _OPEN_TO_ANYBODY or (term.operator, term.operand) == ("is", "resolved") for term in terms
     )
@@ -81,4 +83,3 @@ def number_of(operand: object) -> int | None:
 
 def _is_direct(term: Term) -> bool:
     return term.operator == "is" and term.operand in ("dm", "private")
-

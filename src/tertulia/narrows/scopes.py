@@ -11,8 +11,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from tertulia.channels.content import reads_content
-from tertulia.narrows.tables import account, channel, conversation, message, number, read_state, subscription
+from tertulia.channels.rights import MAY_READ
+from tertulia.narrows.tables import account, channel, conversation, message, number, read_state
 
 Test = sa.ColumnElement[bool]
 
@@ -26,21 +26,19 @@ class Scope(Enum):
     WEB_PUBLIC = "web-public"
 
 
-_READS_CONTENT: Test = sa.literal_column(reads_content(), sa.Boolean())
+_MAY_READ: Test = sa.literal_column(MAY_READ, sa.Boolean())
 _ME, _REALM = number("me"), number("realm")
 
 ConversationTest = Callable[[sa.ColumnElement[int]], Test]
 """A test of a conversation, given the column of its id; the row of its channel, if it is one, is there beside it."""
 
 
-def conversations(
-    scope: Scope, tests: Sequence[ConversationTest], *columns: sa.ColumnElement[Any]
-) -> "sa.Select[Any]":
+def conversations(scope: Scope, tests: Sequence[ConversationTest], *columns: sa.ColumnElement[Any]) -> "sa.Select[Any]":
     """The conversations of a scope that pass the tests: `conversation_id`, `visible` (unless all is), more columns."""
     if scope is Scope.RECEIVED:
         own = read_state.c.conversation_id
         source = _with_reader(read_state.outerjoin(channel, channel.c.id == own))
-        where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _READS_CONTENT)]
+        where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _MAY_READ)]
         found: list[sa.ColumnElement[Any]] = [own, read_state.c.history.label("visible")]
         return sa.select(*found, *columns).select_from(source).where(*where, *(test(own) for test in tests))
     assert scope is not Scope.REACHED, "what can be reached is asked of each message"
@@ -80,7 +78,7 @@ def contains(multirange: sa.ColumnElement[Any], number: sa.ColumnElement[int]) -
 
 def _received(seq: sa.ColumnElement[int]) -> "sa.Select[Any]":
     source = _with_reader(read_state.outerjoin(channel, channel.c.id == read_state.c.conversation_id))
-    where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _READS_CONTENT)]
+    where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _MAY_READ)]
     return sa.select(contains(read_state.c.history, seq)).select_from(source).where(*where)
 
 
@@ -88,7 +86,7 @@ def _reached() -> "sa.Select[Any]":
     is_received = contains(read_state.c.history, message.c.seq)
     is_reached = sa.case(
         (channel.c.id.is_(None), read_state.c.user_id.is_not(None)),
-        (_READS_CONTENT, sa.or_(channel.c.history_public_to_subscribers, is_received)),
+        (_MAY_READ, sa.or_(channel.c.history_public_to_subscribers, is_received)),
         else_=sa.false(),
     )
     own_state = sa.and_(read_state.c.conversation_id == conversation.c.id, read_state.c.user_id == _ME)
@@ -97,8 +95,7 @@ def _reached() -> "sa.Select[Any]":
 
 
 def _with_reader(source: sa.Join) -> sa.Join:
-    own = sa.and_(subscription.c.user_id == _ME, subscription.c.channel_id == channel.c.id)
-    return source.outerjoin(account, account.c.id == _ME).outerjoin(subscription, own)
+    return source.outerjoin(account, account.c.id == _ME)
 
 
 def _is_kind(scope: Scope) -> Test:

@@ -72,6 +72,7 @@ topic_policy = sa.table(
     sa.column("topic_id", _NUMBER),
     sa.column("policy", sa.SmallInteger()),
 )
+muted_user = sa.table("muted_user", sa.column("user_id", _NUMBER), sa.column("muted_id", _NUMBER))
 reaction = sa.table("reaction", sa.column("message_id", _NUMBER))
 
 
@@ -88,3 +89,8 @@ def numbers(name: str) -> "sa.BindParameter[Any]":
 def text(name: str) -> "sa.BindParameter[str]":
     """A parameter that is a text."""
     return sa.bindparam(name, type_=sa.Text())
+
+
+def constant(value: int) -> "sa.ColumnElement[int]":
+    """A number of ours that is part of the statement."""
+    return sa.literal_column(str(value), _NUMBER)
