@@ -19,6 +19,8 @@ import psycopg2
 import pytest
 
 from tertulia.messages import windows
+from tertulia.narrows.model import Narrowed
+from tertulia.narrows.statements import ids_from
 from tertulia.reads import queries as read_queries
 from tests.server import OwnServer
 from tests.talk import Speaker
@@ -214,15 +216,16 @@ def test_everything_received_is_found_whatever_the_sizes_of_its_conversations(si
     [(newest,)] = site.ask("select max(id) from message")
     for limit in (1, 2, 30, 100, 1000):
         for anchor in (0, newest // 2, newest - 50, newest, windows.NEWEST):
-            for found, compare, direction in ((windows._BEFORE_MINE, "<=", "desc"), (windows._AFTER_MINE, ">=", "asc")):
+            for downwards, compare, direction in ((True, "<=", "desc"), (False, ">=", "asc")):
                 plain = f"""
                 select message.id from message join read_state using (conversation_id)
-                where user_id = %s and upper_inf(history) and seq <@ history and message.id {compare} %s
+                where user_id = %s and seq <@ history and message.id {compare} %s
                 order by message.id {direction} limit %s
                 """
-                asked = re.sub(r"\$(\d)", lambda match: ("%(a)s", "%(b)s", "%(c)s")[int(match[1]) - 1], found)
+                found = ids_from(Narrowed(user_id=reader, realm_id=1), anchor, limit, downwards=downwards)
+                asked = re.sub(r"\$(\d+)", r"%(p\1)s", found.sql.replace("%", "%%"))
                 with site.pg.cursor() as cursor:
-                    cursor.execute(asked, {"a": reader, "b": anchor, "c": limit})
+                    cursor.execute(asked, {f"p{place}": value for place, value in enumerate(found.arguments, start=1)})
                     assert cursor.fetchall() == site.ask(plain, reader, anchor, limit)
 
 
