@@ -1,0 +1,49 @@
+"""Message text to HTML. Pure: no I/O, no clock, no database; whoever calls loads what the names in a text stand for.
+
+    names = wanted(content)                  # what could be referred to: load that, and nothing else
+    rendered = render(content, Context(...)) # HTML and by-products: mentions, links, attachments
+
+Invariants: rendering never fails because of what somebody wrote (TooLarge apart: HTML a hundred times the longest text);
+no tag, attribute or address leaves that is not on the list of sanitizer.py; time grows linearly with the text;
+names from the context are escaped and never read as markup; a construct that does not resolve stays literal text.
+docs/explanation/markup.md tells how it works.
+"""
+
+from tertulia.markup.model import (
+    Channel,
+    Context,
+    CustomEmoji,
+    Group,
+    Linkifier,
+    Person,
+    Rendered,
+    TooLarge,
+    TopicLink,
+    Upload,
+    Wanted,
+    Widget,
+)
+from tertulia.markup.renderer import render, render_description
+from tertulia.markup.topics import topic_links
+from tertulia.markup.wanted import wanted
+from tertulia.markup.widgets import find_widget
+
+__all__ = [
+    "Channel",
+    "Context",
+    "CustomEmoji",
+    "Group",
+    "Linkifier",
+    "Person",
+    "Rendered",
+    "TooLarge",
+    "TopicLink",
+    "Upload",
+    "Wanted",
+    "Widget",
+    "find_widget",
+    "render",
+    "render_description",
+    "topic_links",
+    "wanted",
+]

@@ -1,0 +1,18 @@
+"""How far a text may go before it stays plain, so that nothing it says makes the server work out of proportion."""
+
+from typing import Final
+
+# A quote or spoiler is one level, a list with its item two. What would be nested deeper stays text.
+MAX_LEVEL: Final = 20
+
+# The empty cells that short rows under a long header may add; a table that needs more stays text.
+MAX_FILLED_CELLS: Final = 2000
+
+# Code beyond this length in one message is shown without colours.
+MAX_HIGHLIGHTED: Final = 20_000
+
+# More links with previews than this: none has one.
+MAX_PREVIEWS: Final = 24
+
+# The HTML may be this many times longer than the longest text allowed.
+MAX_GROWTH: Final = 100

@@ -1,0 +1,107 @@
+"""Pictures and films below the text that links to them."""
+
+import re
+from posixpath import basename
+from urllib.parse import unquote
+
+from tertulia.markup.html import escape_attribute
+from tertulia.markup.links import Link
+from tertulia.markup.model import Upload
+from tertulia.markup.page import Page
+
+LOADING = "/static/images/loading/loader.svg"
+_IMAGE_TYPES = frozenset(f"image/{kind}" for kind in ("avif", "gif", "heic", "jpeg", "png", "tiff", "webp"))
+_VIDEO_TYPES = frozenset({"video/mp4", "video/webm", "video/quicktime"})
+_IMAGE = re.compile(r"https?://[^?#]+\.(?:bmp|gif|jpe|jpeg|jpg|png|webp)(?:[?#].*)?\Z", re.IGNORECASE)
+_VIDEO = re.compile(r"https?://[^?#]+\.(?:mp4|webm|mov)(?:[?#].*)?\Z", re.IGNORECASE)
+_YOUTUBE = re.compile(
+    r"https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:(?:embed|shorts|live|v)/|watch\?(?:[^#]*&)?v=)|youtu\.be/)"
+    r"([\w-]{11})(?![\w-])",
+    re.IGNORECASE,
+)
+_UPLOAD = re.compile(r"/?user_uploads/(\d+/[^?#]+)")
+
+
+def note_link(page: Page, link: Link) -> None:
+    """Remember a link to a file that the author may share."""
+    path = _path_of(link.url)
+    if path in page.context.uploads:
+        page.attachments[path] = None
+
+
+def previews_of(page: Page, links: list[Link]) -> list[str]:
+    """The previews that these links of one paragraph deserve, each address once in a message."""
+    if page.quote_depth or not page.allows_previews:
+        return []
+    found = []
+    for link in links:
+        if link.url in page.previewed:
+            continue
+        html = _preview(page, link)
+        if html is not None:
+            page.previewed.add(link.url)
+            found.append(html)
+    return found
+
+
+def replaces_paragraph(link: Link, preview: str) -> bool:
+    """Whether the preview of a link that is alone in its paragraph says all that the link says."""
+    return not link.name and not preview.startswith('<div class="youtube')
+
+
+def _path_of(url: str) -> str:
+    match = _UPLOAD.match(url)
+    return match[1] if match else ""
+
+
+def _preview(page: Page, link: Link) -> str | None:
+    if link.html.startswith("<audio"):
+        return None
+    path = _path_of(link.url)
+    if path:
+        upload = page.context.uploads.get(path) or page.context.uploads.get(unquote(path))
+        return _upload(link, path, upload) if upload else None
+    if youtube := _YOUTUBE.match(link.url):
+        return (
+            f'<div class="youtube-video message_inline_image"><a data-id="{youtube[1]}" href="{escape_attribute(link.url)}">'
+            f'<img src="https://i.ytimg.com/vi/{youtube[1]}/mqdefault.jpg"></a></div>'
+        )
+    if _IMAGE.match(link.url):
+        return _image(link.url, link.name, f'<img src="{escape_attribute(link.url)}">')
+    if _VIDEO.match(link.url):
+        return _video(link.url, link.url, link.name)
+    return None
+
+
+def _upload(link: Link, path: str, upload: Upload) -> str | None:
+    url = f"/user_uploads/{path}"
+    if upload.content_type in _VIDEO_TYPES:
+        return _video(url, url, link.name)
+    if upload.content_type not in _IMAGE_TYPES:
+        return None
+    attributes = {
+        "data-original-content-type": upload.content_type,
+        "data-original-dimensions": f"{upload.width}x{upload.height}",
+        "src": upload.thumbnail,
+    }
+    if not upload.thumbnail:
+        attributes |= {"class": "image-loading-placeholder", "src": LOADING}
+    if upload.is_animated:
+        attributes["data-animated"] = "true"
+    if upload.transcoded:
+        attributes["data-transcoded-image"] = upload.transcoded
+    written = " ".join(f'{name}="{escape_attribute(value)}"' for name, value in sorted(attributes.items()))
+    return _image(url, link.name or basename(unquote(path)), f"<img {written}>")
+
+
+def _image(url: str, title: str, image: str) -> str:
+    attribute = f' title="{escape_attribute(title)}"' if title else ""
+    return f'<div class="message_inline_image"><a href="{escape_attribute(url)}"{attribute}>{image}</a></div>'
+
+
+def _video(url: str, source: str, title: str) -> str:
+    attribute = f' title="{escape_attribute(title)}"' if title else ""
+    return (
+        f'<div class="message_inline_image message_inline_video"><a href="{escape_attribute(url)}"{attribute}>'
+        f'<video preload="metadata" src="{escape_attribute(source)}"></video></a></div>'
+    )

@@ -1,0 +1,84 @@
+"""What comes out of the renderer beside the HTML, which the corpus holds."""
+
+from tertulia.markup import (
+    Channel,
+    Context,
+    Group,
+    Linkifier,
+    Person,
+    TopicLink,
+    find_widget,
+    render,
+    render_description,
+    topic_links,
+    wanted,
+)
+
+ADA = Person(31, "Ada Byron")
+CREW = Group(17, "crew")
+
+
+def test_nothing_is_wanted_for_plain_text() -> None:
+    assert not wanted("Good morning, everybody. 10 am?")
+
+
+def test_wanted_names_what_a_text_could_refer_to() -> None:
+    names = wanted(
+        "@**Ada Byron** @_**Bo|7** @**all** @*crew* #**dev** #**ops>Disk full** #**ops>a@5** :smile:"
+        " [x](/user_uploads/2/ab/x.png)."
+    )
+    assert names.person_names == {"ada byron"}
+    assert names.person_ids == {7}
+    assert names.group_names == {"crew"}
+    assert names.channel_names == {"dev", "ops"}
+    assert names.topics == {("ops", "disk full")}
+    assert names.emoji_names == {"smile"}
+    assert names.upload_paths == {"2/ab/x.png"}
+
+
+def test_mentions_that_notify_are_told_apart_from_silent_ones() -> None:
+    context = Context(people=(ADA, Person(32, "Bo", is_active=False)), groups=(CREW,))
+    loud = render("@**Ada Byron** @*crew* @**all** @**topic** @**Bo**", context)
+    assert (loud.mentioned_user_ids, loud.mentioned_group_ids) == ({31}, {17})
+    assert (loud.mentions_channel, loud.mentions_topic) == (True, True)
+    for quiet in ("@_**Ada Byron** @_*crew* @_**all** @_**topic**", "> @**Ada Byron** @*crew* @**all** @**topic**"):
+        silent = render(quiet, context)
+        assert not silent.mentioned_user_ids | silent.mentioned_group_ids
+        assert not silent.mentions_channel
+        assert not silent.mentions_topic
+
+
+def test_links_of_every_kind_count_as_links() -> None:
+    context = Context(channels=(Channel(9, "dev"),), linkifiers=(Linkifier(r"T(?P<id>\d+)", "https://t.example/{id}"),))
+    for text in ("https://a.example", "[a](https://a.example)", "#**dev**", "T12", "me@a.example.org"):
+        assert render(text, context).has_link, text
+    assert not render("no link, `https://a.example`", context).has_link
+
+
+def test_a_description_mentions_nobody_and_shows_no_picture() -> None:
+    html = render_description("@**Ada Byron** https://a.example/x.png", Context(people=(ADA,)))
+    assert html == '<p>@<strong>Ada Byron</strong> <a href="https://a.example/x.png">https://a.example/x.png</a></p>'
+    assert render_description(" ") == ""
+
+
+def test_links_in_topics_come_by_position() -> None:
+    linkifiers = (Linkifier(r"T(?P<id>\d+)", "https://t.example/{id}"),)
+    assert topic_links("a.example.org and T12, https://b.example/T13", linkifiers) == (
+        TopicLink("a.example.org", "https://a.example.org"),
+        TopicLink("T12", "https://t.example/12"),
+        TopicLink("https://b.example/T13", "https://b.example/T13"),
+    )
+
+
+def test_polls_and_lists_start_with_what_their_text_says() -> None:
+    poll = find_widget("/poll Lunch?\n- soup\n\n* salad")
+    assert poll is not None
+    assert poll.as_json() == ('{"widget_type":"poll","extra_data":{"question":"Lunch?","options":["soup","salad"]}}')
+    todo = find_widget("/todo Move\npack: books first\nclean")
+    assert todo is not None
+    assert todo.extra_data == {
+        "task_list_title": "Move",
+        "tasks": [{"task": "pack", "desc": "books first"}, {"task": "clean", "desc": ""}],
+    }
+    assert find_widget("/polling is fun") is None
+    assert find_widget("say /poll x") is None
