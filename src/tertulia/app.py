@@ -18,6 +18,7 @@ import tertulia.bots.routes
 import tertulia.channels.properties_routes
 import tertulia.channels.routes
 import tertulia.drafts.routes
+import tertulia.edits.routes
 import tertulia.events.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
@@ -43,6 +44,7 @@ from tertulia.bots import state as bots_state
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder, check_channel
 from tertulia.drafts import state as drafts_state
+from tertulia.edits.events import DeletePresenter, UpdatePresenter
 from tertulia.events.gateway import Gateway
 from tertulia.events.logged import Presenter
 from tertulia.events.polls import Polls
@@ -112,6 +114,7 @@ ROUTES = (
     tertulia.channels.properties_routes,
     tertulia.messages.routes,
     tertulia.messages.reading,
+    tertulia.edits.routes,
     tertulia.drafts.routes,
     tertulia.snippets.routes,
     tertulia.typing.routes,
@@ -147,6 +150,8 @@ STATE = (
 )
 PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),
+    "update_message": UpdatePresenter(),
+    "delete_message": DeletePresenter(),
     "update_message_flags": FlagsPresenter(),
     "user_topic": TopicPresenter(),
     "muted_topics": TopicPresenter(),

@@ -132,6 +132,12 @@ TABLE: dict[str, Row] = {
     "POST /messages": Row(SENDERS, {"type": "direct", "to": "[$bystander]", "content": "Hello"}),
     "GET /messages": Row(ANYBODY, {"anchor": "newest"}),
     "GET /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}),
+    "PATCH /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}, "nothing to change"),
+    "DELETE /messages/{message_id}": Row(ANYBODY, {"message_id": "1"}, "Invalid message"),
+    "GET /messages/{message_id}/history": Row(ANYBODY, {"message_id": "$message"}),
+    "POST /streams/{stream_id}/delete_topic": Row(
+        ADMINISTRATORS, {"stream_id": "999999999", "topic_name": "x"}, "Invalid channel ID"
+    ),
     "POST /messages/flags": Row(ANYBODY, {"messages": "[$message]", "op": "add", "flag": "read"}),
     # drafts, snippets, typing
     "GET /drafts": Row(HUMANS),

@@ -9,6 +9,7 @@ from tertulia.events.ranges import SeqSet
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.messages.model import MessageRecord, Person
+from tertulia.messages.revisions import UNCHANGED, changes_of
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import shown_topic
 from tertulia.users.model import avatar_url
@@ -58,8 +59,10 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look) -
     rows_of_people = await reader.fetch(_PEOPLE, everyone, caller.fake_domain) if everyone else []
     people = {row["id"]: Person(**row) for row in rows_of_people}
     settings = decode_settings(caller.realm_settings)
+    changed = await changes_of(reader, ids, settings, allow_empty=look.allow_empty_topic_name)
     found = []
     for row in rows:
+        changes = changed.get(row["id"], UNCHANGED)
         is_channel = row["participants"] is None
         topic = shown_topic(row["topic"], settings, allow_empty=look.allow_empty_topic_name) if is_channel else ""
         recipient = row["channel"] if is_channel else tuple(people[user] for user in row["participants"])
@@ -81,6 +84,9 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look) -
                 subject=topic,
                 timestamp=row["sent_at"],
                 is_me_message=row["is_me"],
+                last_edit_timestamp=changes.last_edit_timestamp,
+                last_moved_timestamp=changes.last_moved_timestamp,
+                edit_history=changes.edit_history,
                 flags=flags[row["id"]],
             )
         )

@@ -61,6 +61,19 @@ class Outgoing(msgspec.Struct, frozen=True):
     """The client's Idempotency-Key."""
 
 
+class EditEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """An entry of `edit_history`."""
+
+    user_id: int | None
+    timestamp: int
+    prev_content: str | msgspec.UnsetType = msgspec.UNSET
+    prev_rendered_content: str | msgspec.UnsetType = msgspec.UNSET
+    prev_topic: str | msgspec.UnsetType = msgspec.UNSET
+    topic: str | msgspec.UnsetType = msgspec.UNSET
+    prev_stream: int | msgspec.UnsetType = msgspec.UNSET
+    stream: int | msgspec.UnsetType = msgspec.UNSET
+
+
 class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A message as the API shows it."""
 
@@ -83,4 +96,7 @@ class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
     is_me_message: bool
     reactions: tuple[()] = ()
     submessages: tuple[()] = ()
+    last_edit_timestamp: int | msgspec.UnsetType = msgspec.UNSET
+    last_moved_timestamp: int | msgspec.UnsetType = msgspec.UNSET
+    edit_history: list[EditEntry] | msgspec.UnsetType = msgspec.UNSET
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET

@@ -39,3 +39,12 @@ def check_topic_policy(topic: str, channel_policy: str, settings: RealmSettings)
 def shown_topic(topic: str, settings: RealmSettings, *, allow_empty: bool) -> str:
     """A stored topic as a client wants to see it."""
     return topic if topic or allow_empty else settings.empty_topic_display_name
+
+
+RESOLVED = "✔ "
+"""What the name of a resolved topic begins with."""
+
+
+def is_resolution(old: str, new: str) -> bool:
+    """Whether a new name only resolves a topic, or takes that back."""
+    return new == RESOLVED + old or old == RESOLVED + new

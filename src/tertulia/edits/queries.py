@@ -1,0 +1,167 @@
+"""SQL of changing texts and deleting: one statement per function. Moves have theirs in statements.py."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from tertulia.edits.model import Moving
+from tertulia.events.ranges import Bounds, joined_ranges
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.messages.access import Reached
+
+MAX_LISTED = 10_000
+"""How many messages an event names: the newest. The log takes no event of any size."""
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True):
+    """A message's text, what it becomes, and what it says about the message."""
+
+    content: str
+    rendered: str
+    wildcard: int = 0
+    has_link: bool = False
+    has_image: bool = False
+    has_attachment: bool = False
+    user_ids: tuple[int, ...] = ()
+    """Who is mentioned by name."""
+    group_ids: tuple[int, ...] = ()
+
+
+class Hearers(msgspec.Struct, frozen=True):
+    """Subscribers who have received the same of some messages."""
+
+    users: tuple[int, ...]
+    seqs: Sequence[Bounds]
+
+
+async def lock_conversations(tx: Transaction, message_id: int, channel_id: int | None) -> int | None:
+    """Hold the conversation a message is in, and a second one, against everybody who writes there; the first one's id."""
+    sql = """
+    select id, id = (select conversation_id from message where id = $1) as is_own
+    from conversation where id = (select conversation_id from message where id = $1) or id = $2
+    order by id for no key update
+    """
+    return next((row["id"] for row in await tx.fetch(sql, message_id, channel_id) if row["is_own"]), None)
+
+
+async def lock_conversation(tx: Transaction, conversation_id: int) -> None:
+    """Hold a conversation against everybody who writes there."""
+    await tx.fetch("select id from conversation where id = $1 for no key update", conversation_id)
+
+
+async def write_body(tx: Transaction, message: Reached, body: Body, user_id: int, now: datetime) -> None:
+    """Give a message another text; the old one becomes a revision."""
+    sql = """
+    with before as (
+        insert into message_revision (message_id, user_id, changed_at, prev_content, prev_rendered)
+        values ($1, $2, $3, $4, $5)
+    )
+    update message set content = $6, rendered = $7, wildcard = $8, has_link = $9, has_image = $10, has_attachment = $11
+    where id = $1
+    """
+    old = (message.id, user_id, now, message.content, message.rendered)
+    new = (body.content, body.rendered, body.wildcard, body.has_link, body.has_image, body.has_attachment)
+    await tx.execute(sql, *old, *new)
+
+
+async def first_message_ids(reader: Reader, channel_ids: Sequence[int]) -> dict[int, int | None]:
+    """The oldest message of each channel."""
+    sql = """
+    select channel.id, (select id from message where conversation_id = channel.id order by id limit 1) as first
+    from channel where id = any($1::bigint[])
+    """
+    return {row["id"]: row["first"] for row in await reader.fetch(sql, channel_ids)}
+
+
+async def delete_messages(tx: Transaction, message_ids: Sequence[int]) -> None:
+    """Remove messages and all that belongs to them."""
+    await tx.execute("delete from message where id = any($1::bigint[])", message_ids)
+
+
+async def refresh_topics(tx: Transaction, topic_ids: Sequence[int]) -> None:
+    """Look up the newest message of topics again, after messages came or went."""
+    sql = """
+    update topic set last_seq = newest.seq from (
+        select wanted.id, coalesce((select seq from message where topic_id = wanted.id order by id desc limit 1), 0) as seq
+        from unnest($1::bigint[]) as wanted(id)
+    ) as newest
+    where topic.id = newest.id and topic.last_seq <> newest.seq
+    """
+    await tx.execute(sql, topic_ids)
+
+
+async def forget_participants(tx: Transaction, topic_id: int, user_ids: Sequence[int]) -> None:
+    """Those of the users who neither wrote nor reacted in the topic any more take no part in it.
+
+    Only its newest messages are looked at: in a larger topic whoever took part stays.
+    """
+    sql = """
+    with newest as materialized (
+        select id, sender_id from message where topic_id = $1 order by id desc limit 10001
+    )
+    delete from topic_participant where topic_id = $1 and user_id = any($2::bigint[])
+        and (select count(*) from newest) <= 10000
+        and not exists (select from newest where sender_id = topic_participant.user_id)
+        and not exists (
+            select from newest join reaction on reaction.message_id = newest.id
+            where reaction.user_id = topic_participant.user_id
+        )
+    """
+    await tx.execute(sql, topic_id, user_ids)
+
+
+async def participants_by(reader: Reader, message_ids: Sequence[int]) -> list[int]:
+    """Who wrote these messages or reacted to them."""
+    sql = """
+    select sender_id as user_id from message where id = any($1::bigint[])
+    union select user_id from reaction where message_id = any($1::bigint[]) order by user_id
+    """
+    return [row["user_id"] for row in await reader.fetch(sql, message_ids)]
+
+
+async def hearers_of(reader: Reader, channel_id: int, seqs: Sequence[int]) -> list[Hearers]:
+    """In a channel with protected history: the subscribers who have received any of these messages."""
+    sql = """
+    select array_agg(user_id order by user_id) as users, received
+    from (
+        select user_id, history * $2::text::int8multirange as received
+        from read_state where conversation_id = $1 and upper_inf(history)
+    ) as known
+    where not isempty(received) group by received order by min(user_id)
+    """
+    rows = await reader.fetch(sql, channel_id, multirange(seqs))
+    return [Hearers(tuple(row["users"]), row["received"]) for row in rows]
+
+
+async def history_of(reader: Reader, channel_id: int, user_id: int) -> Sequence[Bounds]:
+    """The numbers of the messages that a user has received in a channel."""
+    sql = "select history from read_state where conversation_id = $1 and user_id = $2"
+    return await reader.fetchval(sql, channel_id, user_id) or []
+
+
+async def newest_of_topic(reader: Reader, topic_id: int, history: Sequence[Bounds] | None, limit: int) -> list[Moving]:
+    """The newest messages of a topic, of those with these numbers if any are given; newest first."""
+    sql = """
+    select id, seq from message where topic_id = $1 and ($2::int8multirange is null or seq <@ $2)
+    order by id desc limit $3
+    """
+    return [Moving(**row) for row in await reader.fetch(sql, topic_id, history, limit)]
+
+
+async def find_last_notice(reader: Reader, topic_id: int, said: str, seconds: int) -> Moving | None:
+    """The newest message of a topic, if the notification bot said this in it so many seconds ago at most."""
+    sql = """
+    select newest.id, newest.seq from (
+        select id, seq, sender_id, content, sent_at from message where topic_id = $1 order by id desc limit 1
+    ) as newest join account on account.id = newest.sender_id
+    where account.system_bot = 'notification' and right(content, length($2)) = $2
+      and sent_at > clock_timestamp() - make_interval(secs => $3)
+    """
+    row = await reader.fetchrow(sql, topic_id, said, seconds)
+    return None if row is None else Moving(**row)
+
+
+def multirange(numbers: Sequence[int]) -> str:
+    """Numbers as the text of an int8multirange."""
+    return "{" + ",".join(f"[{low},{high})" for low, high in joined_ranges(numbers)) + "}"

@@ -1,0 +1,83 @@
+"""Endpoints of changing messages."""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from tertulia.edits.actions import change_message
+from tertulia.edits.deletion import delete_message, delete_topic
+from tertulia.edits.history import Version, history_of
+from tertulia.edits.model import Propagation, Wish
+from tertulia.kernel.auth import Administrator, Person
+from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.kernel.endpoint import alias, delete, get, patch, post
+
+Digest = Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+
+
+class Edited(msgspec.Struct):
+    """The answer of PATCH /messages/{message_id}."""
+
+    detached_uploads: list[Any]
+    """Files that no message refers to any more."""
+
+
+class History(msgspec.Struct):
+    """The answer of GET /messages/{message_id}/history."""
+
+    message_history: list[Version]
+
+
+class Deleted(msgspec.Struct):
+    """The answer of deleting a topic."""
+
+    complete: bool
+    """False: there is more; repeat the request."""
+
+
+@patch("/messages/{message_id}")
+async def edit_message(
+    caller: Person,
+    tx: Transaction,
+    *,
+    message_id: int,
+    content: str | None = None,
+    topic: str | None = alias("subject"),
+    stream_id: int | None = None,
+    propagate_mode: Propagation = "change_one",
+    send_notification_to_old_thread: bool = False,
+    send_notification_to_new_thread: bool = True,
+    prev_content_sha256: str | None = None,
+) -> Edited:
+    """Change your message's content; move messages to another topic or channel."""
+    wish = Wish(
+        content=content,
+        topic=topic,
+        channel_id=stream_id,
+        mode=propagate_mode,
+        tell_old=send_notification_to_old_thread,
+        tell_new=send_notification_to_new_thread,
+        prev_content_sha256=prev_content_sha256,
+    )
+    await change_message(tx, caller, message_id, wish)
+    return Edited(detached_uploads=[])
+
+
+@delete("/messages/{message_id}")
+async def remove_message(caller: Person, tx: Transaction, *, message_id: int) -> None:
+    """Delete a message for everybody."""
+    await delete_message(tx, caller, message_id)
+
+
+@post("/streams/{stream_id}/delete_topic")
+async def remove_topic(caller: Administrator, database: Database, *, stream_id: int, topic_name: str) -> Deleted:
+    """Delete the messages of a topic, in portions, newest first."""
+    return Deleted(await delete_topic(database, caller, stream_id, topic_name))
+
+
+@get("/messages/{message_id}/history")
+async def get_history(
+    caller: Person, reader: Reader, *, message_id: int, allow_empty_topic_name: bool = False
+) -> History:
+    """What a message was, oldest version first, as far as the organization shows it."""
+    return History(await history_of(reader, caller, message_id, allow_empty=allow_empty_topic_name))
