@@ -123,6 +123,13 @@ class ModelState:
                 raise Mismatch(f"unknown change of a subscription: {op}")
 
     def _stream(self, event: Json) -> None:
+        if event["op"] == "delete":
+            for number in event["stream_ids"]:
+                if number in self.subscriptions or self._known(number) is None:
+                    raise Mismatch(f"channel {number} went away, and was unknown or one's own")
+                self.unsubscribed.pop(number, None)
+                self.never_subscribed.pop(number, None)
+            return
         if event["op"] != "create":
             raise Mismatch(f"unknown change of a channel: {event['op']}")
         for channel in event["streams"]:
@@ -168,8 +175,12 @@ class ModelState:
         number = channel["stream_id"]
         if number in self.subscriptions:
             raise Mismatch(f"joined channel {number} twice")
-        self.unsubscribed.pop(number, None)
-        self.never_subscribed.pop(number, None)
+        known = self.unsubscribed.pop(number, None) or self.never_subscribed.pop(number, None)
+        if known is None:
+            raise Mismatch(f"joined channel {number} without knowing of it")
+        if "subscribers" not in known:  # it was not asked for at registration
+            channel.pop("subscribers", None)
+            channel.pop("partial_subscribers", None)
         self.subscriptions[number] = channel
 
     def _leave(self, number: int) -> None:
@@ -179,8 +190,7 @@ class ModelState:
         self.unread = {
             message: where for message, where in self.unread.items() if where.kind != "topic" or where.key[0] != number
         }
-        if not channel["invite_only"] and not self.is_guest:
-            self.unsubscribed[number] = channel
+        self.unsubscribed[number] = channel  # whoever sees it no longer hears so next
 
     def _peers(self, event: Json, sign: int) -> None:
         for number in event["stream_ids"]:

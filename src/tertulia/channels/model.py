@@ -7,7 +7,9 @@ from tertulia.groups.values import GroupValue
 PALETTE = (
     *("#6c8ebf", "#82b366", "#d79b00", "#b85450", "#9673a6", "#d6b656", "#3f9aa8", "#c27ba0"),
     *("#4f81bd", "#7f9f3f", "#e07b39", "#8e5ea2", "#2e8b7a", "#c0504d", "#5b7db1", "#a88f3c"),
+    *("#5c9e9e", "#b5739d", "#7ea6e0", "#97b545", "#cc8d5b", "#8a79c7", "#4c9f70", "#9aa0a6"),
 )
+"""The colours new subscriptions get, in this order."""
 
 
 class ChannelRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +74,7 @@ class SubscriptionRecord(ChannelRecord, frozen=True, kw_only=True):
     email_notifications: bool | None
     wildcard_mentions_notify: bool | None
     subscribers: list[int] | msgspec.UnsetType = msgspec.UNSET
+    partial_subscribers: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,8 +142,3 @@ class RuledChannel(Channel, frozen=True, kw_only=True):
     def may_see_subscribers(self) -> bool:
         """Know who is subscribed. Guests know it where they are subscribed themselves."""
         return self.is_subscribed if self.is_guest else self.may_see
-
-
-def color_for(channel_id: int) -> str:
-    """The colour a new subscription starts with."""
-    return PALETTE[channel_id % len(PALETTE)]

@@ -84,5 +84,18 @@ async def ruled_channels(
     return found
 
 
+async def ids_by_name(reader: Reader, realm_id: int, name_keys: Sequence[str]) -> dict[str, int]:
+    """The ids of channels by name key, whoever may reach them."""
+    sql = "select name_key, id from channel where realm_id = $1 and name_key = any($2::text[])"
+    return {row["name_key"]: row["id"] for row in await reader.fetch(sql, realm_id, name_keys)}
+
+
+async def topics_policy_of(reader: Reader, channel_id: int) -> str | None:
+    """A channel's own policy of topics; None if it is not there or archived."""
+    sql = "select topics_policy from channel where id = $1 and not is_archived"
+    found: str | None = await reader.fetchval(sql, channel_id)
+    return found
+
+
 def _facts(row: asyncpg.Record) -> dict[str, Any]:
     return {name: row[name] for name in Channel.__struct_fields__}

@@ -1,81 +1,217 @@
-"""Endpoints of the channels feature: so far subscribing and unsubscribing, with channels made on demand."""
+"""Endpoints of subscribing and of making channels. Those that only look are in listing_routes.py."""
 
 from typing import Annotated, Any
 
 import msgspec
 
-from tertulia.channels import actions
-from tertulia.channels.access import find_channel
-from tertulia.channels.rules import clean_channel_name
-from tertulia.kernel.auth import Person
+from tertulia.channels import notices
+from tertulia.channels.actions.create import name_taken
+from tertulia.channels.actions.subscribing import Done, Order, carry_out
+from tertulia.channels.actions.unsubscribing import Removed, remove
+from tertulia.channels.creation import (
+    TOPICS_POLICIES,
+    NewChannel,
+    Wish,
+    parse_retention,
+    parse_topics_policy,
+    retention_days,
+)
+from tertulia.channels.principals import MAX_PRINCIPALS
+from tertulia.channels.queries import ids_by_name
+from tertulia.channels.rules import clean_channel_name, name_key_of
+from tertulia.groups.values import GroupValue
+from tertulia.kernel.auth import Member, Person
 from tertulia.kernel.db import Transaction
-from tertulia.kernel.endpoint import delete, post
+from tertulia.kernel.endpoint import Wire, delete, patch, post
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
 
 MAX_NAMES = 1000
 
-
-class NamedChannel(msgspec.Struct):
-    """A channel to subscribe to; the description is for a new one."""
-
-    name: str
-    description: Annotated[str, msgspec.Meta(max_length=1024)] = ""
+Wishes = Annotated[list[Wish], msgspec.Meta(max_length=MAX_NAMES)]
+Names = Annotated[list[str], msgspec.Meta(max_length=MAX_NAMES)]
+Principals = Annotated[list[int | str], msgspec.Meta(max_length=MAX_PRINCIPALS)]
+UserIds = Annotated[list[int], msgspec.Meta(max_length=MAX_PRINCIPALS)]
+TopicsPolicy = Annotated[str, Wire(parse_topics_policy, {"enum": list(TOPICS_POLICIES)})]
+Retention = Annotated[
+    int | str,
+    Wire(
+        parse_retention,
+        {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["realm_default", "unlimited"]}]},
+    ),
+]
 
 
 @post("/users/me/subscriptions")
 async def subscribe(
-    caller: Person,
+    caller: Member,
     tx: Transaction,
+    settings: Settings,
     *,
-    subscriptions: Annotated[list[NamedChannel], msgspec.Meta(max_length=MAX_NAMES)],
+    subscriptions: Wishes,
+    principals: Principals | None = None,
+    authorization_errors_fatal: bool = True,
+    announce: bool = False,
     invite_only: bool = False,
+    is_web_public: bool = False,
+    is_default_stream: bool = False,
+    history_public_to_subscribers: bool | None = None,
+    message_retention_days: Retention | None = None,
+    topics_policy: TopicsPolicy = "inherit",
+    folder_id: int | None = None,
+    send_new_subscription_messages: bool = True,
+    can_add_subscribers_group: GroupValue | None = None,
+    can_administer_channel_group: GroupValue | None = None,
+    can_create_topic_group: GroupValue | None = None,
+    can_delete_any_message_group: GroupValue | None = None,
+    can_delete_own_message_group: GroupValue | None = None,
+    can_move_messages_out_of_channel_group: GroupValue | None = None,
+    can_move_messages_within_channel_group: GroupValue | None = None,
+    can_remove_subscribers_group: GroupValue | None = None,
+    can_resolve_topics_group: GroupValue | None = None,
+    can_send_message_group: GroupValue | None = None,
+    can_subscribe_group: GroupValue | None = None,
 ) -> dict[str, Any]:
-    """Subscribe yourself to channels, making those that do not exist."""
-    if caller.is_guest:
-        raise Refusal("Guests can't subscribe themselves.")
-    names: dict[int, str] = {}
-    for wanted in subscriptions:
-        name = clean_channel_name(wanted.name)
-        channel = await find_channel(tx, caller, name)
-        if channel is None:
-            try:
-                channel_id = await actions.create_channel(
-                    tx,
-                    caller.realm_id,
-                    name,
-                    creator_id=caller.user_id,
-                    invite_only=invite_only,
-                    description=wanted.description,
-                )
-            except Refusal as taken:
-                raise Refusal(f"You can't access the channel '{name}'.") from taken
-        else:
-            channel_id, name = channel.id, channel.name
-            if channel.is_archived:
-                raise Refusal(f"The channel '{name}' is archived.")
-        names[channel_id] = name
-    joined = {row.channel_id for row in await actions.subscribe(tx, caller.realm_id, list(names), [caller.user_id])}
-    own = str(caller.user_id)
-    new = [name for channel_id, name in names.items() if channel_id in joined]
-    old = [name for channel_id, name in names.items() if channel_id not in joined]
-    return {"subscribed": {own: new} if new else {}, "already_subscribed": {own: old} if old else {}}
+    """Subscribe yourself or others to channels, making those that do not exist. Settings are for new channels only."""
+    new = NewChannel(
+        invite_only=invite_only,
+        is_web_public=is_web_public,
+        is_default=is_default_stream,
+        history_public_to_subscribers=history_public_to_subscribers,
+        retention_days=retention_days(message_retention_days),
+        topics_policy=topics_policy,
+        folder_id=folder_id,
+        settings=_chosen(
+            can_add_subscribers_group=can_add_subscribers_group,
+            can_administer_channel_group=can_administer_channel_group,
+            can_create_topic_group=can_create_topic_group,
+            can_delete_any_message_group=can_delete_any_message_group,
+            can_delete_own_message_group=can_delete_own_message_group,
+            can_move_messages_out_of_channel_group=can_move_messages_out_of_channel_group,
+            can_move_messages_within_channel_group=can_move_messages_within_channel_group,
+            can_remove_subscribers_group=can_remove_subscribers_group,
+            can_resolve_topics_group=can_resolve_topics_group,
+            can_send_message_group=can_send_message_group,
+            can_subscribe_group=can_subscribe_group,
+        ),
+    )
+    order = Order(subscriptions, new, principals or [], authorization_errors_fatal)
+    done = await carry_out(tx, caller, order, settings)
+    await notices.tell_created(tx, caller, done, new, subscriptions, announce=announce)
+    reply = _say(done)
+    if not authorization_errors_fatal:
+        reply["unauthorized"] = done.unauthorized
+    if send_new_subscription_messages:
+        is_told = len(reply["subscribed"]) <= notices.MAX_TOLD
+        if is_told:
+            await notices.tell_subscribed(tx, caller, done)
+        reply["new_subscription_messages_sent"] = is_told
+    return reply
 
 
 @delete("/users/me/subscriptions")
 async def unsubscribe(
-    caller: Person, tx: Transaction, *, subscriptions: Annotated[list[str], msgspec.Meta(max_length=MAX_NAMES)]
+    caller: Person, tx: Transaction, *, subscriptions: Names, principals: Principals | None = None
+) -> Removed:
+    """Unsubscribe yourself or others from channels."""
+    return await remove(tx, caller, subscriptions, principals or [])
+
+
+@patch("/users/me/subscriptions")
+async def change_subscriptions(
+    caller: Person,
+    tx: Transaction,
+    settings: Settings,
+    *,
+    add: Wishes | None = None,
+    delete: Names | None = None,
+    principals: Principals | None = None,
 ) -> dict[str, Any]:
-    """Unsubscribe yourself from channels."""
-    names: dict[int, str] = {}
-    for wanted in subscriptions:
-        channel = await find_channel(tx, caller, clean_channel_name(wanted))
-        if channel is None:
-            raise Refusal(f"There is no channel named '{wanted}'.", code="STREAM_DOES_NOT_EXIST", stream=wanted)
-        if channel.is_archived:
-            raise Refusal(f"The channel '{wanted}' is archived.")
-        names[channel.id] = channel.name
-    left = {row.channel_id for row in await actions.unsubscribe(tx, caller.realm_id, list(names), [caller.user_id])}
-    return {
-        "removed": [name for channel_id, name in names.items() if channel_id in left],
-        "not_removed": [name for channel_id, name in names.items() if channel_id not in left],
-    }
+    """Subscribe to channels and unsubscribe from others, all or nothing."""
+    if not add and not delete:
+        raise Refusal("Nothing to do: send at least one of `add` and `delete`.")
+    reply: dict[str, Any] = {}
+    if add:
+        if caller.is_guest:
+            raise Refusal("Not allowed for guest users")
+        done = await carry_out(tx, caller, Order(add, NewChannel(), principals or []), settings)
+        await notices.tell_created(tx, caller, done, NewChannel(), add, announce=False)
+        reply |= _say(done)
+        reply["new_subscription_messages_sent"] = len(reply["subscribed"]) <= notices.MAX_TOLD
+        if reply["new_subscription_messages_sent"]:
+            await notices.tell_subscribed(tx, caller, done)
+    if delete:
+        reply |= msgspec.structs.asdict(await remove(tx, caller, delete, principals or []))
+    return reply
+
+
+@post("/channels/create")
+async def create_channel(
+    caller: Member,
+    tx: Transaction,
+    settings: Settings,
+    *,
+    name: str,
+    subscribers: UserIds,
+    description: str = "",
+    announce: bool = False,
+    invite_only: bool = False,
+    is_web_public: bool = False,
+    is_default_stream: bool = False,
+    history_public_to_subscribers: bool | None = None,
+    message_retention_days: Retention | None = None,
+    topics_policy: TopicsPolicy = "inherit",
+    folder_id: int | None = None,
+    can_add_subscribers_group: GroupValue | None = None,
+    can_administer_channel_group: GroupValue | None = None,
+    can_create_topic_group: GroupValue | None = None,
+    can_delete_any_message_group: GroupValue | None = None,
+    can_delete_own_message_group: GroupValue | None = None,
+    can_move_messages_out_of_channel_group: GroupValue | None = None,
+    can_move_messages_within_channel_group: GroupValue | None = None,
+    can_remove_subscribers_group: GroupValue | None = None,
+    can_resolve_topics_group: GroupValue | None = None,
+    can_send_message_group: GroupValue | None = None,
+    can_subscribe_group: GroupValue | None = None,
+) -> dict[str, int]:
+    """Make a channel with its first subscribers, who may be none."""
+    new = NewChannel(
+        invite_only=invite_only,
+        is_web_public=is_web_public,
+        is_default=is_default_stream,
+        history_public_to_subscribers=history_public_to_subscribers,
+        retention_days=retention_days(message_retention_days),
+        topics_policy=topics_policy,
+        folder_id=folder_id,
+        settings=_chosen(
+            can_add_subscribers_group=can_add_subscribers_group,
+            can_administer_channel_group=can_administer_channel_group,
+            can_create_topic_group=can_create_topic_group,
+            can_delete_any_message_group=can_delete_any_message_group,
+            can_delete_own_message_group=can_delete_own_message_group,
+            can_move_messages_out_of_channel_group=can_move_messages_out_of_channel_group,
+            can_move_messages_within_channel_group=can_move_messages_within_channel_group,
+            can_remove_subscribers_group=can_remove_subscribers_group,
+            can_resolve_topics_group=can_resolve_topics_group,
+            can_send_message_group=can_send_message_group,
+            can_subscribe_group=can_subscribe_group,
+        ),
+    )
+    wish = Wish(clean_channel_name(name), description)
+    if await ids_by_name(tx, caller.realm_id, [name_key_of(wish.name)]):
+        raise name_taken(wish.name)
+    done = await carry_out(tx, caller, Order([wish], new, subscribers, subscribes=bool(subscribers)), settings)
+    if not done.created:
+        raise name_taken(wish.name)
+    if subscribers:
+        await notices.tell_created(tx, caller, done, new, [wish], announce=announce)
+    return {"id": next(iter(done.created))}
+
+
+def _chosen(**settings: GroupValue | None) -> dict[str, GroupValue]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _say(done: Done) -> dict[str, Any]:
+    new, old = done.split()
+    return {"subscribed": new, "already_subscribed": old}

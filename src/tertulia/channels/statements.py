@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tertulia.channels.model import Personal
-from tertulia.kernel.db import Transaction
+from tertulia.channels.creation import NewChannel
+from tertulia.channels.model import PALETTE, Personal
+from tertulia.groups.settings import CHANNEL_SETTINGS
+from tertulia.kernel.db import Reader, Transaction
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -15,42 +17,90 @@ class Joined(msgspec.Struct, frozen=True):
     channel_id: int
 
 
-async def insert_channel(
-    tx: Transaction,
-    realm_id: int,
-    name: tuple[str, str],
-    creator_id: int | None,
-    description: str,
-    *,
-    invite_only: bool,
-) -> int | None:
-    """A new channel with the default permissions; None if the name is taken."""
-    sql = """
-    with spoken as (
-        insert into conversation (realm_id)
-        select $1 where not exists (select from channel where realm_id = $1 and name_key = $3) returning id
-    ), system as (
-        select name, id from user_group where realm_id = $1 and is_system
-    ), nobody as (select id from system where name = 'role:nobody'),
-    everyone as (select id from system where name = 'role:everyone'),
-    administrators as (select id from system where name = 'role:administrators')
+class ChannelRow(msgspec.Struct, frozen=True):
+    """A channel to be stored, with the holder of each of its settings."""
+
+    name: str
+    name_key: str
+    description: str
+    rendered_description: str
+    holders: dict[str, int]
+
+
+_SETTINGS = ", ".join(CHANNEL_SETTINGS)
+_HOLDER_ARRAYS = ", ".join(f"${number}::bigint[]" for number in range(14, 14 + len(CHANNEL_SETTINGS)))
+
+_INSERT_CHANNELS = f"""
+with wanted as (
+    select *, row_number() over (order by name_key) as number
+    from unnest($10::text[], $11::text[], $12::text[], $13::text[], {_HOLDER_ARRAYS})
+        as row(name, name_key, description, rendered_description, {_SETTINGS})
+    where not exists (select from channel where channel.realm_id = $1 and channel.name_key = row.name_key)
+), spoken as (
+    insert into conversation (realm_id) select $1 from wanted returning id
+), numbered as (
+    select id, row_number() over (order by id) as number from spoken
+), made as (
     insert into channel (
-        id, realm_id, name, name_key, creator_id, description, rendered_description, invite_only,
-        history_public_to_subscribers,
-        can_add_subscribers_group, can_administer_channel_group, can_create_topic_group, can_delete_any_message_group,
-        can_delete_own_message_group, can_move_messages_out_of_channel_group, can_move_messages_within_channel_group,
-        can_remove_subscribers_group, can_resolve_topics_group, can_send_message_group, can_subscribe_group
+        id, realm_id, creator_id, invite_only, is_web_public, history_public_to_subscribers, message_retention_days,
+        topics_policy, folder_id, name, name_key, description, rendered_description, {_SETTINGS}
     )
-    select spoken.id, $1, $2, $3, $4, $5, $6, $7, not $7,
-        nobody.id, nobody.id, everyone.id, nobody.id, nobody.id, nobody.id, nobody.id, administrators.id, nobody.id,
-        everyone.id, nobody.id
-    from spoken, nobody, everyone, administrators
+    select numbered.id, $1, $2, $3, $4, $5, $6, $7, $8, name, name_key, description, rendered_description, {_SETTINGS}
+    from wanted join numbered using (number) order by name_key
     on conflict (realm_id, name_key) do nothing
-    returning id
-    """
-    rendered = f"<p>{description}</p>" if description else ""
-    found = await tx.fetchval(sql, realm_id, *name, creator_id, description, rendered, invite_only)
-    return None if found is None else int(found)
+    returning id, name_key
+), defaults as (
+    insert into default_channel (channel_id, realm_id) select id, $1 from made where $9
+)
+select spoken.id, made.name_key from spoken left join made using (id)
+"""
+
+
+async def insert_channels(
+    tx: Transaction, realm_id: int, creator_id: int | None, new: NewChannel, rows: Sequence[ChannelRow]
+) -> dict[str, int]:
+    """The ids of new channels by name key; a name that is taken is left out. Waits for who takes one at the same time."""
+    texts = [(row.name, row.name_key, row.description, row.rendered_description) for row in rows]
+    found = await tx.fetch(
+        _INSERT_CHANNELS,
+        realm_id,
+        creator_id,
+        new.invite_only,
+        new.is_web_public,
+        new.shares_history,
+        new.retention_days,
+        new.topics_policy,
+        new.folder_id,
+        new.is_default,
+        *zip(*texts, strict=True),
+        *([row.holders[setting] for row in rows] for setting in CHANNEL_SETTINGS),
+    )
+    lost = [row["id"] for row in found if row["name_key"] is None]
+    if lost:
+        await tx.execute("delete from conversation where id = any($1::bigint[])", lost)
+    return {row["name_key"]: row["id"] for row in found if row["name_key"] is not None}
+
+
+async def default_channels(reader: Reader, realm_id: int) -> list[int]:
+    """The channels newcomers are subscribed to, ascending."""
+    sql = "select channel_id from default_channel where realm_id = $1 order by channel_id"
+    return [row["channel_id"] for row in await reader.fetch(sql, realm_id)]
+
+
+async def insert_default(tx: Transaction, realm_id: int, channel_id: int) -> bool:
+    """Make a channel a default one; whether it was none."""
+    sql = "insert into default_channel (realm_id, channel_id) values ($1, $2) on conflict do nothing returning true"
+    return bool(await tx.fetchval(sql, realm_id, channel_id))
+
+
+async def delete_default(tx: Transaction, channel_id: int) -> bool:
+    """Make a channel no default one any more; whether it was one."""
+    return bool(await tx.fetchval("delete from default_channel where channel_id = $1 returning true", channel_id))
+
+
+async def is_administrator(reader: Reader, user_id: int) -> bool:
+    """Whether a user administers the organization now."""
+    return bool(await reader.fetchval("select role <= 200 from account where id = $1 and is_active", user_id))
 
 
 async def lock_conversations(tx: Transaction, conversation_ids: Sequence[int]) -> dict[int, int]:
@@ -65,19 +115,62 @@ _HELD_USERS = """
 """
 
 
-async def activate_subscriptions(
-    tx: Transaction, channel_ids: Sequence[int], user_ids: Sequence[int], colors: Sequence[str]
-) -> list[Joined]:
-    """Subscribe each active user to each channel; those that were not subscribed."""
-    sql = f"""
+# Beyond so many subscriptions of a user the colours in use are not looked at: the palette is long used up.
+_COLORS_LOOKED_AT = 64
+
+_ACTIVATE = f"""
+with held as materialized (select user_id from {_HELD_USERS}),
+free as (
+    select held.user_id, array(
+        select palette.color from unnest($4::text[]) with ordinality as palette(color, number)
+        where palette.color not in (
+            select own.color from subscription as own where own.user_id = held.user_id limit {_COLORS_LOOKED_AT}
+        ) order by number
+    ) as colors
+    from held
+), wanted as (
+    select held.user_id, chosen.channel_id, chosen.color,
+        row_number() over (partition by held.user_id order by chosen.channel_id) as number
+    from unnest($1::bigint[], $3::text[]) as chosen(channel_id, color) cross join held
+    where not exists (
+        select from subscription as old where old.user_id = held.user_id and old.channel_id = chosen.channel_id
+    )
+), made as (
     insert into subscription (user_id, channel_id, color)
-    select user_id, channel_id, color
-    from unnest($1::bigint[], $3::text[]) as wanted(channel_id, color), {_HELD_USERS}
-    order by channel_id, user_id
-    on conflict (user_id, channel_id) do update set is_active = true where not subscription.is_active
+    select user_id, channel_id, coalesce(
+        wanted.color, free.colors[wanted.number], ($4::text[])[wanted.channel_id % cardinality($4::text[]) + 1]
+    )
+    from wanted join free using (user_id) order by channel_id, user_id
+    on conflict (user_id, channel_id) do nothing
     returning user_id, channel_id
+), returned as (
+    update subscription set is_active = true from (
+        select old.user_id, old.channel_id from subscription as old join held using (user_id)
+        where old.channel_id = any($1::bigint[]) and not old.is_active
+        order by old.channel_id, old.user_id for no key update of old
+    ) as old
+    where subscription.user_id = old.user_id and subscription.channel_id = old.channel_id
+    returning subscription.user_id, subscription.channel_id
+)
+select user_id, channel_id from made union all select user_id, channel_id from returned
+"""
+
+
+async def activate_subscriptions(
+    tx: Transaction, channel_ids: Sequence[int], user_ids: Sequence[int], colors: Sequence[str | None]
+) -> list[Joined]:
+    """Subscribe each active user to each channel; those that were not subscribed.
+
+    New rows get the chosen colour, or the first of the palette that the user does not have yet; old rows keep theirs.
     """
-    return [Joined(**row) for row in await tx.fetch(sql, channel_ids, user_ids, colors)]
+    rows = await tx.fetch(_ACTIVATE, channel_ids, user_ids, colors, PALETTE)
+    return [Joined(row["user_id"], row["channel_id"]) for row in rows]
+
+
+async def guests_among(tx: Transaction, user_ids: Sequence[int]) -> set[int]:
+    """Which of these users are guests."""
+    sql = "select id from account where id = any($1::bigint[]) and role = 600"
+    return {row["id"] for row in await tx.fetch(sql, user_ids)}
 
 
 async def alike_subscriptions(
@@ -119,9 +212,14 @@ async def deactivate_subscriptions(
 ) -> list[Joined]:
     """Unsubscribe active users; those that were subscribed."""
     sql = f"""
-    update subscription set is_active = false from {_HELD_USERS}
-    where channel_id = any($1::bigint[]) and subscription.user_id = held.user_id and subscription.is_active
-    returning subscription.user_id, channel_id
+    with held as materialized (select user_id from {_HELD_USERS})
+    update subscription set is_active = false from (
+        select own.user_id, own.channel_id from subscription as own join held using (user_id)
+        where own.channel_id = any($1::bigint[]) and own.is_active
+        order by own.channel_id, own.user_id for no key update of own
+    ) as own
+    where subscription.user_id = own.user_id and subscription.channel_id = own.channel_id
+    returning subscription.user_id, subscription.channel_id
     """
     return [Joined(**row) for row in await tx.fetch(sql, channel_ids, user_ids)]
 
@@ -140,7 +238,12 @@ async def close_histories(tx: Transaction, left: Sequence[Joined], last_seqs: di
 async def add_to_subscriber_counts(tx: Transaction, changes: dict[int, int]) -> None:
     """Change the stored numbers of subscribers."""
     sql = """
-    update channel set subscriber_count = subscriber_count + change
-    from unnest($1::bigint[], $2::int[]) as changed(id, change) where channel.id = changed.id
+    update channel set subscriber_count = subscriber_count + held.change
+    from (
+        select channel.id, changed.change from channel
+        join unnest($1::bigint[], $2::int[]) as changed(id, change) on changed.id = channel.id
+        order by channel.id for no key update of channel
+    ) as held
+    where channel.id = held.id
     """
     await tx.execute(sql, list(changes), list(changes.values()))

@@ -88,6 +88,37 @@ async def insert_anonymous(tx: Transaction, realm_id: int, value: GroupMembers) 
     return int(await tx.fetchval(sql, realm_id, value.direct_members, value.direct_subgroups))
 
 
+async def insert_anonymous_groups(tx: Transaction, realm_id: int, values: Sequence[GroupMembers]) -> list[int]:
+    """The ids of new groups without a name, in the order of the values: one statement for all."""
+    if not values:
+        return []
+    sql = """
+    with made as (
+        insert into user_group (realm_id, name) select $1, null from generate_series(1, $2) returning id
+    ), numbered as materialized (
+        select id, row_number() over (order by id) as number from made
+    ), members as (
+        insert into group_member (realm_id, group_id, user_id, is_anonymous)
+        select $1, numbered.id, listed.user_id, true
+        from numbered join unnest($3::bigint[], $4::bigint[]) as listed(number, user_id) using (number)
+    ), subgroups as (
+        insert into group_subgroup (realm_id, group_id, subgroup_id, is_anonymous)
+        select $1, numbered.id, listed.subgroup_id, true
+        from numbered join unnest($5::bigint[], $6::bigint[]) as listed(number, subgroup_id) using (number)
+    )
+    select id from numbered order by number
+    """
+    members = [(number, user) for number, value in enumerate(values, 1) for user in value.direct_members]
+    subgroups = [(number, group) for number, value in enumerate(values, 1) for group in value.direct_subgroups]
+    columns = [[pair[part] for pair in pairs] for pairs in (members, subgroups) for part in (0, 1)]
+    return [row["id"] for row in await tx.fetch(sql, realm_id, len(values), *columns)]
+
+
+async def delete_anonymous_groups(tx: Transaction, group_ids: Sequence[int]) -> None:
+    """Remove those of the groups that have no name, with their members."""
+    await tx.execute("delete from user_group where id = any($1::bigint[]) and name is null", group_ids)
+
+
 async def delete_anonymous(tx: Transaction, group_id: int) -> None:
     """Remove a group without a name, with its members."""
     await tx.execute("delete from user_group where id = $1 and name is null", group_id)

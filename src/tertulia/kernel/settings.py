@@ -71,6 +71,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     external_scheme: Literal["http", "https"] = "http"
     fake_email_domain: str = "tertulia.invalid"
     """Where hidden email addresses seem to be, if `external_host` is no name that could be part of an address."""
+    web_public_streams_enabled: bool = False
+    """Whether organizations may have channels that everybody on the web reads (each must allow it as well)."""
     max_body_bytes: int = 25 * 1024 * 1024
     drain_seconds: float = 10.0
     """How long a stopping web process waits for requests under way."""

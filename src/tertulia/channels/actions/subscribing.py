@@ -1,0 +1,124 @@
+"""POST /users/me/subscriptions and its kin: the order of checks is that of contract/channels.md 2.2.
+
+Locks: the conversations of channels that are there come first, then new channels are made, in the order of their names, and
+accounts last. So of two calls that name the same new channel the later one waits, and then uses what it finds.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from tertulia.channels import statements
+from tertulia.channels.actions.create import check_may_create, create_channels
+from tertulia.channels.actions.membership import subscribe
+from tertulia.channels.creation import NewChannel, Wish, clean_description
+from tertulia.channels.model import RuledChannel
+from tertulia.channels.principals import Principal, get_principals
+from tertulia.channels.properties_rules import clean_color
+from tertulia.channels.queries import ids_by_name, ruled_channels
+from tertulia.channels.rules import clean_channel_name, name_key_of
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
+
+
+class Order(msgspec.Struct, frozen=True):
+    """Who is to be subscribed to what."""
+
+    wishes: list[Wish]
+    new: NewChannel
+    principals: Sequence[int | str] = ()
+    is_strict: bool = True
+    """Whether a channel out of reach makes the whole call fail."""
+    subscribes: bool = True
+    """False: the channels are only made."""
+
+
+class Done(msgspec.Struct, frozen=True):
+    """What became of an order: channels by id, with their names."""
+
+    created: dict[int, str]
+    existing: dict[int, str]
+    unauthorized: list[str]
+    people: list[Principal]
+    joined: set[tuple[int, int]]
+    """(user, channel) of the subscriptions that are new."""
+
+    @property
+    def names(self) -> dict[int, str]:
+        """All channels that were subscribed to."""
+        return self.created | self.existing
+
+    def split(self) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+        """By the user's id as text: the names of channels they are new in, and of those they were in before."""
+        new: dict[str, list[str]] = {}
+        old: dict[str, list[str]] = {}
+        for person in self.people:
+            for channel, name in self.names.items():
+                side = new if (person.id, channel) in self.joined else old
+                side.setdefault(str(person.id), []).append(name)
+        return new, old
+
+
+async def carry_out(tx: Transaction, caller: Caller, order: Order, settings: Settings) -> Done:
+    """Subscribe people to channels, making those that do not exist."""
+    wishes = {name_key_of(wish.name): _clean(wish) for wish in reversed(order.wishes)}
+    created = await _create_missing(tx, caller, wishes, order.new, settings)
+    existing, unauthorized = await _reach(tx, caller, [key for key in wishes if key not in created], order)
+    people = await get_principals(tx, caller, order.principals or [caller.user_id]) if order.subscribes else []
+    if any(person.id != caller.user_id for person in people):
+        for channel in existing:
+            if not channel.may_add_subscribers:
+                raise Refusal("Insufficient permission")
+    ids = {wishes[key].name: channel_id for key, channel_id in created.items()}
+    colors = {
+        channel_id: wishes[key].color
+        for key, channel_id in (created | {name_key_of(channel.name): channel.id for channel in existing}).items()
+    }
+    chosen = {channel_id: color for channel_id, color in colors.items() if color}
+    users = [person.id for person in people]
+    joined = await subscribe(tx, caller.realm_id, sorted(colors), users, chosen) if users else []
+    return Done(
+        created={channel_id: name for name, channel_id in ids.items()},
+        existing={channel.id: channel.name for channel in existing},
+        unauthorized=unauthorized,
+        people=people,
+        joined={(row.user_id, row.channel_id) for row in joined},
+    )
+
+
+async def _create_missing(
+    tx: Transaction, caller: Caller, wishes: Mapping[str, Wish], new: NewChannel, settings: Settings
+) -> dict[str, int]:
+    """Make those channels that are not there; their ids by name key. Holds the conversations of all others first."""
+    known = await ids_by_name(tx, caller.realm_id, list(wishes))
+    await statements.lock_conversations(tx, list(known.values()))
+    missing = [wish for key, wish in wishes.items() if key not in known]
+    if not missing:
+        return {}
+    values = await check_may_create(tx, caller, new, settings)
+    created = await create_channels(tx, caller.realm_id, caller.user_id, missing, new, values)
+    if len(created) < len(missing):
+        # Somebody else made them while we waited: theirs are used.
+        theirs = await ids_by_name(tx, caller.realm_id, [key for key in wishes if key not in created])
+        await statements.lock_conversations(tx, list(theirs.values()))
+    return created
+
+
+async def _reach(
+    tx: Transaction, caller: Caller, name_keys: Sequence[str], order: Order
+) -> tuple[list[RuledChannel], list[str]]:
+    """Channels that were there before, if the caller reaches what is said in them; the names of the others."""
+    found = await ruled_channels(tx, caller.realm_id, caller.user_id, name_keys=name_keys) if name_keys else []
+    reached = [channel for channel in found if channel.may_read and not channel.is_archived]
+    out_of_reach = {name_key_of(channel.name) for channel in found} - {name_key_of(channel.name) for channel in reached}
+    names = [wish.name.strip() for wish in order.wishes if name_key_of(wish.name) in out_of_reach]
+    if names and order.is_strict:
+        raise Refusal(f"You can't access the channel ({names[0]}).")
+    return reached, names
+
+
+def _clean(wish: Wish) -> Wish:
+    color = clean_color(wish.color) if wish.color is not None else None
+    return Wish(clean_channel_name(wish.name), clean_description(wish.description), color)

@@ -1,0 +1,63 @@
+"""Whom a call speaks of: users by id or by the address the API shows."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Reader
+from tertulia.kernel.errors import Refusal
+from tertulia.users.addresses import id_of_fake_email
+from tertulia.users.model import View, view_of
+from tertulia.users.queries import email_key_of
+from tertulia.users.statements import SEES_EMAIL
+
+MAX_PRINCIPALS = 100_000
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """A user who is to be subscribed or unsubscribed."""
+
+    id: int
+    is_active: bool
+    is_bot: bool
+    bot_owner_id: int | None
+    found_by: str | None
+    """The address that was asked for, if it was the real one."""
+
+
+_FIND = f"""
+select id, is_active, bot_type is not null as is_bot, bot_owner_id,
+    case when email_key = any($6::text[]) and {SEES_EMAIL} then email_key end as found_by
+from account
+where realm_id = $4 and $3::text is not null and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
+order by id
+"""
+
+
+async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:
+    """The users of the realm who are named, by id; refuses unknown and deactivated ones."""
+    ids = [one for one in named if isinstance(one, int)]
+    emails = [one for one in named if isinstance(one, str)]
+    if ids and emails:
+        raise Refusal("principals has either user IDs or email addresses, not both.")
+    fakes = {email: id_of_fake_email(email, caller.fake_domain) for email in emails}
+    keys = {email: email_key_of(email) for email in emails}
+    asked = [*ids, *(user_id for user_id in fakes.values() if user_id is not None)]
+    found = await _find(reader, view_of(caller), asked, list(keys.values()))
+    known, addresses = {one.id for one in found}, {one.found_by for one in found}
+    for user_id in ids:
+        if user_id not in known:
+            raise Refusal(f"There is no user with the ID {user_id}.")
+    for email in emails:
+        if keys[email] not in addresses and fakes[email] not in known:
+            raise Refusal(f"There is no user with the email address '{email}'.")
+    for one in found:
+        if not one.is_active:
+            raise Refusal(f"The user with the ID {one.id} is deactivated.")
+    return found
+
+
+async def _find(reader: Reader, view: View, ids: Sequence[int], keys: Sequence[str]) -> list[Principal]:
+    rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, ids, keys)
+    return [Principal(**row) for row in rows]

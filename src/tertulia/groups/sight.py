@@ -1,0 +1,76 @@
+"""Who sees a private channel without being subscribed: administrators, and those whom one of three settings names.
+
+This is asked below the channels feature as well: a change of groups or accounts changes who sees what.
+"""
+
+from collections.abc import Sequence
+
+from tertulia.events.record import Audience, Record, record
+from tertulia.kernel.db import Reader, Transaction
+
+SIGHT_SETTINGS = ("can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group")
+MAX_ENDS = 10_000
+"""So many users in one entry of the log at most."""
+
+_VALUES = ", ".join(f"(channel.{setting})" for setting in SIGHT_SETTINGS)
+
+_SEERS = f"""
+with recursive reached(channel_id, realm_id, id) as (
+    select channel.id, channel.realm_id, holder.id from channel, lateral (values {_VALUES}) as holder(id)
+    where channel.id = any($1::bigint[])
+    union
+    select channel_id, reached.realm_id, subgroup_id
+    from reached join group_subgroup on group_subgroup.group_id = reached.id
+), found as (
+    select channel_id, user_id from reached join group_member on group_member.group_id = reached.id
+    union
+    select channel_id, account.id
+    from reached join user_group on user_group.id = reached.id and user_group.lowest_role > 200
+    join account on account.realm_id = reached.realm_id and account.role <= user_group.lowest_role
+    join realm on realm.id = reached.realm_id
+    where not (user_group.is_for_full_members and account.role = 400
+        and is_waiting(account.date_joined, realm.settings, realm.judged_at))
+    union
+    select channel.id, account.id from channel join account on account.realm_id = channel.realm_id and account.role <= 200
+    where channel.id = any($1::bigint[])
+)
+select channel_id, array_agg(account.id order by account.id) as user_ids
+from found join account on account.id = found.user_id and account.is_active and account.role < 600 group by channel_id
+"""
+
+_GIVES_SIGHT = f"""
+with recursive climbed(id) as (
+    select $2::bigint
+    union
+    select group_subgroup.group_id from climbed join group_subgroup on subgroup_id = climbed.id
+)
+select exists (
+    select from channel, lateral (values {_VALUES}) as holder(id)
+    where channel.realm_id = $1 and channel.invite_only and holder.id in (select id from climbed)
+)
+"""
+
+
+async def seers_of(reader: Reader, channel_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
+    """Who sees each private channel whether or not they are subscribed, ascending."""
+    if not channel_ids:
+        return {}
+    rows = await reader.fetch(_SEERS, channel_ids)
+    found = {row["channel_id"]: tuple(row["user_ids"]) for row in rows}
+    return {channel: found.get(channel, ()) for channel in channel_ids}
+
+
+async def end_sight(tx: Transaction, realm_id: int, group_id: int, user_ids: Sequence[int]) -> None:
+    """Users came into a group or left it: if that shows or hides private channels, their event queues end.
+
+    What they see is another from then on, as after a change of role (decisions 0023 and 0031).
+    """
+    if user_ids and await tx.fetchval(_GIVES_SIGHT, realm_id, group_id):
+        for ended in ends(user_ids):
+            tx.emit(realm_id, ended)
+
+
+def ends(user_ids: Sequence[int]) -> list[Record]:
+    """Entries of the log that end the queues of users and that nobody hears."""
+    portions = [tuple(user_ids[start : start + MAX_ENDS]) for start in range(0, len(user_ids), MAX_ENDS)]
+    return [record(Audience(), "ends", {}, ends=portion) for portion in portions]
