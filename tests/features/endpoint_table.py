@@ -118,7 +118,9 @@ TABLE: dict[str, Row] = {
         ADMINISTRATORS, {"channel_folder_id": "0", "name": "x"}, "folder"
     ),
     # channels and topics
-    "POST /users/me/subscriptions": Row("+++++-+uuuu", {"subscriptions": '[{"name": "$channel_name"}]'}),
+    "PATCH /users/me/subscriptions": Row(ANYBODY, {"delete": '["no such channel"]'}, "no such channel"),
+    "POST /channels/create": Row("++++-g+uuuu", {"name": "$unique", "subscribers": "[]"}),
+    "POST /users/me/subscriptions": Row(MEMBERS, {"subscriptions": '[{"name": "$channel_name"}]'}),
     "DELETE /users/me/subscriptions": Row(ANYBODY, {"subscriptions": "[]"}),
     "POST /users/me/subscriptions/properties": Row(ANYBODY, {"subscription_data": "[]"}),
     "PATCH /users/me/subscriptions/{stream_id}": Row(

@@ -30,7 +30,8 @@ _FIND = f"""
 select id, is_active, bot_type is not null as is_bot, bot_owner_id,
     case when email_key = any($6::text[]) and {SEES_EMAIL} then email_key end as found_by
 from account
-where realm_id = $4 and $3::text is not null and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
+where realm_id = $4 and system_bot is null and $3::text is not null
+    and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
 order by id
 """
 
