@@ -15,6 +15,8 @@ from nats.aio.client import Client
 
 import tertulia.alerts.routes
 import tertulia.bots.routes
+import tertulia.channels.archive_routes
+import tertulia.channels.changing_routes
 import tertulia.channels.properties_routes
 import tertulia.channels.routes
 import tertulia.drafts.routes
@@ -112,6 +114,8 @@ ROUTES = (
     tertulia.channels.routes,
     tertulia.topics.routes,
     tertulia.channels.properties_routes,
+    tertulia.channels.changing_routes,
+    tertulia.channels.archive_routes,
     tertulia.messages.routes,
     tertulia.messages.reading,
     tertulia.edits.routes,

@@ -1,0 +1,76 @@
+"""Taking a channel out of use, and back.
+
+An archived channel keeps its name, its messages and its subscriptions, which nobody can change; nobody sends to it. Clients
+that know such channels hear that it is archived; for the others it is gone, and new when it comes back.
+"""
+
+from typing import Any
+
+import msgspec
+
+from tertulia.channels import changing_queries as queries
+from tertulia.channels.access import get_ruled_channel
+from tertulia.channels.actions.create import remove_default
+from tertulia.channels.changing_events import KNOWS_ARCHIVED, View, deletion, view_of
+from tertulia.channels.changing_notices import say_archived
+from tertulia.channels.events import MAX_IDS
+from tertulia.channels.model import RuledChannel
+from tertulia.channels.records import subscribers_of, subscription_record
+from tertulia.channels.statements import alike_subscriptions
+from tertulia.events.record import Audience, record
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.realms.changes import forget_channel
+
+
+async def archive(tx: Transaction, caller: Caller, channel: RuledChannel) -> None:
+    """Take a channel that is held out of use."""
+    if channel.is_archived:
+        raise Refusal("The channel is archived already.")
+    await queries.update_channel(tx, channel.id, {"is_archived": True})
+    await remove_default(tx, caller.realm_id, channel.id)
+    view = await view_of(tx, channel.id)
+    await say_archived(tx, caller, view.channel)
+    _tell_knowing(tx, caller, view)
+    _tell(tx, caller, view.to, {**deletion(channel.id), "for_archiving": True})
+    await forget_channel(tx, caller.realm_id, channel.id)
+
+
+async def unarchive(tx: Transaction, caller: Caller, channel: RuledChannel) -> RuledChannel:
+    """Take a channel that is held back into use; what it is then."""
+    if not channel.is_archived:
+        raise Refusal("The channel is not archived.")
+    if channel.invite_only and channel.subscriber_count == 0:
+        raise Refusal("A private channel without subscribers can't be taken back into use: nobody could get into it.")
+    await queries.update_channel(tx, channel.id, {"is_archived": False})
+    view = await view_of(tx, channel.id)
+    await say_archived(tx, caller, view.channel)
+    _tell_knowing(tx, caller, view)
+    _tell(tx, caller, view.to, {"op": "create", "streams": [view.channel], "for_unarchiving": True})
+    await _tell_subscribers(tx, caller, view)
+    return await get_ruled_channel(tx, caller, channel.id)
+
+
+def _tell_knowing(tx: Transaction, caller: Caller, view: View) -> None:
+    channel = view.channel
+    change = {"property": "is_archived", "value": channel.is_archived, "stream_id": channel.stream_id}
+    to = msgspec.structs.replace(view.to, needs=KNOWS_ARCHIVED)
+    tx.emit(caller.realm_id, record(to, "stream", {"op": "update", **change, "name": channel.name}))
+
+
+def _tell(tx: Transaction, caller: Caller, to: Audience, event: dict[str, Any], type: str = "stream") -> None:
+    """To those for whom an archived channel does not exist."""
+    tx.emit(caller.realm_id, record(msgspec.structs.replace(to, lacks=KNOWS_ARCHIVED), type, event))
+
+
+async def _tell_subscribers(tx: Transaction, caller: Caller, view: View) -> None:
+    """Their subscriptions come back with what they had set."""
+    channel = view.channel
+    inside = (await subscribers_of(tx, [channel.stream_id])).get(channel.stream_id, [])
+    if not inside:
+        return
+    for personal, users in await alike_subscriptions(tx, {channel.stream_id: tuple(inside)}):
+        own = {"op": "add", "subscriptions": [subscription_record(channel, personal)]}
+        for start in range(0, len(users), MAX_IDS):
+            _tell(tx, caller, Audience(users=users[start : start + MAX_IDS]), own, "subscription")

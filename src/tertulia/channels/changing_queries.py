@@ -1,0 +1,50 @@
+"""SQL of changing channels: one statement per function."""
+
+from collections.abc import Mapping
+
+from tertulia.groups.settings import CHANNEL_SETTINGS
+from tertulia.kernel.db import Transaction
+
+COLUMNS = {
+    "name",
+    "name_key",
+    "description",
+    "rendered_description",
+    "invite_only",
+    "is_web_public",
+    "history_public_to_subscribers",
+    "is_archived",
+    "message_retention_days",
+    "topics_policy",
+    "folder_id",
+    *CHANNEL_SETTINGS,
+}
+
+
+async def lock_channel(tx: Transaction, realm_id: int, channel_id: int) -> None:
+    """Hold the channel's conversation alone: nobody sends, joins, leaves or changes the channel until the commit."""
+    sql = "select from conversation where realm_id = $1 and id = $2 for no key update"
+    await tx.execute(sql, realm_id, channel_id)
+
+
+async def update_channel(tx: Transaction, channel_id: int, values: Mapping[str, object]) -> None:
+    """Write columns; raises UniqueViolationError if a name is taken."""
+    assert values.keys() <= COLUMNS
+    wanted = ", ".join(f"{column} = ${place}" for place, column in enumerate(values, 2))
+    await tx.execute(f"update channel set {wanted} where id = $1", channel_id, *values.values())
+
+
+async def has_named_topics(tx: Transaction, channel_id: int) -> bool:
+    """Whether a message of the channel is in another topic than the empty one."""
+    sql = """
+    select exists (
+        select from topic where conversation_id = $1 and name_key <> ''
+            and exists (select from message where message.topic_id = topic.id)
+    )
+    """
+    return bool(await tx.fetchval(sql, channel_id))
+
+
+async def is_default(tx: Transaction, channel_id: int) -> bool:
+    """Whether newcomers are subscribed to the channel."""
+    return bool(await tx.fetchval("select exists (select from default_channel where channel_id = $1)", channel_id))
