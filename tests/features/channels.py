@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.features.realm import Realm
 from tests.server import Channel
-from tests.talk import Json, Queue, Speaker, check_error, check_success, unique
+from tests.talk import Json, Queue, Speaker, check_error, check_success
 
 KINDS: dict[str, Json] = {
     "web-public": {"invite_only": False, "history_public_to_subscribers": True, "is_web_public": True},
@@ -32,7 +32,7 @@ def change(speaker: Speaker, channel: Channel | int, **fields: Any) -> None:
     check_success(speaker.request("PATCH", f"streams/{_id(channel)}", **fields))
 
 
-def refused(speaker: Speaker, channel: Channel | int, code: str = "BAD_REQUEST", **fields: Any) -> Json:
+def refused(speaker: Speaker, channel: Channel | int, code: str = "BAD_REQUEST", /, **fields: Any) -> Json:
     reply = speaker.request("PATCH", f"streams/{_id(channel)}", **fields)
     body: Json = reply.json()
     assert (reply.status_code, body["code"]) == (409 if code == "CHANNEL_ALREADY_EXISTS" else 400, code), reply.text

@@ -129,6 +129,9 @@ TABLE: dict[str, Row] = {
     "PATCH /users/me/subscriptions/muted_topics": Row(
         ANYBODY, {"stream_id": "$channel", "topic": "$unique", "op": "add"}
     ),
+    "PATCH /streams/{stream_id}": Row("++-----uuuu", {"stream_id": "$channel", "description": "$unique"}),
+    "DELETE /streams/{stream_id}": Row("++-----uuuu", {"stream_id": "$archived"}, "archived already"),
+    "GET /streams/{stream_id}/email_address": Row(ANYBODY, {"stream_id": "$channel"}),
     "POST /user_topics": Row(ANYBODY, {"stream_id": "$channel", "topic": "tea", "visibility_policy": "1"}),
     # messages
     "POST /messages": Row(SENDERS, {"type": "direct", "to": "[$bystander]", "content": "Hello"}),

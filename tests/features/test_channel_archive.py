@@ -111,7 +111,11 @@ def test_who_may_archive(realm: Realm) -> None:
         reply = realm.moderator.request("DELETE", f"streams/{unknown}")
         check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=unknown)
     archive(realm.administrator, private)
-    change(realm.owner, channel, can_administer_channel_group={"new": {"direct_members": [realm.member.id], "direct_subgroups": []}})
+    change(
+        realm.owner,
+        channel,
+        can_administer_channel_group={"new": {"direct_members": [realm.member.id], "direct_subgroups": []}},
+    )
     archive(realm.member, channel)
 
 

@@ -41,7 +41,8 @@ class Scene:
         self._restrict()
         realm.owner.delete(f"users/{gone.id}")
         realm.owner.delete(f"bots/{self.off.id}")
-        channel = stage.channel(*people, realm_id=realm.id)
+        channel, archived = (stage.channel(*people, realm_id=realm.id) for _ in range(2))
+        realm.owner.delete(f"streams/{archived.stream_id}")
         self.names = {
             "owner": realm.owner.id,
             "member": realm.member.id,
@@ -54,6 +55,7 @@ class Scene:
             "spare_bot": self.spare.id,
             "off_bot": self.off.id,
             "channel": channel.stream_id,
+            "archived": archived.stream_id,
             "channel_name": channel.name,
             "message": realm.member.send(channel.stream_id, "tea"),
             "field": realm.owner.post("realm/profile_fields", field_type=1, name="Tea")["id"],

@@ -25,7 +25,9 @@ class MailAddress(msgspec.Struct):
 
 
 @get("/streams/{stream_id}/email_address")
-async def get_mail_address(caller: Person, reader: Reader, *, stream_id: int, sender_id: int | None = None) -> MailAddress:
+async def get_mail_address(
+    caller: Person, reader: Reader, *, stream_id: int, sender_id: int | None = None
+) -> MailAddress:
     """The address that mail to the channel is sent to: empty, because this server does not take in mail."""
     channel = await get_channel(reader, caller, stream_id)
     if not channel.may_send:

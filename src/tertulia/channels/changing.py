@@ -84,8 +84,10 @@ async def change_channel(tx: Transaction, caller: Caller, channel: RuledChannel,
 
 def _check_administers(channel: RuledChannel) -> None:
     if not channel.may_administer:
-        raise Refusal("You don't have the permission to administer this channel.") if channel.may_read else (
-            no_such_channel(channel.id)
+        raise (
+            Refusal("You don't have the permission to administer this channel.")
+            if channel.may_read
+            else (no_such_channel(channel.id))
         )
 
 

@@ -37,9 +37,7 @@ async def say(tx: Transaction, caller: Caller, channel: ChannelRecord, said: lis
     if not decode_settings(caller.realm_settings).send_channel_events_messages:
         return
     topic = "" if channel.topics_policy == "empty_topic_only" else CHANNEL_EVENTS
-    notices = [
-        Notice(content=text, channel_id=channel.stream_id, topic=topic, read_by=caller.user_id) for text in said
-    ]
+    notices = [Notice(content=text, channel_id=channel.stream_id, topic=topic, read_by=caller.user_id) for text in said]
     await tell(tx, caller.realm_id, notices)
 
 

@@ -55,7 +55,9 @@ class Privacy(msgspec.Struct, frozen=True):
     @property
     def is_possible(self) -> bool:
         """Whether it is one of the four."""
-        return (self.history_public_to_subscribers or self.invite_only) and not (self.is_web_public and self.invite_only)
+        return (self.history_public_to_subscribers or self.invite_only) and not (
+            self.is_web_public and self.invite_only
+        )
 
 
 def privacy_of(channel: RuledChannel | ChannelRecord) -> Privacy:
@@ -79,7 +81,9 @@ def privacy_after(current: Privacy, plan: Plan) -> Privacy:
         history = not private if is_new_kind or not private else current.history_public_to_subscribers
     wanted = Privacy(private, history, web)
     if not wanted.is_possible:
-        raise Refusal("A channel is web-public, public, private with shared history, or private with protected history.")
+        raise Refusal(
+            "A channel is web-public, public, private with shared history, or private with protected history."
+        )
     return wanted
 
 
