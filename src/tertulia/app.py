@@ -22,6 +22,7 @@ import tertulia.channels.routes
 import tertulia.drafts.routes
 import tertulia.edits.routes
 import tertulia.events.routes
+import tertulia.flags.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
 import tertulia.logins.routes
@@ -31,7 +32,6 @@ import tertulia.mutes.routes
 import tertulia.preferences.routes
 import tertulia.presence.routes
 import tertulia.profiles.routes
-import tertulia.reads.routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes
@@ -123,7 +123,7 @@ ROUTES = (
     tertulia.snippets.routes,
     tertulia.typing.routes,
     tertulia.presence.routes,
-    tertulia.reads.routes,
+    tertulia.flags.routes,
     tertulia.events.routes,
 )
 STATE = (
@@ -148,6 +148,7 @@ STATE = (
     topics_state.muted_topics,
     reads_state.newest_message,
     reads_state.unread_messages,
+    reads_state.starred_messages,
     drafts_state.drafts,
     snippets_state.saved_snippets,
     presence_state.presences,

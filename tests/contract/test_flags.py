@@ -1,7 +1,8 @@
-"""POST /messages/flags with the flag read (contract/messages.md 8)."""
+"""POST /messages/flags, mark_all_as_read and mark_stream_as_read (contract/messages.md 1.2 and 8)."""
 
 import pytest
 
+from tests.contract.policies import decide
 from tests.server import Channel
 from tests.talk import Json, Speaker, check_error, unique
 
@@ -115,7 +116,6 @@ def test_others_do_not_hear_of_it(member: Speaker, other: Speaker, channel: Chan
 def test_messages_of_others_are_passed_over(member: Speaker, other: Speaker, owner: Speaker) -> None:
     theirs = owner.send([other.id])
     mark(member, [theirs])
-    mark(member, [theirs], "remove")
     assert other.message(theirs)["flags"] == []
 
 
@@ -131,6 +131,152 @@ def test_messages_in_channels_one_has_left_stay_as_they_are_when_marked_unread(m
     assert mark(member, [sent])["ignored_because_not_subscribed_channels"] == []
     [message] = member.window(before=1, narrow=[["channel", name]])["messages"]
     assert "read" in message["flags"]
+
+
+def change(speaker: Speaker, flag: str, ids: list[int], op: str = "add") -> Json:
+    return speaker.post("messages/flags", messages=ids, op=op, flag=flag)
+
+
+def starred(speaker: Speaker) -> list[int]:
+    with speaker.register(fetch_event_types=["starred_messages"]) as queue:
+        found: list[int] = queue.state["starred_messages"]
+        return found
+
+
+@pytest.mark.parametrize("flag", ["starred", "collapsed"])
+def test_a_flag_is_put_on_messages_and_taken_off(member: Speaker, other: Speaker, channel: Channel, flag: str) -> None:
+    ids = [other.send(channel.stream_id, unique("mark")), other.send([member.id]), member.send([member.id])]
+    answer = change(member, flag, ids)
+    assert (answer["messages"], answer["ignored_because_not_subscribed_channels"]) == (ids, [])
+    for sent in ids:
+        assert flag in member.message(sent)["flags"]
+        assert "read" not in member.message(sent)["flags"]
+    assert flag not in other.message(ids[0])["flags"]
+    change(member, flag, ids[:2], "remove")
+    assert [flag in member.message(sent)["flags"] for sent in ids] == [False, False, True]
+
+
+def test_starred_messages_are_in_the_state_oldest_first(newcomer: Speaker) -> None:
+    ids = [newcomer.send([newcomer.id]) for _ in range(3)]
+    change(newcomer, "starred", [ids[2], ids[0]])
+    change(newcomer, "collapsed", [ids[1]])
+    assert starred(newcomer) == [ids[0], ids[2]]
+    change(newcomer, "starred", [ids[0]], "remove")
+    assert starred(newcomer) == [ids[2]]
+
+
+def test_one_event_tells_which_messages_were_starred(member: Speaker, other: Speaker) -> None:
+    ids = [other.send([member.id]) for _ in range(3)]
+    change(member, "starred", ids[:1])
+    with member.register(**TYPES) as queue, other.register(event_types=["message", "update_message_flags"]) as theirs:
+        change(member, "starred", ids[::-1])
+        change(member, "starred", ids)
+        change(member, "starred", ids[1:], "remove")
+        [added] = queue.poll()
+        [removed] = queue.poll()
+        assert theirs.so_far() == []
+    expected = {"type": "update_message_flags", "flag": "starred", "all": False, "messages": ids[1:]}
+    for event, op in ((added, "add"), (removed, "remove")):
+        del event["id"]
+        assert event == expected | {"op": op, "operation": op}
+
+
+def test_a_message_one_never_received_can_be_starred(newcomer: Speaker, other: Speaker, channel: Channel) -> None:
+    sent = other.send(channel.stream_id, unique("seen"))
+    change(newcomer, "starred", [sent])
+    assert sorted(newcomer.get(f"messages/{sent}")["message"]["flags"]) == ["historical", "read", "starred"]
+    assert starred(newcomer) == [sent]
+    change(newcomer, "starred", [sent], "remove")
+    assert sorted(newcomer.get(f"messages/{sent}")["message"]["flags"]) == ["historical", "read"]
+
+
+@pytest.mark.parametrize(("flag", "op"), [("starred", "add"), ("starred", "remove"), ("read", "remove")])
+def test_what_is_out_of_reach_is_refused_as_what_does_not_exist(
+    member: Speaker, other: Speaker, owner: Speaker, private: Channel, flag: str, op: str
+) -> None:
+    own = member.send([member.id])
+    for strange in (owner.send([other.id]), owner.send(private.stream_id, unique("secret")), 2**50, 0, -1):
+        reply = member.request("POST", "messages/flags", messages=[own, strange], op=op, flag=flag)
+        assert check_error(reply).startswith("Invalid message(s)")
+    assert member.message(own)["flags"] == []
+
+
+def test_marking_unread_what_one_is_not_subscribed_to_changes_nothing(
+    newcomer: Speaker, other: Speaker, channel: Channel
+) -> None:
+    sent = other.send(channel.stream_id, unique("far"))
+    with newcomer.register(event_types=["message", "update_message_flags"]) as queue:
+        answer = mark(newcomer, [sent], "remove")
+        assert answer["ignored_because_not_subscribed_channels"] == [channel.stream_id]
+        assert queue.so_far() == []
+    assert newcomer.unread()["count"] == 1  # the message that `so_far` sends
+
+
+def test_what_was_sent_before_one_subscribed_can_be_marked_unread(newcomer: Speaker, other: Speaker) -> None:
+    name, topic = unique("before"), unique("topic")
+    other.post("users/me/subscriptions", subscriptions=[{"name": name}])
+    sent = other.send(name, topic)
+    newcomer.post("users/me/subscriptions", subscriptions=[{"name": name}])
+    assert newcomer.unread()["count"] == 0
+    with newcomer.register(**TYPES) as queue:
+        assert mark(newcomer, [sent], "remove")["ignored_because_not_subscribed_channels"] == []
+        [event] = queue.poll()
+    assert event["message_details"][str(sent)]["topic"] == topic
+    [entry] = newcomer.unread()["streams"]
+    assert (entry["topic"], entry["unread_message_ids"]) == (topic, [sent])
+    mark(newcomer, [sent])
+    assert newcomer.unread()["count"] == 0
+
+
+def test_the_event_of_marking_unread_tells_whether_the_topic_is_muted(
+    member: Speaker, other: Speaker, channel: Channel
+) -> None:
+    topics = {policy: unique("muted") for policy in (0, 1, 2, 3)}
+    ids = {policy: other.send(channel.stream_id, topic) for policy, topic in topics.items()}
+    for policy, topic in topics.items():
+        decide(member, channel.stream_id, topic, policy)
+    mark(member, list(ids.values()))
+    with member.register(**TYPES) as queue:
+        mark(member, list(ids.values()), "remove")
+        [event] = queue.poll()
+    told = {policy: event["message_details"][str(sent)]["unmuted_stream_msg"] for policy, sent in ids.items()}
+    assert told == {0: True, 1: False, 2: True, 3: True}
+
+
+def test_all_messages_are_marked_read_with_one_event(newcomer: Speaker, other: Speaker) -> None:
+    newcomer.post("users/me/subscriptions", subscriptions=[{"name": (name := unique("all"))}])
+    other.send(name, unique("topic"))
+    other.send([newcomer.id])
+    with newcomer.register(**TYPES) as queue:
+        assert newcomer.post("mark_all_as_read") == {"result": "success", "msg": "", "complete": True}
+        [event] = queue.poll()
+    del event["id"]
+    expected = {"op": "add", "operation": "add", "flag": "read", "messages": [], "all": True}
+    assert event == {"type": "update_message_flags", **expected}
+    assert newcomer.unread()["count"] == 0
+    with newcomer.register(event_types=["message", "update_message_flags"]) as queue:
+        newcomer.post("mark_all_as_read")
+        assert queue.so_far() == []
+
+
+def test_a_channel_is_marked_read_and_nothing_else(newcomer: Speaker, other: Speaker) -> None:
+    names = [unique("channel") for _ in range(2)]
+    newcomer.post("users/me/subscriptions", subscriptions=[{"name": name} for name in names])
+    ids = [other.send(names[0], unique("topic")) for _ in range(3)]
+    elsewhere = other.send(names[1], unique("topic"))
+    mark(newcomer, ids[1:2])
+    stream_id = newcomer.message(ids[0])["stream_id"]
+    with newcomer.register(**TYPES) as queue:
+        newcomer.post("mark_stream_as_read", stream_id=stream_id)
+        [event] = queue.poll()
+    assert (event["op"], event["flag"], event["all"], event["messages"]) == ("add", "read", False, [ids[0], ids[2]])
+    assert [entry["unread_message_ids"] for entry in newcomer.unread()["streams"]] == [[elsewhere]]
+
+
+def test_a_channel_that_cannot_be_read_is_refused(member: Speaker, private: Channel) -> None:
+    for stream_id in (private.stream_id, 2**40):
+        check_error(member.request("POST", "mark_stream_as_read", stream_id=stream_id))
+    assert "stream_id" in check_error(member.request("POST", "mark_stream_as_read"))
 
 
 @pytest.mark.parametrize(
@@ -150,6 +296,9 @@ def test_messages_in_channels_one_has_left_stay_as_they_are_when_marked_unread(m
         {"flag": ""},
         {"flag": "mentioned"},
         {"flag": "historical"},
+        {"flag": "has_alert_word"},
+        {"flag": "wildcard_mentioned"},
+        {"flag": "is_private"},
     ],
 )
 def test_a_wrong_parameter_is_refused(member: Speaker, fields: Json) -> None:

@@ -1,60 +1,97 @@
-"""Marking messages as read and unread."""
+"""Marking messages read and unread, starring them; the user's other clients are told. Rights are the caller's to check."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any
 
-from tertulia.events.ranges import joined_ranges
 from tertulia.events.record import Audience, record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
-from tertulia.reads import queries
+from tertulia.reads import change_queries as changes
 from tertulia.reads.events import EMPTY_TOPIC
-from tertulia.reads.queries import Seen
+from tertulia.reads.model import Returned
 from tertulia.realms.settings import decode_settings
 
 MAX_TOLD = 2000
 """How many messages one event tells of: the log takes no event of any size."""
 
 
-async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int], *, read: bool) -> list[int]:
-    """Mark messages read or unread, and tell the user's other clients; the ids that changed."""
-    conversations = await queries.conversations_of(tx, message_ids)
-    await queries.lock_read_states(tx, caller.user_id, conversations)
-    changed = await queries.messages_to_change(tx, caller.user_id, message_ids, read=read)
-    if not changed:
-        return []
-    numbers: defaultdict[int, list[int]] = defaultdict(list)
-    for message in changed:
-        numbers[message.conversation_id].append(message.seq)
-    ranges = {conversation: joined_ranges(seqs) for conversation, seqs in numbers.items()}
-    await queries.change_read(tx, caller.user_id, ranges, read=read)
+async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int]) -> list[int]:
+    """Mark messages read; those that were unread."""
+    changed = await changes.read_messages(tx, caller.user_id, message_ids)
+    tell_flag(tx, caller, "read", changed)
+    return changed
+
+
+async def mark_unread(tx: Transaction, caller: Caller, message_ids: Sequence[int]) -> list[int]:
+    """Mark messages unread in conversations the caller belongs to; those that were read."""
+    changed = await changes.unread_messages(tx, caller.user_id, message_ids)
     for start in range(0, len(changed), MAX_TOLD):
-        event = event_of(caller, changed[start : start + MAX_TOLD], read=read)
-        tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "update_message_flags", event))
+        _tell_unread(tx, caller, changed[start : start + MAX_TOLD])
     return [message.id for message in changed]
 
 
-def event_of(caller: Caller, changed: Sequence[Seen], *, read: bool) -> dict[str, Any]:
-    """What the user's clients are told."""
-    op = "add" if read else "remove"
+async def mark_channel_read(tx: Transaction, caller: Caller, channel_id: int) -> None:
+    """Mark everything in a channel read."""
+    tell_flag(tx, caller, "read", await changes.read_channel(tx, caller.user_id, channel_id))
+
+
+async def mark_topic_read(tx: Transaction, caller: Caller, channel_id: int, topic_id: int) -> None:
+    """Mark everything in a topic read."""
+    tell_flag(tx, caller, "read", await changes.read_topic(tx, caller.user_id, channel_id, topic_id))
+
+
+async def mark_all_read(tx: Transaction, caller: Caller) -> None:
+    """Mark everything read. The event names no messages: it means all that came before it in the log.
+
+    So no message may be stored meanwhile and come before the event without being marked: senders wait a moment.
+    """
+    await changes.lock_own_conversations(tx, caller.user_id)
+    if await changes.read_everything(tx, caller.user_id):
+        _tell(tx, caller, {"op": "add", "operation": "add", "flag": "read", "messages": [], "all": True})
+
+
+async def change_mark(
+    tx: Transaction, caller: Caller, flag: tuple[str, int], message_ids: Sequence[int], *, adds: bool
+) -> list[int]:
+    """Put a flag, given by its name and number, on messages or take it off; those that changed."""
+    name, number = flag
+    change = changes.add_mark if adds else changes.remove_mark
+    changed = await change(tx, caller.user_id, number, message_ids)
+    tell_flag(tx, caller, name, changed, op="add" if adds else "remove")
+    return changed
+
+
+def tell_flag(tx: Transaction, caller: Caller, flag: str, ids: Sequence[int], *, op: str = "add") -> None:
+    """Tell the user's clients of a flag that came or went, in parts."""
+    for start in range(0, len(ids), MAX_TOLD):
+        part = ids[start : start + MAX_TOLD]
+        _tell(tx, caller, {"op": op, "operation": op, "flag": flag, "messages": part, "all": False})
+
+
+def _tell_unread(tx: Transaction, caller: Caller, changed: Sequence[Returned]) -> None:
     ids = [message.id for message in changed]
-    event: dict[str, Any] = {"op": op, "operation": op, "flag": "read", "messages": ids, "all": False}
-    if not read:
-        event["message_details"] = {str(message.id): details_of(message, caller.user_id) for message in changed}
-        if any(message.topic == "" for message in changed):
-            event[EMPTY_TOPIC] = decode_settings(caller.realm_settings).empty_topic_display_name
-    return event
+    event: dict[str, Any] = {"op": "remove", "operation": "remove", "flag": "read", "messages": ids, "all": False}
+    event["message_details"] = {str(message.id): details_of(message, caller.user_id) for message in changed}
+    if any(message.topic == "" for message in changed):
+        event[EMPTY_TOPIC] = decode_settings(caller.realm_settings).empty_topic_display_name
+    _tell(tx, caller, event)
 
 
-def details_of(message: Seen, user_id: int) -> dict[str, Any]:
+def _tell(tx: Transaction, caller: Caller, event: dict[str, Any]) -> None:
+    tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "update_message_flags", event))
+
+
+def details_of(message: Returned, user_id: int) -> dict[str, Any]:
     """Where an unread message belongs, for clients that do not hold it."""
+    details: dict[str, Any]
     if message.participants is None:
-        return {
+        details = {
             "type": "stream",
             "stream_id": message.conversation_id,
             "topic": message.topic or "",
             "unmuted_stream_msg": not message.is_muted,
         }
-    others = [other for other in message.participants if other != user_id]
-    return {"type": "private", "user_ids": others}
+    else:
+        others = [other for other in message.participants if other != user_id]
+        details = {"type": "private", "user_ids": others}
+    return details | {"mentioned": True} if message.is_mention else details

@@ -1,120 +1,127 @@
-"""SQL of read state: one statement per function.
+"""SQL that reads read state: one statement per function.
 
 Unread messages are found by their gaps: what was received and is not read, as ranges, each of which is one index scan.
-The shape of that query is held by a test: other shapes were measured at seconds instead of milliseconds.
+The shape of that query is held by a test: other shapes were measured at seconds instead of milliseconds. Whoever has more
+unread messages than are listed (a lurker may have millions) gets the newest: first a sample of each gap tells how far
+back these can reach, then only what is newer is read.
 """
 
 from collections.abc import Sequence
 
-import msgspec
+from tertulia.kernel.db import Reader
+from tertulia.reads.model import STARRED, Standing, Unread
+from tertulia.reads.statements import IS_MUTED, NOT_MUTED_SENDER, TOPIC_CALL
 
-from tertulia.kernel.db import Reader, Transaction
-
-
-class Seen(msgspec.Struct, frozen=True):
-    """A message the user has received, and what it is."""
-
-    id: int
-    conversation_id: int
-    seq: int
-    topic: str | None
-    is_muted: bool
-    participants: list[int] | None
-
-
-class Unread(msgspec.Struct, frozen=True):
-    """An unread message."""
-
-    id: int
-    conversation_id: int
-    topic_id: int | None
-    topic: str | None
-    is_muted: bool
-    participants: list[int] | None
-
-
-_UNREAD = """
-with mine as materialized (
-    select read_state.conversation_id, conversation.participants, coalesce(subscription.is_muted, false) as is_muted,
+_MINE = """
+mine as materialized (
+    select read_state.conversation_id, conversation.participants,
            history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
     from read_state join conversation on conversation.id = read_state.conversation_id
-    left join subscription
-        on subscription.user_id = $1 and subscription.channel_id = read_state.conversation_id
     where read_state.user_id = $1 and upper_inf(history)
 ), gaps as materialized (
-    select conversation_id, participants, is_muted, unnest(gaps) as gap from mine
+    select conversation_id, gap, upper(gap) - lower(gap) as width from mine, unnest(gaps) as gap
 )
-select found.id, gaps.conversation_id, found.topic_id, topic.name as topic, gaps.is_muted, gaps.participants
-from gaps, lateral (
-    select id, topic_id from message
+"""
+
+_REACH = f"""
+with {_MINE}, total as materialized (select coalesce(sum(width), 0) as width from gaps),
+sample as (
+    select found.id from total, gaps, lateral (
+        select id from message
+        where message.conversation_id = gaps.conversation_id and seq >= lower(gap) and seq < upper(gap)
+        order by seq desc limit (2 + 2 * $2 * gaps.width / total.width)::bigint
+    ) as found
+    where total.width > $2 order by found.id desc limit $2
+)
+select case when count(*) = $2 then min(id) end from sample
+"""
+
+_BY_GAPS = """
+select found.* from gaps, lateral (
+    select id, conversation_id, topic_id, sender_id, wildcard from message
     where message.conversation_id = gaps.conversation_id and seq >= lower(gap) and seq < upper(gap) offset 0
+) as found where $3::bigint is null
+"""
+
+_BY_IDS = """
+select found.* from mine, lateral (
+    select id, conversation_id, topic_id, sender_id, wildcard from message
+    where message.conversation_id = mine.conversation_id and id >= $3 and seq <@ mine.gaps offset 0
 ) as found
-left join topic on topic.id = found.topic_id
-order by found.id desc limit $2
 """
 
-_LOCK_STATES = """
-select conversation_id from read_state
-where user_id = $1 and conversation_id = any($2::bigint[]) order by conversation_id, user_id for update
+_UNREAD = """
+with {mine}, unread as materialized (
+    select id, conversation_id, topic_id, wildcard from ({found}) as found
+    where {not_muted_sender} order by id desc limit $2
+), named as materialized (
+    select distinct group_id from unread join message_group_mention on message_id = unread.id
+), addressed as (
+    select distinct message_id as id from unread join message_group_mention on message_id = unread.id
+    where group_id in (select group_id from named where is_group_member($1, group_id))
+), places as (
+    select unread.conversation_id, unread.topic_id, array_agg(unread.id order by unread.id) as ids,
+           array_agg(unread.id order by unread.id) filter (where personal.message_id is not null or addressed.id is not null)
+               as addressed,
+           array_agg(unread.id order by unread.id) filter (where wildcard & 1 = 1) as called,
+           array_agg(unread.id order by unread.id) filter (where wildcard & 2 = 2) as called_in_topic
+    from unread left join addressed using (id)
+    left join message_mark as personal
+        on personal.user_id = $1 and personal.flag = 3 and personal.message_id = unread.id
+    group by unread.conversation_id, unread.topic_id
+)
+select places.conversation_id, conversation.participants, topic.name as topic, {is_muted} as is_muted, ids,
+       array(
+           select distinct id from unnest(
+               coalesce(addressed, '{{}}') || case when {is_muted} then '{{}}' else coalesce(called, '{{}}') end
+               || case when {is_muted} or not exists ({topic_call}) then '{{}}' else coalesce(called_in_topic, '{{}}') end
+           ) as id order by id
+       ) as mentions
+from places join conversation on conversation.id = places.conversation_id
+left join topic on topic.id = places.topic_id
+left join topic_policy on topic_policy.user_id = $1 and topic_policy.topic_id = places.topic_id
+left join subscription on subscription.user_id = $1 and subscription.channel_id = places.conversation_id
+order by places.conversation_id, topic.name_key
 """
 
-_RECEIVED = """
-select message.id, message.conversation_id, message.seq, topic.name as topic, conversation.participants,
-       coalesce(subscription.is_muted, false) as is_muted
-from message join read_state
-    on read_state.conversation_id = message.conversation_id and read_state.user_id = $1 and seq <@ history
-    and upper_inf(history) and (seq <@ read) is distinct from $3
-join conversation on conversation.id = message.conversation_id left join topic on topic.id = message.topic_id
-left join subscription on subscription.user_id = $1 and subscription.channel_id = message.conversation_id
-where message.id = any($2::bigint[]) order by message.id
-"""
 
-_LEFT = """
-select distinct message.conversation_id
-from message join channel on channel.id = message.conversation_id
-join read_state
-    on read_state.conversation_id = message.conversation_id and read_state.user_id = $1 and seq <@ history
-    and not upper_inf(history)
-where message.id = any($2::bigint[]) order by message.conversation_id
+def _unread(found: str) -> str:
+    return _UNREAD.format(
+        mine=_MINE,
+        found=found,
+        not_muted_sender=NOT_MUTED_SENDER,
+        is_muted=IS_MUTED,
+        topic_call=TOPIC_CALL.format(message="places"),
+    )
+
+
+UNREAD_BY_GAPS, UNREAD_BY_IDS = _unread(_BY_GAPS), _unread(_BY_IDS)
+
+_STANDING = """
+select message.id, message.conversation_id, coalesce(seq <@ history, false) as is_received,
+       coalesce(upper_inf(history), false) as belongs
+from message left join read_state
+    on read_state.conversation_id = message.conversation_id and read_state.user_id = $1
+where message.id = any($2::bigint[]) and message.realm_id = $3
 """
 
 
 async def unread_messages(reader: Reader, user_id: int, limit: int) -> list[Unread]:
-    """The newest unread messages, newest first."""
-    return [Unread(**row) for row in await reader.fetch(_UNREAD, user_id, limit)]
+    """The newest unread messages, by conversation and topic."""
+    reach = await reader.fetchval(_REACH, user_id, limit)
+    sql = UNREAD_BY_GAPS if reach is None else UNREAD_BY_IDS
+    return [Unread(**row) for row in await reader.fetch(sql, user_id, limit, reach)]
 
 
-async def conversations_of(tx: Transaction, message_ids: Sequence[int]) -> list[int]:
-    """The conversations of messages."""
-    sql = "select distinct conversation_id from message where id = any($1::bigint[])"
-    return [row["conversation_id"] for row in await tx.fetch(sql, message_ids)]
+async def standings(reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]) -> list[Standing]:
+    """What messages of the realm are to a user; those that do not exist are left out."""
+    return [Standing(**row) for row in await reader.fetch(_STANDING, user_id, message_ids, realm_id)]
 
 
-async def lock_read_states(tx: Transaction, user_id: int, conversation_ids: Sequence[int]) -> None:
-    """Hold the user's read states, in the order everybody locks them."""
-    await tx.fetch(_LOCK_STATES, user_id, conversation_ids)
-
-
-async def messages_to_change(tx: Transaction, user_id: int, message_ids: Sequence[int], *, read: bool) -> list[Seen]:
-    """Of these messages, those the user has received and whose state would change. After the lock."""
-    return [Seen(**row) for row in await tx.fetch(_RECEIVED, user_id, message_ids, read)]
-
-
-async def channels_left(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
-    """The channels of messages that the user has received and whose channel they have left since."""
-    return [row["conversation_id"] for row in await tx.fetch(_LEFT, user_id, message_ids)]
-
-
-async def change_read(tx: Transaction, user_id: int, changes: dict[int, list[tuple[int, int]]], *, read: bool) -> None:
-    """Add ranges of numbers to the read sets of conversations, or take them out: one statement for all."""
-    sql = """
-    update read_state
-    set read = case when $4 then read + ranges::int8multirange else read - ranges::int8multirange end
-    from unnest($2::bigint[], $3::text[]) as changed(conversation_id, ranges)
-    where read_state.conversation_id = changed.conversation_id and read_state.user_id = $1
-    """
-    texts = ["{" + ",".join(f"[{low},{high})" for low, high in ranges) + "}" for ranges in changes.values()]
-    await tx.execute(sql, user_id, list(changes), texts, read)
+async def starred_messages(reader: Reader, user_id: int) -> list[int]:
+    """The messages a user starred, oldest first."""
+    sql = "select message_id from message_mark where user_id = $1 and flag = $2 order by message_id"
+    return [row["message_id"] for row in await reader.fetch(sql, user_id, STARRED)]
 
 
 async def newest_message_id(reader: Reader, user_id: int) -> int:

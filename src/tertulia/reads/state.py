@@ -28,3 +28,9 @@ async def unread_messages(reader: Reader, caller: Caller, wanted: Wanted, _setti
         else decode_settings(caller.realm_settings).empty_topic_display_name
     )
     return {"unread_msgs": group_unread(unread, caller.user_id, empty_topic=shown)}
+
+
+@provider("starred_messages")
+async def starred_messages(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    """What the caller starred."""
+    return {"starred_messages": await queries.starred_messages(reader, caller.user_id)}

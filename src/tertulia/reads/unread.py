@@ -1,11 +1,10 @@
 """`unread_msgs`: the unread messages of a user, grouped as clients want them (pure)."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 import msgspec
 
-from tertulia.reads.queries import Unread
+from tertulia.reads.model import Unread
 from tertulia.realms.limits import MAX_UNREAD_LISTED
 
 
@@ -45,26 +44,21 @@ class UnreadMessages(msgspec.Struct):
 
 def group_unread(unread: Sequence[Unread], user_id: int, *, empty_topic: str) -> UnreadMessages:
     """Group the newest unread messages; ids ascending everywhere. `empty_topic` is how the client names that one."""
-    direct: defaultdict[int, list[int]] = defaultdict(list)
-    groups: defaultdict[str, list[int]] = defaultdict(list)
-    topics: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
-    count = 0
-    for message in reversed(unread):
-        if message.participants is None:
-            topics[message.conversation_id, message.topic or empty_topic].append(message.id)
-            count += not message.is_muted
-            continue
-        count += 1
-        if len(message.participants) <= 2:
-            others = [other for other in message.participants if other != user_id]
-            direct[others[0] if others else user_id].append(message.id)
+    found = UnreadMessages(count=0, pms=[], huddles=[], streams=[], mentions=[], old_unreads_missing=False)
+    total = 0
+    for place in unread:
+        total += len(place.ids)
+        found.count += 0 if place.is_muted else len(place.ids)
+        found.mentions += place.mentions
+        if place.participants is None:
+            found.streams.append(UnreadTopic(place.conversation_id, place.topic or empty_topic, place.ids))
+        elif len(place.participants) <= 2:
+            other = next((other for other in place.participants if other != user_id), user_id)
+            found.pms.append(UnreadDirect(other, other, place.ids))
         else:
-            groups[",".join(map(str, message.participants))].append(message.id)
-    return UnreadMessages(
-        count=count,
-        pms=[UnreadDirect(other, other, ids) for other, ids in sorted(direct.items())],
-        huddles=[UnreadGroup(people, ids) for people, ids in sorted(groups.items())],
-        streams=[UnreadTopic(channel, topic, ids) for (channel, topic), ids in sorted(topics.items())],
-        mentions=[],
-        old_unreads_missing=len(unread) == MAX_UNREAD_LISTED,
-    )
+            found.huddles.append(UnreadGroup(",".join(map(str, place.participants)), place.ids))
+    found.pms.sort(key=lambda one: one.other_user_id)
+    found.huddles.sort(key=lambda one: one.user_ids_string)
+    found.mentions.sort()
+    found.old_unreads_missing = total >= MAX_UNREAD_LISTED
+    return found

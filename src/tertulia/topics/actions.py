@@ -63,10 +63,10 @@ async def set_policies(
 
 
 async def get_topic(tx: Transaction, channel_id: int, name: str) -> Topic:
-    """The topic of that name; made now, without messages, if there is none."""
+    """The topic of that name, which it keeps until the commit; made now, without messages, if there is none."""
     key = name_key_of(name)
     while True:
-        found = await queries.find_topic(tx, channel_id, key) or await queries.insert_topic(tx, channel_id, name, key)
+        found = await queries.hold_topic(tx, channel_id, key) or await queries.insert_topic(tx, channel_id, name, key)
         if found is not None:
             return found
 

@@ -56,6 +56,13 @@ async def find_topic(reader: Reader, channel_id: int, name_key: str) -> Topic | 
     return None if row is None else Topic(**row)
 
 
+async def hold_topic(tx: Transaction, channel_id: int, name_key: str) -> Topic | None:
+    """As `find_topic`; the topic keeps its name and stays until the commit."""
+    sql = f"select {_TOPIC} from topic where conversation_id = $1 and name_key = $2 for key share"
+    row = await tx.fetchrow(sql, channel_id, name_key)
+    return None if row is None else Topic(**row)
+
+
 async def insert_topic(tx: Transaction, channel_id: int, name: str, name_key: str) -> Topic | None:
     """A new topic without messages; None if somebody else has just made it."""
     # It waits for a writer of the same name, and never touches a row that is there: senders are not held up.
@@ -76,6 +83,7 @@ async def find_decided_topic(
     join channel on channel.id = topic.conversation_id
     where topic_policy.user_id = $1 and channel.realm_id = $2 and (channel.id = $3 or channel.name_key = $4)
       and topic.name_key = $5
+    for key share of topic
     """
     row = await tx.fetchrow(sql, user_id, realm_id, *channel, name_key)
     return None if row is None else Topic(**row)
