@@ -168,12 +168,12 @@ def test_starred_messages_are_in_the_state_oldest_first(newcomer: Speaker) -> No
 def test_one_event_tells_which_messages_were_starred(member: Speaker, other: Speaker) -> None:
     ids = [other.send([member.id]) for _ in range(3)]
     change(member, "starred", ids[:1])
-    with member.register(**TYPES) as queue, other.register(event_types=["message", "update_message_flags"]) as theirs:
+    types = ["message", "update_message_flags"]
+    with member.register(event_types=types) as queue, other.register(event_types=types) as theirs:
         change(member, "starred", ids[::-1])
         change(member, "starred", ids)
         change(member, "starred", ids[1:], "remove")
-        [added] = queue.poll()
-        [removed] = queue.poll()
+        added, removed = queue.so_far()
         assert theirs.so_far() == []
     expected = {"type": "update_message_flags", "flag": "starred", "all": False, "messages": ids[1:]}
     for event, op in ((added, "add"), (removed, "remove")):

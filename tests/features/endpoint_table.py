@@ -144,6 +144,9 @@ TABLE: dict[str, Row] = {
         ADMINISTRATORS, {"stream_id": "999999999", "topic_name": "x"}, "Invalid channel ID"
     ),
     "POST /messages/flags": Row(ANYBODY, {"messages": "[$message]", "op": "add", "flag": "read"}),
+    "POST /mark_all_as_read": Row(ANYBODY),
+    "POST /mark_stream_as_read": Row(ANYBODY, {"stream_id": "$channel"}),
+    "POST /mark_topic_as_read": Row(ANYBODY, {"stream_id": "$channel", "topic_name": "tea"}),
     # drafts, snippets, typing
     "GET /drafts": Row(HUMANS),
     "POST /drafts": Row(HUMANS, {"drafts": "[]"}),

@@ -64,6 +64,25 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Star:
+    """Put a star or another flag on messages, or take it off, counted as in Mark."""
+
+    flag: str
+    adds: bool
+    messages: frozenset[int]
+    process: int
+
+
+@dataclass(frozen=True)
+class ReadAll:
+    """Mark everything read, or a channel, or a topic of it."""
+
+    channel: int | None
+    topic: str | None
+    process: int
+
+
+@dataclass(frozen=True)
 class Decide:
     """Mute, unmute or follow a topic, or forget it."""
 
@@ -164,6 +183,8 @@ Act = (
     | Say
     | Whisper
     | Mark
+    | Star
+    | ReadAll
     | Decide
     | Join
     | Leave
@@ -314,10 +335,8 @@ class Realm:
                 return await self.send(person, act, {"type": "channel", "to": to, "topic": act.topic})
             case Whisper():
                 return await self.send(person, act, {"type": "direct", "to": _json(self._ids(act.to))})
-            case Mark():
-                return await self.mark(person, act)
-            case Decide():
-                return await self.decide(person, act)
+            case Mark() | Star() | ReadAll() | Decide():
+                return await self.change_own(person, act)
             case Join() | Leave():
                 return await self.change_subscriptions(person, act)
             case Found():
@@ -375,12 +394,36 @@ class Realm:
             self.sent.append(Sent(body["id"], asked, time.monotonic()))
         return str(body)
 
+    async def change_own(self, person: Person, act: Mark | Star | ReadAll | Decide) -> str:
+        match act:
+            case Mark():
+                return await self.mark(person, act)
+            case Star():
+                ids, op = self._newest(act.messages), "add" if act.adds else "remove"
+                data = {"messages": _json(ids), "op": op, "flag": act.flag}
+                return str(await self.call(person, act.process, "POST", "messages/flags", data))
+            case ReadAll():
+                return await self.read_all(person, act)
+            case Decide():
+                return await self.decide(person, act)
+
     async def mark(self, person: Person, act: Mark) -> str:
-        newest = [sent.id for sent in self.sent][::-1]
-        ids = [newest[number] for number in act.messages if number < len(newest)]
-        data = {"messages": _json(ids), "op": "add" if act.read else "remove", "flag": "read"}
+        data = {"messages": _json(self._newest(act.messages)), "op": "add" if act.read else "remove", "flag": "read"}
         body = await self.call(person, act.process, "POST", "messages/flags", data)
         return str(body.get("messages", body))
+
+    def _newest(self, numbers: Iterable[int]) -> list[int]:
+        newest = [sent.id for sent in self.sent][::-1]
+        return [newest[number] for number in numbers if number < len(newest)]
+
+    async def read_all(self, person: Person, act: ReadAll) -> str:
+        if act.channel is None:
+            return str(await self.call(person, act.process, "POST", "mark_all_as_read", {}))
+        data: Json = {"stream_id": self.channels[self._channel_names([act.channel])[0]]}
+        if act.topic is None:
+            return str(await self.call(person, act.process, "POST", "mark_stream_as_read", data))
+        data["topic_name"] = act.topic
+        return str(await self.call(person, act.process, "POST", "mark_topic_as_read", data))
 
     async def decide(self, person: Person, act: Decide) -> str:
         channel = self.channels[self._channel_names([act.channel])[0]]

@@ -42,8 +42,10 @@ class ModelState:
         self.muted_topics: list[list[Any]] = registered["muted_topics"]
         self.max_message_id: int = registered["max_message_id"]
         self.unread = unread_of(registered["unread_msgs"])
-        if registered["unread_msgs"]["count"] != len(self.unread):
-            raise Mismatch(f"unread_msgs counts {registered['unread_msgs']['count']} of {len(self.unread)} messages")
+        self.starred = dict.fromkeys(registered["starred_messages"], True)
+        counted = sum(not self._is_muted(where) for where in self.unread.values())
+        if registered["unread_msgs"]["count"] != counted:
+            raise Mismatch(f"unread_msgs counts {registered['unread_msgs']['count']}, not {counted} of {self.unread}")
 
     def apply(self, event: Json) -> None:
         """Take one event."""
@@ -53,7 +55,16 @@ class ModelState:
     def differences(self, other: "ModelState") -> list[str]:
         """What the other one says differently, in words; empty if they agree."""
         found: list[str] = []
-        for name in ("subscriptions", "unsubscribed", "never_subscribed", "users", "groups", "unread", "policies"):
+        for name in (
+            "subscriptions",
+            "unsubscribed",
+            "never_subscribed",
+            "users",
+            "groups",
+            "unread",
+            "starred",
+            "policies",
+        ):
             found += _compare(name, getattr(self, name), getattr(other, name))
         # The older list has only what is in sight, and nobody is told that it changed when they come or go.
         ours, theirs = (sorted(one for one in state.muted_topics if one[0] in self._open) for state in (self, other))
@@ -81,15 +92,30 @@ class ModelState:
         if "read" not in event["flags"]:
             self._add_unread(number, where)
 
+    def _is_muted(self, where: Where) -> bool:
+        if where.kind != "topic":
+            return False
+        policy = self.policies.get(where.key, {}).get("visibility_policy")
+        return policy == 1 or (self.subscriptions[where.key[0]]["is_muted"] and policy not in (2, 3))
+
     def _update_message_flags(self, event: Json) -> None:
-        if event["flag"] != "read" or event["all"] or not event["messages"]:
-            raise Mismatch(f"not a change of what is read: {event}")
+        if event["all"] == bool(event["messages"]) or (event["all"] and event["flag"] != "read"):
+            raise Mismatch(f"not a change of flags: {event}")
+        if event["all"]:
+            self.unread.clear()
+        if event["flag"] == "starred":
+            _toggle(self.starred, event["messages"], adds=event["op"] == "add")
+        if event["flag"] != "read":
+            return
         for number in event["messages"]:
             if event["op"] == "add":
                 if self.unread.pop(number, None) is None:
                     raise Mismatch(f"message {number} became read and was not unread")
             else:
-                self._add_unread(number, self._detailed(event["message_details"][str(number)]))
+                details = event["message_details"][str(number)]
+                self._add_unread(number, where := self._detailed(details))
+                if details.get("unmuted_stream_msg", True) == self._is_muted(where):
+                    raise Mismatch(f"message {number} is muted or not, but: {event}")
 
     def _user_topic(self, event: Json) -> None:
         said = {key: value for key, value in event.items() if key not in ("id", "type")}
@@ -228,6 +254,16 @@ def _change(group: Json, key: str, ids: list[int], *, adds: bool) -> None:
     if not changed or (had & changed if adds else changed - had):
         raise Mismatch(f"{key} of group {group['id']} were {had}: {changed} cannot {'come' if adds else 'go'}")
     group[key] = sorted(had | changed if adds else had - changed)
+
+
+def _toggle(flagged: dict[int, bool], ids: list[int], *, adds: bool) -> None:
+    for number in ids:
+        if (number in flagged) == adds:
+            raise Mismatch(f"message {number} has the flag already, or not: {ids}")
+        if adds:
+            flagged[number] = True
+        else:
+            del flagged[number]
 
 
 def unread_of(bundle: Json) -> dict[int, Where]:

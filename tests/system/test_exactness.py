@@ -29,10 +29,12 @@ from tests.system.histories import (
     Leave,
     Mark,
     Poll,
+    ReadAll,
     Register,
     Regroup,
     Rename,
     Say,
+    Star,
     Whisper,
     World,
 )
@@ -53,6 +55,8 @@ _some_people = st.frozensets(st.integers(0, PEOPLE - 1), min_size=1, max_size=PE
 _read = st.sampled_from([None, True, False])
 _register = st.builds(Register, _process, st.sampled_from([False, False, True]), st.sampled_from([True, True, False]))
 _say = st.builds(Say, _channel, st.sampled_from(["", "", "tea", "Tea"]), _read, _process)
+_topic = st.sampled_from(["", "tea", "TEA"])
+_flag = st.sampled_from(["starred", "starred", "collapsed"])
 _poll = st.builds(Poll, st.integers(0, 3), _process, st.booleans())
 _acts: st.SearchStrategy[Act] = st.one_of(
     _say,
@@ -61,6 +65,8 @@ _acts: st.SearchStrategy[Act] = st.one_of(
     st.builds(Whisper, _some_people, _read, _process),
     st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
     st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
+    st.builds(Star, _flag, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
+    st.builds(ReadAll, st.none() | _channel, st.none() | _topic, _process),
     st.builds(Decide, _channel, st.sampled_from(["", "tea", "Tea", "cake"]), st.integers(0, 3), _process),
     st.builds(Join, _some_channels, _process),
     st.builds(Leave, _some_channels, _process),
