@@ -32,6 +32,8 @@ import tertulia.mutes.routes
 import tertulia.preferences.routes
 import tertulia.presence.routes
 import tertulia.profiles.routes
+import tertulia.reads.routes
+import tertulia.realms.domain_routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes
@@ -100,6 +102,7 @@ log = structlog.get_logger()
 ROUTES = (
     tertulia.realms.routes,
     tertulia.realms.settings_routes,
+    tertulia.realms.domain_routes,
     tertulia.groups.routes,
     tertulia.users.routes,
     tertulia.logins.routes,
@@ -129,6 +132,7 @@ ROUTES = (
 STATE = (
     realms_state.version,
     realms_state.realm,
+    realms_state.realm_domains,
     groups_state.realm_user_groups,
     bots_state.bot_domain,
     bots_state.realm_bots,

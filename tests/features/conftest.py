@@ -7,7 +7,7 @@ import pytest
 
 from tests.features.realm import Realm
 from tests.features.stage import Backstage, Stage, Web
-from tests.server import Server
+from tests.server import OwnServer, Server
 
 HEARTBEAT_SECONDS = 0.5
 
@@ -59,3 +59,10 @@ def passing_web(server: Server, folder: Path) -> Iterator[Web]:
         yield web.wait()
     finally:
         web.kill()
+
+
+@pytest.fixture
+def folder_of_mails(server: Server) -> Path:
+    if not isinstance(server, OwnServer):
+        pytest.skip("mails can be read only where the server runs")
+    return server.folder / "data" / "mail"

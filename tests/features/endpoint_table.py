@@ -44,6 +44,10 @@ TABLE: dict[str, Row] = {
     # realms
     "GET /server_settings": Row(EVERYBODY),
     "PATCH /realm": Row(ADMINISTRATORS, {"send_welcome_emails": "true"}),
+    "GET /realm/domains": Row(ANYBODY),
+    "POST /realm/domains": Row(OWNERS, {"domain": "$unique_word.example.com", "allow_subdomains": "true"}),
+    "PATCH /realm/domains/{domain}": Row(OWNERS, {"domain": "none", "allow_subdomains": "true"}, "not a part"),
+    "DELETE /realm/domains/{domain}": Row(OWNERS, {"domain": "none"}, "not a part"),
     # groups
     "GET /user_groups": Row(MEMBERS),
     "POST /user_groups/create": Row("++++-g+uuuu", {"name": "$unique", "description": "", "members": "[]"}),
@@ -76,6 +80,9 @@ TABLE: dict[str, Row] = {
     "POST outside /accounts/password/reset/confirm": Row(
         EVERYBODY, {"token": "x", "new_password": "y"}, "no longer good"
     ),
+    "POST /accounts/email/confirm": Row(EVERYBODY, {"token": "x"}, "no longer good"),
+    "GET outside /accounts/email/confirm/{token}": Row(EVERYBODY, {"token": "x"}),
+    "POST outside /accounts/email/confirm": Row(EVERYBODY, {"token": "x"}, "no longer good"),
     "POST /sessions": Row(EVERYBODY, {"username": "nobody", "password": "x"}, "valid email"),
     "GET /sessions/current": Row("u" * 11),
     "DELETE /sessions/current": Row(HUMANS, {}, "not by a browser"),

@@ -1,13 +1,10 @@
 """A forgotten password: by a mail, and by the command line."""
 
-import email
 import os
 import re
 import subprocess
 import sys
-import time
 from email.message import EmailMessage
-from email.policy import default
 from pathlib import Path
 from urllib.parse import urljoin
 
@@ -16,19 +13,13 @@ import pytest
 
 from tertulia.kernel.db import Transaction
 from tertulia.users.actions import create_api_key, create_user
+from tests.features.mails import mails_to
 from tests.features.stage import Stage, Web
 from tests.server import MEMBER, OwnServer, Server, User
 from tests.talk import Speaker, check_error, check_success, unique
 
 OLD = "violet anchors drift slowly"
 NEW = "seven copper kettles sing"
-
-
-@pytest.fixture
-def folder_of_mails(server: Server) -> Path:
-    if not isinstance(server, OwnServer):
-        pytest.skip("mails can be read only where the server runs")
-    return server.folder / "data" / "mail"
 
 
 @pytest.fixture
@@ -60,17 +51,6 @@ def confirm(nobody: Speaker, token: str, password: str = NEW) -> httpx.Response:
     return nobody.request("POST", "accounts/password/reset/confirm", token=token, new_password=password)
 
 
-def mails_to(folder: Path, user: User, count: int = 1) -> list[EmailMessage]:
-    """The mails to somebody, when so many have come; oldest first."""
-    deadline = time.monotonic() + 20
-    while True:
-        files = sorted(folder.glob(f"*{user.email}.eml"), key=lambda file: file.stat().st_mtime_ns)
-        if len(files) >= count:
-            return [email.message_from_bytes(file.read_bytes(), policy=default) for file in files]
-        assert time.monotonic() < deadline, "the mail did not come"
-        time.sleep(0.05)
-
-
 def token_in(message: EmailMessage) -> str:
     found = re.search(r"http://\S+/accounts/password/reset/(\S+)", message.get_content())
     assert found is not None
@@ -86,7 +66,7 @@ def test_a_mail_brings_a_token_that_sets_a_new_password_and_ends_all_that_the_ol
     stage.sql(session, os.urandom(32), user.user_id)
     for _ in range(2):
         nobody.post("accounts/password/reset", email=user.email.upper())
-    first, second = (token_in(mail) for mail in mails_to(folder_of_mails, user, 2))
+    first, second = (token_in(mail) for mail in mails_to(folder_of_mails, user.email, 2))
     assert min(len(first), len(second)) >= 32
     assert nobody.http.get("users/me", auth=(user.email, user.api_key)).status_code == 200
     check_success(confirm(nobody, second))
@@ -100,7 +80,7 @@ def test_a_mail_brings_a_token_that_sets_a_new_password_and_ends_all_that_the_ol
 
 def test_the_mail_says_where_and_for_how_long(nobody: Speaker, user: User, folder_of_mails: Path) -> None:
     nobody.post("accounts/password/reset", email=user.email)
-    [mail] = mails_to(folder_of_mails, user)
+    [mail] = mails_to(folder_of_mails, user.email)
     text = mail.get_content()
     assert mail["To"] == user.email
     assert "Café Tertulia" in mail["Subject"]
@@ -132,7 +112,7 @@ def test_a_token_is_stored_as_a_digest_and_not_good_after_a_day_nor_for_another_
     tokens = []
     for user in (late, moved, off):
         nobody.post("accounts/password/reset", email=user.email)
-        [mail] = mails_to(folder_of_mails, user)
+        [mail] = mails_to(folder_of_mails, user.email)
         tokens.append(token_in(mail))
     assert stage.sql("select count(*) from password_reset where digest = %s", tokens[0].encode()[:32]) == [(0,)]
     _, subdomain = stage.realm()
@@ -147,7 +127,7 @@ def test_a_weak_password_is_refused_and_the_token_stays_good(
     nobody: Speaker, user: User, folder_of_mails: Path
 ) -> None:
     nobody.post("accounts/password/reset", email=user.email)
-    [mail] = mails_to(folder_of_mails, user)
+    [mail] = mails_to(folder_of_mails, user.email)
     token = token_in(mail)
     for weak in ("", "short", "password1", "12345678", "aaaaaaaaaa", "x" * 101, "A Person", user.email):
         check_error(confirm(nobody, token, weak))
@@ -156,7 +136,7 @@ def test_a_weak_password_is_refused_and_the_token_stays_good(
 
 def test_a_token_is_used_once_however_many_try_at_once(nobody: Speaker, user: User, folder_of_mails: Path) -> None:
     nobody.post("accounts/password/reset", email=user.email)
-    [mail] = mails_to(folder_of_mails, user)
+    [mail] = mails_to(folder_of_mails, user.email)
     fields = {"token": token_in(mail), "new_password": NEW}
     tries = [nobody.later("POST", "accounts/password/reset/confirm", **fields) for _ in range(5)]
     assert sorted(reply.result(60).status_code for reply in tries) == [200, 400, 400, 400, 400]
@@ -164,7 +144,7 @@ def test_a_token_is_used_once_however_many_try_at_once(nobody: Speaker, user: Us
 
 def test_the_link_leads_to_a_form_that_needs_no_script(nobody: Speaker, user: User, folder_of_mails: Path) -> None:
     nobody.post("accounts/password/reset", email=user.email)
-    [mail] = mails_to(folder_of_mails, user)
+    [mail] = mails_to(folder_of_mails, user.email)
     url = re.search(r"http://\S+", mail.get_content())
     assert url is not None
     page = nobody.http.get(url[0])

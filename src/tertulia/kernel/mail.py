@@ -45,6 +45,11 @@ async def queue_mail(tx: Transaction, recipient: str | None, subject: str, body:
     await tx.execute("insert into mail_outbox (recipient, subject, body) values ($1, $2, $3)", recipient, subject, body)
 
 
+def one_line(text: str) -> str:
+    """A text as it may stand in a subject."""
+    return " ".join(text.split())
+
+
 class Refused(Exception):
     """The mail will not be accepted, however often it is tried."""
 

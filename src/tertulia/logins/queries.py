@@ -219,9 +219,54 @@ async def use_reset(tx: Transaction, realm_id: int, digest: bytes) -> int | None
     return user_id
 
 
-async def delete_old_resets(tx: Transaction) -> int:
+async def delete_old_tokens(tx: Transaction) -> int:
     """Forget tokens that are good for nothing."""
-    return int((await tx.execute("delete from password_reset where expires < now()")).split()[-1])
+    sql = """
+    with wishes as (delete from email_change where expires < now() returning 1),
+    resets as (delete from password_reset where expires < now() returning 1)
+    select (select count(*) from wishes) + (select count(*) from resets)
+    """
+    return int(await tx.fetchval(sql))
+
+
+# Changes of address
+
+
+class EmailWish(msgspec.Struct, frozen=True):
+    """A change of address that waits to be confirmed."""
+
+    user_id: int
+    old_email_key: str
+    new_email: str
+
+
+async def find_holder(reader: Reader, realm_id: int, email_key: str) -> int | None:
+    """Whose address that is, bots included."""
+    sql = "select id from account where realm_id = $1 and email_key = $2"
+    found: int | None = await reader.fetchval(sql, realm_id, email_key)
+    return found
+
+
+async def put_email_change(tx: Transaction, wish: EmailWish, digest: bytes, seconds: int) -> None:
+    """Remember a wish, in place of an earlier one."""
+    sql = """
+    insert into email_change (user_id, old_email_key, new_email, digest, expires)
+    values ($1, $2, $3, $4, now() + make_interval(secs => $5))
+    on conflict (user_id) do update set old_email_key = excluded.old_email_key, new_email = excluded.new_email,
+        digest = excluded.digest, expires = excluded.expires
+    """
+    await tx.execute(sql, wish.user_id, wish.old_email_key, wish.new_email, digest, seconds)
+
+
+async def use_email_change(tx: Transaction, realm_id: int, digest: bytes) -> EmailWish | None:
+    """Use a token up; what was wished, if it is good."""
+    sql = """
+    delete from email_change using account
+    where digest = $2 and expires > now() and account.id = email_change.user_id and account.realm_id = $1
+    returning user_id, old_email_key, new_email
+    """
+    row = await tx.fetchrow(sql, realm_id, digest)
+    return EmailWish(**row) if row else None
 
 
 # People of the directory

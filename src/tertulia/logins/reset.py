@@ -11,7 +11,7 @@ import structlog
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
-from tertulia.kernel.mail import queue_mail
+from tertulia.kernel.mail import one_line, queue_mail
 from tertulia.logins import queries
 from tertulia.logins.queries import Account
 from tertulia.realms.queries import Realm
@@ -44,7 +44,7 @@ async def ask_for_reset(tx: Transaction, realm: Realm, email: str, url: str) -> 
     email_key = email_key_of(account.email)
     await queries.insert_reset(tx, account.id, email_key, digest_of_key(token), VALID_SECONDS)
     body = _MAIL.format(name=account.full_name, realm=realm.name, url=f"{url}/{token}")
-    await queue_mail(tx, account.email, f"Your password at {_one_line(realm.name)}", body)
+    await queue_mail(tx, account.email, f"Your password at {one_line(realm.name)}", body)
 
 
 async def use_token(database: Database, realm: Realm, token: str, password: str) -> None:
@@ -88,13 +88,9 @@ async def reset_by_hand(tx: Transaction, realm_id: int, email: str, password: st
 async def forget_old_tokens(database: Database) -> int:
     """Delete tokens that are good for nothing; how many."""
     async with database.transaction() as tx:
-        return await queries.delete_old_resets(tx)
+        return await queries.delete_old_tokens(tx)
 
 
 def _may_reset(account: Account) -> bool:
     """People of the directory have their password there: one here would outlive their account there."""
     return account.is_active and not account.is_in_directory
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -10,7 +10,7 @@ from tertulia.kernel.endpoint import Call, Reply, delete, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import RateLimits, parse_rates
 from tertulia.kernel.settings import Settings
-from tertulia.logins import keys, page, queries, reset
+from tertulia.logins import email_change, keys, page, queries, reset
 from tertulia.logins.login import PasswordLogin, check_login_allowed
 from tertulia.realms.queries import Realm
 from tertulia.realms.routes import get_realm_of, realm_url
@@ -113,6 +113,30 @@ async def use_password_form(call: Call, database: Database, *, token: Token, new
     except Refusal as refusal:
         return page.told("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
     return page.told("Your new password is set", "Now log in with it, on all your devices.")
+
+
+@post("/accounts/email/confirm")
+async def confirm_email_change(call: Call, database: Database, *, token: Token) -> None:
+    """Use a new email address, with the token from the mail that was sent there."""
+    realm = await _realm_of(call, database)
+    async with database.transaction() as tx:
+        await email_change.confirm_change(tx, realm, token)
+
+
+@get("/accounts/email/confirm/{token}", prefix="", listed=False)
+async def show_email_button(call: Call, database: Database, *, token: str) -> Reply:
+    """The page behind the link in the mail. It does not say whether the token is good."""
+    return page.confirmation((await _realm_of(call, database)).name, token)
+
+
+@post("/accounts/email/confirm", prefix="", listed=False)
+async def use_email_button(call: Call, database: Database, *, token: Token) -> Reply:
+    """As the endpoint of the API, with an answer for people."""
+    try:
+        await confirm_email_change(call, database, token=token)
+    except Refusal as refusal:
+        return page.told("Your address is as it was", refusal.msg, refusal.status)
+    return page.told("Your new address is set", "Log in with it from now on, on all your devices.")
 
 
 async def _realm_of(call: Call, database: Database) -> Realm:

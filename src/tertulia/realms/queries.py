@@ -84,3 +84,40 @@ async def insert_notification_bot(tx: Transaction, realm_id: int) -> None:
     values ($1, $2, $2, 'Notification Bot', 1, 'notification')
     """
     await tx.execute(sql, realm_id, NOTIFICATION_BOT_EMAIL)
+
+
+# Domains
+
+
+async def address_rules(reader: Reader, realm_id: int) -> tuple[bytes, list[tuple[str, bool]]]:
+    """The settings of a realm, and its domains with whether what is below them counts."""
+    sql = """
+    select settings::text::bytea as settings, array(
+        select row(domain, allow_subdomains) from realm_domain where realm_id = $1 order by id
+    ) as domains from realm where id = $1
+    """
+    row = await reader.fetchrow(sql, realm_id)
+    assert row is not None
+    return row["settings"], [tuple(domain) for domain in row["domains"]]
+
+
+async def insert_domain(tx: Transaction, realm_id: int, domain: str, *, allow_subdomains: bool) -> int | None:
+    """A new domain's number; None if the realm has it."""
+    sql = """
+    insert into realm_domain (realm_id, domain, allow_subdomains) values ($1, $2, $3)
+    on conflict do nothing returning id
+    """
+    found: int | None = await tx.fetchval(sql, realm_id, domain, allow_subdomains)
+    return found
+
+
+async def update_domain(tx: Transaction, realm_id: int, domain: str, *, allow_subdomains: bool) -> None:
+    """Whether what is below a domain counts."""
+    sql = "update realm_domain set allow_subdomains = $3 where realm_id = $1 and domain = $2"
+    await tx.execute(sql, realm_id, domain, allow_subdomains)
+
+
+async def delete_domain(tx: Transaction, realm_id: int, domain: str) -> bool:
+    """Forget a domain; whether the realm had it."""
+    sql = "delete from realm_domain where realm_id = $1 and domain = $2 returning true"
+    return bool(await tx.fetchval(sql, realm_id, domain))

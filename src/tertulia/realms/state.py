@@ -12,6 +12,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.realms import limits, queries
 from tertulia.realms.aliases import with_aliases
 from tertulia.realms.changes import OLD_NAMES
+from tertulia.realms.domains import domains_of
 from tertulia.realms.routes import ICON, version_keys
 from tertulia.realms.settings import RealmSettings, decode_settings
 
@@ -87,3 +88,9 @@ async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Setti
         | {"development_environment": settings.development}
         | prefixed
     )
+
+
+@provider("realm_domains")
+async def realm_domains(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    """Where the addresses of people are."""
+    return {"realm_domains": await domains_of(reader, caller.realm_id)}

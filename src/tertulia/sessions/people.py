@@ -12,6 +12,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.logins.login import check_active
 from tertulia.logins.names import presentable_name
 from tertulia.logins.queries import Account, find_account, get_account
+from tertulia.realms.domains import check_address_allowed
 from tertulia.realms.queries import Realm
 from tertulia.realms.settings import decode_settings
 from tertulia.sessions import queries
@@ -55,8 +56,12 @@ async def _find_by_address(tx: Transaction, realm: Realm, person: Identity) -> A
 
 async def _make(tx: Transaction, realm: Realm, person: Identity) -> Account:
     rules = decode_settings(realm.settings)
-    if rules.invite_required or rules.emails_restricted_to_domains:
+    if rules.invite_required:
         raise Refusal("You have no account here, and need an invitation to get one.", status=403)
+    try:
+        await check_address_allowed(tx, realm.id, person.email)
+    except Refusal as refusal:
+        raise Refusal(refusal.msg, status=403) from refusal
     name = presentable_name(person.full_name) or presentable_name(person.email.partition("@")[0]) or "Somebody"
     if rules.require_unique_names and await has_namesake(tx, realm.id, name_key_of(name), None):
         raise Refusal("Somebody here has your name already, and names are unique in this organization.", status=403)

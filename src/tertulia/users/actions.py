@@ -3,11 +3,13 @@
 import asyncpg
 import msgspec
 
+from tertulia.events.record import Audience
 from tertulia.groups.actions import tell_role_change
 from tertulia.kernel.auth import EVERYONE, Caller, Role, fake_email
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key, new_api_key
+from tertulia.realms.domains import check_address_allowed
 from tertulia.realms.settings import decode_settings
 from tertulia.users import events, queries
 from tertulia.users.model import Account
@@ -74,7 +76,7 @@ async def change_user(tx: Transaction, caller: Caller, user_id: int, changes: Ch
     if role != target.role:
         check_role_change(actor, target, role, held.values())
     name = await _new_name(tx, caller, target, changes.full_name)
-    email = await _new_email(actor, target, changes.email)
+    email = await _new_email(tx, caller.realm_id, actor, target, changes.email)
     if (name, role, email) == (target.full_name, target.role, target.email):
         return
     try:
@@ -101,13 +103,15 @@ async def check_name_free(tx: Transaction, caller: Caller, name: str, user_id: i
         raise Refusal("Unique names required in this organization.")
 
 
-async def _new_email(actor: Account, target: Account, wanted: str | None) -> str:
+async def _new_email(tx: Transaction, realm_id: int, actor: Account, target: Account, wanted: str | None) -> str:
     """Whoever controls the address controls the account, so only owners may change that of somebody else."""
     if wanted is None or wanted.strip() == target.email:
         return target.email
     check_is_owner(actor)
     if not is_email(wanted.strip()):
         raise Refusal("That is not an email address.")
+    if not target.is_bot:
+        await check_address_allowed(tx, realm_id, wanted)
     return wanted.strip()
 
 
@@ -117,15 +121,20 @@ async def _tell(tx: Transaction, caller: Caller, target: Account, name: str, rol
     if name != target.full_name:
         tx.emit(realm_id, events.updated(to, user_id, full_name=name))
     if email != target.email:
-        visibility = EVERYONE if target.is_bot else target.email_visibility
-        tx.emit(realm_id, events.address_changed(to, user_id, email, visibility))
-        if visibility == EVERYONE:
-            tx.emit(realm_id, events.updated(to, user_id, new_email=email))
+        tell_address(tx, realm_id, to, target, email)
     if role != target.role:
         # Another role sees other things: the user's own queues end, and their clients ask for the state again.
         tx.emit(realm_id, events.updated(to, user_id, ends=(user_id,), role=role))
         if target.is_active:
             await tell_role_change(tx, realm_id, user_id, target.role, role)
+
+
+def tell_address(tx: Transaction, realm_id: int, to: Audience, target: Account, email: str) -> None:
+    """Tell of a new address, after it was stored."""
+    visibility = EVERYONE if target.is_bot else target.email_visibility
+    tx.emit(realm_id, events.address_changed(to, target.id, email, visibility))
+    if visibility == EVERYONE:
+        tx.emit(realm_id, events.updated(to, target.id, new_email=email))
 
 
 async def tell_visibility(tx: Transaction, caller: Caller, old: int, new: int) -> None:

@@ -286,6 +286,11 @@ async def update_user(tx: Transaction, user_id: int, full_name: str, role: int, 
     await tx.execute(sql, user_id, full_name, role, email, email_key_of(email))
 
 
+async def set_email(tx: Transaction, user_id: int, email: str) -> None:
+    """Write a new address."""
+    await tx.execute("update account set email = $2, email_key = $3 where id = $1", user_id, email, email_key_of(email))
+
+
 async def set_active(tx: Transaction, user_ids: Sequence[int], *, active: bool) -> None:
     """Turn accounts on or off; nobody stays logged in a browser who is off."""
     sql = """

@@ -11,6 +11,7 @@ from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.kernel.reply import success_body
 from tertulia.kernel.settings import Settings
 from tertulia.reads.queries import newest_message_id
+from tertulia.realms.domains import check_address_allowed
 from tertulia.realms.routes import get_realm_of
 from tertulia.realms.settings import decode_settings
 from tertulia.users import actions, coming_and_going, queries
@@ -142,6 +143,7 @@ async def create_user(caller: Administrator, tx: Transaction, *, email: str, pas
     """Make an account, as an administrator."""
     await check_strength(password, email, full_name)
     check_not_fake(email, caller)
+    await check_address_allowed(tx, caller.realm_id, email)
     await actions.check_name_free(tx, caller, full_name)
     return Created(await actions.create_user(tx, caller.realm_id, email, full_name, password=password))
 
