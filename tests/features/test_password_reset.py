@@ -15,7 +15,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.users.actions import create_api_key, create_user
 from tests.features.mails import mails_to
 from tests.features.stage import Stage, Web
-from tests.server import MEMBER, OwnServer, Server, User
+from tests.server import MEMBER, Server, User
 from tests.talk import Speaker, check_error, check_success, unique
 
 OLD = "violet anchors drift slowly"
