@@ -32,7 +32,6 @@ import tertulia.mutes.routes
 import tertulia.preferences.routes
 import tertulia.presence.routes
 import tertulia.profiles.routes
-import tertulia.reads.routes
 import tertulia.realms.domain_routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
