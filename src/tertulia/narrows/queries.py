@@ -120,3 +120,11 @@ async def estimate_hits(reader: Reader, words: Sequence[str]) -> tuple[int, int]
     row = await reader.fetchrow("select hits, total from search_estimate($1::text[])", words)
     assert row is not None
     return row["hits"], row["total"]
+
+
+async def stems_of(reader: Reader, words: Sequence[str]) -> dict[str, list[str]]:
+    """What a search knows words by; nothing for stop words."""
+    sql = """
+    select word, tsvector_to_array(to_tsvector(search_language(), word)) as stems from unnest($1::text[]) as word
+    """
+    return {row["word"]: row["stems"] for row in await reader.fetch(sql, words)}
