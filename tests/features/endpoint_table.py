@@ -143,6 +143,7 @@ TABLE: dict[str, Row] = {
     # messages
     "POST /messages": Row(SENDERS, {"type": "direct", "to": "[$bystander]", "content": "Hello"}),
     "GET /messages": Row(ANYBODY, {"anchor": "newest"}),
+    "GET /messages/matches_narrow": Row(ANYBODY, {"msg_ids": "[$message]", "narrow": "[]"}),
     "GET /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}),
     "PATCH /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}, "nothing to change"),
     "DELETE /messages/{message_id}": Row(ANYBODY, {"message_id": "1"}, "Invalid message"),

@@ -4,6 +4,8 @@ from typing import Literal
 
 import msgspec
 
+from tertulia.markup import TopicLink
+
 
 class Person(msgspec.Struct, frozen=True):
     """A participant of a direct conversation, as `display_recipient` lists them."""
@@ -74,6 +76,25 @@ class EditEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stream: int | msgspec.UnsetType = msgspec.UNSET
 
 
+class ReactionRecord(msgspec.Struct, frozen=True):
+    """A reaction, as messages show it."""
+
+    emoji_name: str
+    emoji_code: str
+    reaction_type: str
+    user_id: int
+
+
+class SubmessageRecord(msgspec.Struct, frozen=True):
+    """What people did with a widget."""
+
+    id: int
+    message_id: int
+    sender_id: int
+    msg_type: str
+    content: str
+
+
 class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
     """A message as the API shows it."""
 
@@ -91,12 +112,14 @@ class MessageRecord(msgspec.Struct, frozen=True, kw_only=True):
     display_recipient: str | tuple[Person, ...]
     recipient_id: int
     subject: str
-    topic_links: tuple[()] = ()
+    topic_links: tuple[TopicLink, ...] = ()
     timestamp: int
     is_me_message: bool
-    reactions: tuple[()] = ()
-    submessages: tuple[()] = ()
+    reactions: tuple[ReactionRecord, ...] = ()
+    submessages: tuple[SubmessageRecord, ...] = ()
     last_edit_timestamp: int | msgspec.UnsetType = msgspec.UNSET
     last_moved_timestamp: int | msgspec.UnsetType = msgspec.UNSET
     edit_history: list[EditEntry] | msgspec.UnsetType = msgspec.UNSET
     flags: list[str] | msgspec.UnsetType = msgspec.UNSET
+    match_content: str | msgspec.UnsetType = msgspec.UNSET
+    match_subject: str | msgspec.UnsetType = msgspec.UNSET

@@ -6,16 +6,17 @@ import msgspec
 
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Reader
-from tertulia.kernel.endpoint import get
+from tertulia.kernel.endpoint import Call, get
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.access import access_message
-from tertulia.messages.fetch import Fetched, fetch, fetch_these
-from tertulia.messages.load import Look, load
+from tertulia.messages.fetch import Fetched, Match, fetch, fetch_these, find_matches
+from tertulia.messages.load import EXTRA_EMOJI_TYPE, Look, load
 from tertulia.messages.model import MessageRecord
 from tertulia.messages.windows import Window
 from tertulia.narrows.terms import Narrow
 from tertulia.realms.limits import MAX_FETCHED_MESSAGES
 
+OLD_EXTRA_EMOJI_TYPE = "zulip_extra_emoji"
 Count = Annotated[int, msgspec.Meta(ge=0)]
 MessageIds = Annotated[list[int], msgspec.Meta(max_length=MAX_FETCHED_MESSAGES)]
 
@@ -30,6 +31,7 @@ class OneMessage(msgspec.Struct):
 @get("/messages")
 async def get_messages(
     caller: Person,
+    call: Call,
     reader: Reader,
     *,
     anchor: str | None = None,
@@ -47,7 +49,7 @@ async def get_messages(
     """Fetch messages around an anchor (a message ID, `newest`, `oldest`, `first_unread`, or `date` with `anchor_date`),
     or those with given IDs.
     """
-    look = Look(apply_markdown, allow_empty_topic_name)
+    look = look_of(call, apply_markdown=apply_markdown, allow_empty_topic_name=allow_empty_topic_name)
     if message_ids is not None:
         of_windows = (anchor, num_before, num_after, include_anchor, use_first_unread_anchor)
         if any(value is not None for value in of_windows):
@@ -61,9 +63,22 @@ async def get_messages(
     return await fetch(reader, caller, narrow or [], window, look)
 
 
+class Matched(msgspec.Struct):
+    """The answer of GET /messages/matches_narrow."""
+
+    messages: dict[str, Match]
+
+
+@get("/messages/matches_narrow")
+async def get_matches(caller: Person, reader: Reader, *, msg_ids: MessageIds, narrow: Narrow) -> Matched:
+    """Which of the given messages match a narrow; those that do not, or that you did not receive, are left out."""
+    return Matched(await find_matches(reader, caller, narrow, msg_ids))
+
+
 @get("/messages/{message_id}")
 async def get_message(
     caller: Person,
+    call: Call,
     reader: Reader,
     *,
     message_id: int,
@@ -72,8 +87,19 @@ async def get_message(
 ) -> OneMessage:
     """One message. `raw_content` is its text as it was written."""
     reached = await access_message(reader, caller, message_id)
-    [message] = await load(reader, caller, [message_id], Look(apply_markdown, allow_empty_topic_name))
+    look = look_of(call, apply_markdown=apply_markdown, allow_empty_topic_name=allow_empty_topic_name)
+    [message] = await load(reader, caller, [message_id], look)
     return OneMessage(message, reached.content)
+
+
+def look_of(call: Call, *, apply_markdown: bool, allow_empty_topic_name: bool) -> Look:
+    """How the caller's program wants messages to look."""
+    return Look(apply_markdown, allow_empty_topic_name, extra_emoji_type=extra_emoji_type(call.client))
+
+
+def extra_emoji_type(client: str) -> str:
+    """How a program spells the type of the service's own emoji: those named `Zulip...` know the older word only."""
+    return OLD_EXTRA_EMOJI_TYPE if client.startswith("Zulip") else EXTRA_EMOJI_TYPE
 
 
 def mixed_up() -> Refusal:

@@ -1,0 +1,117 @@
+"""Searching: words, phrases, scripts without spaces, and what is marked."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.features.stage import Backstage, Stage
+from tests.server import Channel, Server
+from tests.talk import Json, Speaker, check_error
+
+OPEN, CLOSE = '<span class="highlight">', "</span>"
+TEXTS = {
+    "run": "They were running along the river",
+    "code": "the **quick** brown `fox_trot()` & friends",
+    "phrase": "red green blue",
+    "mixed": "green then red",
+    "japanese": "今日は東京タワーに行きました",
+    "thai": "สวัสดีชาวโลก",
+    "address": "look at www.example.org/path now",
+    "stop": "the and of",
+}
+
+
+Room = tuple[Speaker, Channel, dict[str, int]]
+
+
+@pytest.fixture(scope="module")
+def room(server: Server, backstage: Backstage) -> Iterator[Room]:
+    stage = Stage(server, backstage)
+    speaker = stage.speaker()
+    channel = stage.channel(speaker)
+    yield (
+        speaker,
+        channel,
+        {name: speaker.send(channel.stream_id, f"About {name}", text) for name, text in TEXTS.items()},
+    )
+    stage.close()
+
+
+def search(room: Room, typed: str, *more: Json) -> list[Json]:
+    speaker, channel, _ = room
+    narrow = [{"operator": "channel", "operand": channel.stream_id}, {"operator": "search", "operand": typed}, *more]
+    in_channel: list[Json] = speaker.window(before=99, narrow=narrow)["messages"]
+    everywhere = speaker.window(before=99, narrow=[narrow[1], *more])["messages"]
+    assert [message["id"] for message in in_channel] == [message["id"] for message in everywhere]
+    return in_channel
+
+
+def names(room: Room, typed: str) -> list[str]:
+    of = {id: name for name, id in room[2].items()}
+    return [of[message["id"]] for message in search(room, typed)]
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("run", ["run"]),
+        ("RUNS rivers", ["run"]),
+        ("green red", ["phrase", "mixed"]),
+        ('"red green"', ["phrase"]),
+        ('"GREEN then" red', ["mixed"]),
+        ("about phrase", ["phrase"]),
+        ("phrase green", ["phrase"]),
+        ("phrase river", []),
+        ("東京", ["japanese"]),
+        ("東京タワー", ["japanese"]),
+        ("タワー 今日", ["japanese"]),
+        ("大阪", []),
+        ("ชาวโลก", ["thai"]),
+        ("www.example.org/path", ["address"]),
+        ("the", []),
+        ("the river", ["run"]),
+        ("%", []),
+        ("' | & ! :* <->", []),
+    ],
+)
+def test_a_search_finds(room: Room, typed: str, found: list[str]) -> None:
+    assert names(room, typed) == found
+
+
+def test_several_searches_are_one_and_negation_changes_nothing(room: Room) -> None:
+    more = {"operator": "search", "operand": "blue", "negated": True}
+    assert [message["id"] for message in search(room, "red", more)] == [room[2]["phrase"]]
+
+
+def test_hits_are_marked_as_they_were_written(room: Room) -> None:
+    [message] = search(room, "runs")
+    assert f"were {OPEN}running{CLOSE} along" in message["match_content"]
+    assert message["match_content"].replace(OPEN, "").replace(CLOSE, "") == message["content"]
+    [message] = search(room, "東京")
+    assert f"は{OPEN}東京{CLOSE}タ" in message["match_content"]
+
+
+def test_marks_are_html_also_for_those_who_want_markdown(room: Room) -> None:
+    speaker, _, ids = room
+    narrow = [{"operator": "search", "operand": "quick"}]
+    message = speaker.message(ids["code"], apply_markdown=False, narrow=narrow)
+    assert message["content"] == TEXTS["code"]
+    assert f"{OPEN}quick{CLOSE}" in message["match_content"]
+    assert "&amp;" in message["match_content"]
+    assert message["match_subject"] == "About code"
+
+
+def test_without_a_search_there_are_no_marks(room: Room) -> None:
+    assert "match_content" not in room[0].message(room[2]["run"])
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "\t"])
+def test_a_blank_search_is_refused(room: Room, typed: str) -> None:
+    check_error(room[0].request("GET", "messages", anchor="newest", narrow=[["search", typed]]))
+
+
+def test_a_new_message_is_found_at_once(room: Room) -> None:
+    speaker, channel, _ = room
+    sent = speaker.send(channel.stream_id, "fresh", "a zebra crossing")
+    [message] = speaker.window(before=9, narrow=[["search", "zebras"]])["messages"]
+    assert message["id"] == sent
