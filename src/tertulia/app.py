@@ -17,6 +17,7 @@ import tertulia.alerts.routes
 import tertulia.bots.routes
 import tertulia.channels.archive_routes
 import tertulia.channels.changing_routes
+import tertulia.channels.listing_routes
 import tertulia.channels.properties_routes
 import tertulia.channels.routes
 import tertulia.drafts.routes
@@ -38,6 +39,7 @@ import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.snippets.routes
+import tertulia.topics.listing_routes
 import tertulia.topics.routes
 import tertulia.typing.routes
 import tertulia.users.routes
@@ -114,7 +116,9 @@ ROUTES = (
     tertulia.alerts.routes,
     tertulia.folders.routes,
     tertulia.channels.routes,
+    tertulia.channels.listing_routes,
     tertulia.topics.routes,
+    tertulia.topics.listing_routes,
     tertulia.channels.properties_routes,
     tertulia.channels.changing_routes,
     tertulia.channels.archive_routes,
@@ -146,7 +150,8 @@ STATE = (
     mutes_state.muted_users,
     alerts_state.alert_words,
     folders_state.channel_folders,
-    channels_state.subscriptions,
+    channels_state.channels,
+    channels_state.defaults,
     topics_state.user_topics,
     topics_state.muted_topics,
     reads_state.newest_message,

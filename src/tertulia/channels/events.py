@@ -10,11 +10,13 @@ from typing import Any
 
 import msgspec
 
-from tertulia.channels.model import ChannelRecord, Personal
-from tertulia.channels.records import subscription_record
+from tertulia.channels.model import ChannelRecord
+from tertulia.channels.records import subscription_record, with_inherited
+from tertulia.channels.statements import Alike
 from tertulia.events.record import Audience, Change, record
 from tertulia.kernel.db import Transaction
 
+KNOWS_INHERITED = "notification_settings_null"
 MAX_IDS = 10_000
 """So many users in one event at most: an event must fit into a message of the log."""
 MAX_LISTED = 1000
@@ -56,18 +58,26 @@ def tell_joined(
     tx: Transaction,
     realm_id: int,
     channel: ChannelRecord,
-    alike: Iterable[tuple[Personal, tuple[int, ...]]],
+    alike: Iterable[Alike],
     moment: tuple[int, list[int] | None],
 ) -> None:
-    """These users are subscribed. `moment`: the number of the last message, and the subscribers unless there are many."""
+    """These users are subscribed. `moment`: the number of the last message, and the subscribers unless there are many.
+
+    Clients that do not know of inherited notification settings hear what is inherited instead.
+    """
     seq, subscribers = moment
     known: dict[str, Any] = {"partial_subscribers": []} if subscribers is None else {"subscribers": subscribers}
-    for personal, users in alike:
-        own = msgspec.structs.replace(subscription_record(channel, personal), **known)
-        for portion in _portions(users):
+    for same in alike:
+        own = msgspec.structs.replace(subscription_record(channel, same.personal), **known)
+        resolved = with_inherited(own, same.inherited)
+        for portion in _portions(same.user_ids):
             change = Change(channel=channel.stream_id, users=portion, joined=True, seq=seq)
+            knowing = Audience(users=portion, needs=KNOWS_INHERITED if resolved is not own else "")
             added = {"op": "add", "subscriptions": [own]}
-            tx.emit(realm_id, record(Audience(users=portion), "subscription", added, changes=(change,)))
+            tx.emit(realm_id, record(knowing, "subscription", added, changes=(change,)))
+            if resolved is not own:
+                others = Audience(users=portion, lacks=KNOWS_INHERITED)
+                tx.emit(realm_id, record(others, "subscription", {"op": "add", "subscriptions": [resolved]}))
 
 
 def tell_left(tx: Transaction, realm_id: int, channel: ChannelRecord, users: Sequence[int], seq: int) -> None:

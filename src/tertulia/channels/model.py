@@ -45,6 +45,9 @@ class ChannelRecord(msgspec.Struct, frozen=True, kw_only=True):
     can_resolve_topics_group: GroupValue
     can_send_message_group: GroupValue
     can_subscribe_group: GroupValue
+    subscribers: list[int] | msgspec.UnsetType = msgspec.UNSET
+    partial_subscribers: list[int] | msgspec.UnsetType = msgspec.UNSET
+    is_default: bool | msgspec.UnsetType = msgspec.UNSET
 
 
 class Personal(msgspec.Struct, frozen=True, kw_only=True):
@@ -73,8 +76,6 @@ class SubscriptionRecord(ChannelRecord, frozen=True, kw_only=True):
     push_notifications: bool | None
     email_notifications: bool | None
     wildcard_mentions_notify: bool | None
-    subscribers: list[int] | msgspec.UnsetType = msgspec.UNSET
-    partial_subscribers: list[int] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Channel(msgspec.Struct, frozen=True, kw_only=True):

@@ -14,11 +14,13 @@ from tertulia.channels.rights import (
     MAY_READ,
     MAY_SEE,
     MAY_SEND,
+    NOT_GUEST,
     granted,
     granted_by_realm,
 )
 from tertulia.groups.settings import CHANNEL_SETTINGS
 from tertulia.kernel.db import Reader
+from tertulia.kernel.text import name_key_of
 
 
 class ChannelKey(NamedTuple):
@@ -82,6 +84,30 @@ async def ruled_channels(
         values["granted"] = frozenset(values["granted"])
         found.append(RuledChannel(**values, holders=holders))
     return found
+
+
+async def find_by_name(reader: Reader, realm_id: int, user_id: int, name: str) -> Channel | None:
+    """A channel by its name, whatever it is to the user."""
+    key = ChannelKey(realm_id, user_id, None, name_key_of(name))
+    return (await channels_by_key(reader, [key])).get(key)
+
+
+async def is_subscribed(reader: Reader, channel_id: int, user_id: int) -> bool:
+    """Whether a user is subscribed to a channel."""
+    sql = "select exists (select from subscription where user_id = $1 and channel_id = $2 and is_active)"
+    return bool(await reader.fetchval(sql, user_id, channel_id))
+
+
+async def shared_channels(reader: Reader, reader_id: int, user_id: int) -> list[int]:
+    """The channels in use that a user is in and whose subscribers the reader knows, ascending."""
+    sql = f"""
+    select channel.id from subscription as theirs join channel on channel.id = theirs.channel_id
+    join account on account.id = $1
+    where theirs.user_id = $2 and theirs.is_active and not channel.is_archived
+        and {MAY_SEE} and ({NOT_GUEST} or {IS_SUBSCRIBED})
+    order by channel.id
+    """
+    return [row["id"] for row in await reader.fetch(sql, reader_id, user_id)]
 
 
 async def ids_by_name(reader: Reader, realm_id: int, name_keys: Sequence[str]) -> dict[str, int]:

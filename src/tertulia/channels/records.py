@@ -3,7 +3,7 @@
 A list of records takes two: the rows, and the values of those settings that anonymous groups hold.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import asyncpg
@@ -53,6 +53,18 @@ async def subscribers_of(reader: Reader, channel_ids: Sequence[int]) -> dict[int
     return {row["channel_id"]: row["user_ids"] for row in await reader.fetch(sql, channel_ids)}
 
 
+async def bots_in(reader: Reader, channel_ids: Sequence[int]) -> dict[int, list[int]]:
+    """The active bots among the subscribers of channels, ascending."""
+    sql = """
+    select subscription.channel_id, array_agg(account.id order by account.id) as user_ids
+    from account join subscription on subscription.user_id = account.id
+    where account.realm_id = (select realm_id from channel where id = ($1::bigint[])[1]) and account.bot_type is not null
+        and account.is_active and subscription.is_active and subscription.channel_id = any($1::bigint[])
+    group by subscription.channel_id
+    """
+    return {row["channel_id"]: row["user_ids"] for row in await reader.fetch(sql, channel_ids)}
+
+
 async def channel_records(reader: Reader, channel_ids: Sequence[int]) -> list[ChannelRecord]:
     """The records of channels, by id, with nothing personal in them."""
     sql = f"select {CHANNEL_COLUMNS} from channel where channel.id = any($1::bigint[]) order by channel.id"
@@ -90,6 +102,17 @@ def subscription_record(channel: ChannelRecord, personal: Personal) -> Subscript
     values = msgspec.structs.asdict(channel) | msgspec.structs.asdict(personal)
     del values["channel_id"]
     return SubscriptionRecord(**values, in_home_view=not personal.is_muted)
+
+
+def channel_part(subscription: SubscriptionRecord) -> ChannelRecord:
+    """What is not personal in a subscription record."""
+    return ChannelRecord(**{name: getattr(subscription, name) for name in ChannelRecord.__struct_fields__})
+
+
+def with_inherited(subscription: SubscriptionRecord, inherited: Mapping[str, bool]) -> SubscriptionRecord:
+    """The record with what is inherited in the place of nothing."""
+    missing = {name: value for name, value in inherited.items() if getattr(subscription, name) is None}
+    return msgspec.structs.replace(subscription, **missing) if missing else subscription
 
 
 async def _channels(reader: Reader, rows: Sequence[asyncpg.Record]) -> list[ChannelRecord]:

@@ -4,34 +4,61 @@ from typing import Any
 
 import msgspec
 
-from tertulia.channels.records import selected_records, subscribers_of, subscriptions_of
+from tertulia.channels.listing import with_subscribers
+from tertulia.channels.properties_rules import INHERITED
+from tertulia.channels.records import Own, channel_part, selected_records, subscriptions_of, with_inherited
 from tertulia.channels.rights import MAY_SEE
+from tertulia.channels.statements import default_channels
 from tertulia.events.ranges import SeqSet
 from tertulia.events.register import Wanted, provider
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
+from tertulia.preferences.queries import get_settings
 
+_SEEN = f"{MAY_SEE} and (not channel.is_archived or $2)"
 _NEVER = f"""
-{MAY_SEE} and (not channel.is_archived or $2)
+{_SEEN}
 and not exists (select from subscription as past where past.user_id = account.id and past.channel_id = channel.id)
 """
 
 
-@provider("subscription")
-async def subscriptions(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
-    """The caller's channels in three lists: subscribed, left, and never joined."""
+@provider()
+async def channels(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    """The caller's channels in three lists: subscribed, left, and never joined; and all they see in one."""
     archived_too = wanted.options.capabilities.archived_channels
+    wants_all = wanted.has(frozenset(["stream"]))
+    if not wanted.has(frozenset(["subscription"])):
+        return {"streams": await selected_records(reader, _SEEN, caller.user_id, archived_too)} if wants_all else {}
     own = [one for one in await subscriptions_of(reader, caller.user_id) if archived_too or not one.record.is_archived]
+    if not wanted.options.capabilities.notification_settings_null:
+        own = await _with_inherited(reader, caller, own)
     subscribed = [one.record for one in own if one.is_active]
     left = [one.record for one in own if not one.is_active and one.may_see]
     never = await selected_records(reader, _NEVER, caller.user_id, archived_too)
-    if wanted.include_subscribers != "false":
-        members = await subscribers_of(reader, [channel.stream_id for channel in subscribed])
-        subscribed = [
-            msgspec.structs.replace(channel, subscribers=members.get(channel.stream_id, [])) for channel in subscribed
-        ]
-    return {"subscriptions": subscribed, "unsubscribed": left, "never_subscribed": never}
+    asked = wanted.include_subscribers
+    outside = "false" if caller.is_guest else asked  # guests know the subscribers only of channels they are in
+    found: dict[str, Any] = {
+        "subscriptions": await with_subscribers(reader, subscribed, asked),
+        "unsubscribed": await with_subscribers(reader, left, outside),
+        "never_subscribed": await with_subscribers(reader, never, outside),
+    }
+    if wants_all:
+        found["streams"] = sorted([*map(channel_part, [*subscribed, *left]), *never], key=lambda one: one.stream_id)
+    return found
+
+
+async def _with_inherited(reader: Reader, caller: Caller, own: list[Own]) -> list[Own]:
+    """For clients that do not know of inherited notification settings: what is inherited."""
+    settings, _ = await get_settings(reader, caller.user_id)
+    inherited = {name: getattr(settings, source) for name, source in INHERITED.items()}
+    return [msgspec.structs.replace(one, record=with_inherited(one.record, inherited)) for one in own]
+
+
+@provider("default_streams")
+async def defaults(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    """The channels newcomers are subscribed to. Guests do not get any."""
+    return {"realm_default_streams": [] if caller.is_guest else await default_channels(reader, caller.realm_id)}
 
 
 async def memberships(reader: Reader, user_id: int) -> dict[int, SeqSet]:

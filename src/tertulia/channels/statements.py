@@ -6,8 +6,10 @@ import msgspec
 
 from tertulia.channels.creation import NewChannel
 from tertulia.channels.model import PALETTE, Personal
+from tertulia.channels.properties_rules import INHERITED
 from tertulia.groups.settings import CHANNEL_SETTINGS
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.preferences.model import UserSettings
 
 
 class Joined(msgspec.Struct, frozen=True):
@@ -173,22 +175,36 @@ async def guests_among(tx: Transaction, user_ids: Sequence[int]) -> set[int]:
     return {row["id"] for row in await tx.fetch(sql, user_ids)}
 
 
-async def alike_subscriptions(
-    tx: Transaction, users_of: dict[int, tuple[int, ...]]
-) -> list[tuple[Personal, tuple[int, ...]]]:
+class Alike(msgspec.Struct, frozen=True):
+    """Users with the same personal settings in a channel, and what those of them inherit that are not set."""
+
+    personal: Personal
+    inherited: dict[str, bool]
+    user_ids: tuple[int, ...]
+
+
+_INHERITED = ", ".join(
+    f"coalesce((account.settings->>'{source}')::boolean, {str(getattr(UserSettings(), source)).lower()}) as own_{name}"
+    for name, source in INHERITED.items()
+)
+_ALIKE = f"""
+select channel_id, color, is_muted, pin_to_top, desktop_notifications, audible_notifications, push_notifications,
+       email_notifications, wildcard_mentions_notify, {_INHERITED}, array_agg(user_id order by user_id) as user_ids
+from subscription join unnest($1::bigint[], $2::bigint[]) as wanted(channel_id, user_id) using (channel_id, user_id)
+join account on account.id = user_id
+group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14 order by channel_id, min(user_id)
+"""
+
+
+async def alike_subscriptions(tx: Transaction, users_of: dict[int, tuple[int, ...]]) -> list[Alike]:
     """The users' personal settings in the channels, users with the same ones together."""
-    sql = """
-    select channel_id, color, is_muted, pin_to_top, desktop_notifications, audible_notifications, push_notifications,
-           email_notifications, wildcard_mentions_notify, array_agg(user_id order by user_id) as user_ids
-    from subscription join unnest($1::bigint[], $2::bigint[]) as wanted(channel_id, user_id) using (channel_id, user_id)
-    group by 1, 2, 3, 4, 5, 6, 7, 8, 9 order by channel_id, min(user_id)
-    """
     pairs = [(channel, user) for channel, users in users_of.items() for user in users]
     found = []
-    for row in await tx.fetch(sql, *zip(*pairs, strict=True)):
+    for row in await tx.fetch(_ALIKE, *zip(*pairs, strict=True)):
         values = dict(row)
         users = tuple(values.pop("user_ids"))
-        found.append((Personal(**values), users))
+        inherited = {name: values.pop(f"own_{name}") for name in INHERITED}
+        found.append(Alike(Personal(**values), inherited, users))
     return found
 
 

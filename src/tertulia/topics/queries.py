@@ -129,3 +129,32 @@ async def muted_topics(reader: Reader, user_ids: Sequence[int]) -> dict[int, lis
     for row in await reader.fetch(_MUTED, user_ids):
         found[row["user_id"]].append((row["channel"], row["topic"], row["since"]))
     return found
+
+
+async def list_topics(reader: Reader, channel_id: int) -> list[tuple[str, int]]:
+    """The topics of a channel that have messages, each with its newest one, newest first."""
+    sql = """
+    select topic.name, message.id from topic
+    join message on message.conversation_id = topic.conversation_id and message.seq = topic.last_seq
+    where topic.conversation_id = $1 and topic.last_seq > 0 order by message.id desc
+    """
+    return [(row["name"], row["id"]) for row in await reader.fetch(sql, channel_id)]
+
+
+async def list_received_topics(reader: Reader, channel_id: int, user_id: int) -> list[tuple[str, int]]:
+    """As `list_topics`, of the messages that the user received."""
+    sql = """
+    select topic.name, newest.id from read_state join topic on topic.conversation_id = read_state.conversation_id
+    cross join lateral (
+        select id from message where message.topic_id = topic.id and message.seq <@ read_state.history
+        order by id desc limit 1
+    ) as newest
+    where read_state.conversation_id = $1 and read_state.user_id = $2 order by newest.id desc
+    """
+    return [(row["name"], row["id"]) for row in await reader.fetch(sql, channel_id, user_id)]
+
+
+async def is_open_to_the_web(reader: Reader, realm_id: int, channel_id: int) -> bool:
+    """Whether everybody on the web may read a channel of the realm."""
+    sql = "select exists (select from channel where id = $2 and realm_id = $1 and is_web_public and not is_archived)"
+    return bool(await reader.fetchval(sql, realm_id, channel_id))

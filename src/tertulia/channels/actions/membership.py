@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from tertulia.channels import events, statements
-from tertulia.channels.model import ChannelRecord, Personal
+from tertulia.channels.model import ChannelRecord
 from tertulia.channels.records import channel_records, subscribers_of
-from tertulia.channels.statements import Joined
+from tertulia.channels.statements import Alike, Joined
 from tertulia.groups.sight import seers_of
 from tertulia.kernel.db import Transaction
 from tertulia.users.sight import tell_subscribed, tell_unsubscribed
@@ -68,9 +68,9 @@ async def _tell_joined(
     small = [channel.stream_id for channel in channels if channel.subscriber_count <= events.MAX_LISTED]
     subscribers = await subscribers_of(tx, small) if small else {}
     # Old rows come back with their own colour and mutes: users whose rows are alike hear the same event.
-    alike: defaultdict[int, list[tuple[Personal, tuple[int, ...]]]] = defaultdict(list)
-    for personal, users in await statements.alike_subscriptions(tx, users_of):
-        alike[personal.channel_id].append((personal, users))
+    alike: defaultdict[int, list[Alike]] = defaultdict(list)
+    for same in await statements.alike_subscriptions(tx, users_of):
+        alike[same.personal.channel_id].append(same)
     for channel in channels:
         number = channel.stream_id
         seers, newcomers = blind[number]
