@@ -48,6 +48,7 @@ from tertulia.alerts import state as alerts_state
 from tertulia.bots import state as bots_state
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder, check_channel
+from tertulia.channels.actions.defaults import hold_defaults, welcome
 from tertulia.drafts import state as drafts_state
 from tertulia.edits.events import DeletePresenter, UpdatePresenter
 from tertulia.events.gateway import Gateway
@@ -93,6 +94,7 @@ from tertulia.topics.events import TopicPresenter
 from tertulia.typing.actions import Typing
 from tertulia.typing.events import TypingPresenter
 from tertulia.users import state as users_state
+from tertulia.users.arrival import Arrival
 from tertulia.users.authenticate import KeyAuthenticator, refresh
 from tertulia.users.directory import Directory
 from tertulia.users.events import UserPresenter
@@ -171,6 +173,7 @@ PRESENTERS: dict[str, Presenter] = {
     "typing": TypingPresenter(),
     "presence": PresencePresenter(),
 }
+ARRIVAL = Arrival(hold=hold_defaults, welcome=welcome)
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
 KEEP_ALIVE_SECONDS = 120
 """Longer than a poll waits, so that polling clients keep their connection."""
@@ -229,7 +232,8 @@ def build_api(
         Typing: Typing(database, finder, gateway.signals),
         Pings: Pings(database, gateway.signals),
         Book: Book(database),
-        PasswordLogin: PasswordLogin(database, settings),
+        PasswordLogin: PasswordLogin(database, settings, ARRIVAL),
+        Arrival: ARRIVAL,
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
         ChannelCheck: ChannelCheck(check_channel),

@@ -125,6 +125,16 @@ TABLE: dict[str, Row] = {
         ADMINISTRATORS, {"channel_folder_id": "0", "name": "x"}, "folder"
     ),
     # channels and topics
+    "GET /users/me/subscriptions": Row(ANYBODY),
+    "GET /streams": Row(ANYBODY),
+    "GET /streams/{stream_id}": Row(ANYBODY, {"stream_id": "$channel"}),
+    "GET /streams/{stream_id}/members": Row(ANYBODY, {"stream_id": "$channel"}),
+    "GET /get_stream_id": Row(ANYBODY, {"stream": "$channel_name"}),
+    "GET /users/{user_id}/channels": Row(ANYBODY, {"user_id": "$member"}),
+    "GET /users/{user_id}/subscriptions/{stream_id}": Row(ANYBODY, {"user_id": "$member", "stream_id": "$channel"}),
+    "GET /users/me/{stream_id}/topics": Row(ANYBODY, {"stream_id": "$channel"}),
+    "POST /default_streams": Row(ADMINISTRATORS, {"stream_id": "$channel"}),
+    "DELETE /default_streams": Row(ADMINISTRATORS, {"stream_id": "$channel"}),
     "PATCH /users/me/subscriptions": Row(ANYBODY, {"delete": '["no such channel"]'}, "no such channel"),
     "POST /channels/create": Row("++++-g+uuuu", {"name": "$unique", "subscribers": "[]"}),
     "POST /users/me/subscriptions": Row(MEMBERS, {"subscriptions": '[{"name": "$channel_name"}]'}),

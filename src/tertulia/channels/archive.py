@@ -10,7 +10,7 @@ import msgspec
 
 from tertulia.channels import changing_queries as queries
 from tertulia.channels.access import get_ruled_channel
-from tertulia.channels.actions.create import remove_default
+from tertulia.channels.actions.defaults import remove_default
 from tertulia.channels.changing_events import KNOWS_ARCHIVED, View, deletion, view_of
 from tertulia.channels.changing_notices import say_archived
 from tertulia.channels.events import MAX_IDS
@@ -70,7 +70,7 @@ async def _tell_subscribers(tx: Transaction, caller: Caller, view: View) -> None
     inside = (await subscribers_of(tx, [channel.stream_id])).get(channel.stream_id, [])
     if not inside:
         return
-    for personal, users in await alike_subscriptions(tx, {channel.stream_id: tuple(inside)}):
-        own = {"op": "add", "subscriptions": [subscription_record(channel, personal)]}
-        for start in range(0, len(users), MAX_IDS):
-            _tell(tx, caller, Audience(users=users[start : start + MAX_IDS]), own, "subscription")
+    for same in await alike_subscriptions(tx, {channel.stream_id: tuple(inside)}):
+        own = {"op": "add", "subscriptions": [subscription_record(channel, same.personal)]}
+        for start in range(0, len(same.user_ids), MAX_IDS):
+            _tell(tx, caller, Audience(users=same.user_ids[start : start + MAX_IDS]), own, "subscription")

@@ -10,7 +10,8 @@ import msgspec
 
 from tertulia.channels import changing_queries as queries
 from tertulia.channels.access import get_ruled_channel
-from tertulia.channels.actions.create import DELETE_SETTINGS, add_default, name_taken, remove_default
+from tertulia.channels.actions.create import DELETE_SETTINGS, name_taken
+from tertulia.channels.actions.defaults import add_default, remove_default
 from tertulia.channels.changing_events import tell_changed, view_of
 from tertulia.channels.changing_notices import say_changed
 from tertulia.channels.changing_rules import (

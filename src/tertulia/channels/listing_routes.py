@@ -3,7 +3,7 @@
 from typing import Any, Literal
 
 from tertulia.channels.access import get_ruled_channel, get_visible_channel
-from tertulia.channels.actions.create import add_default, remove_default
+from tertulia.channels.actions.defaults import add_default, remove_default
 from tertulia.channels.listing import Filters, listed_channels, own_subscriptions
 from tertulia.channels.queries import find_by_name, is_subscribed, shared_channels
 from tertulia.channels.records import channel_records, subscribers_of

@@ -55,6 +55,7 @@ def create_user(
     data: DataFolder = None,
 ) -> None:
     """Make a user; prints the id. The password is asked for, or taken from TERTULIA_USER_PASSWORD; without, none is set."""
+    from tertulia.channels.actions.defaults import hold_defaults, welcome
     from tertulia.kernel.auth import Role
     from tertulia.users import actions
 
@@ -62,7 +63,11 @@ def create_user(
 
     async def create(tx: "Transaction") -> int:
         realm_id = await _get_realm_id(tx, realm)
-        return await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password=password)
+        channels = await hold_defaults(tx, realm_id)
+        user_id = await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password=password)
+        if role is not RoleName.GUEST:
+            await welcome(tx, realm_id, user_id, channels)
+        return user_id
 
     print(_in_transaction(data, create))
 

@@ -6,6 +6,7 @@ This is asked below the channels feature as well: a change of groups or accounts
 from collections.abc import Sequence
 
 from tertulia.events.record import Audience, Record, record
+from tertulia.groups import queries
 from tertulia.kernel.db import Reader, Transaction
 
 SIGHT_SETTINGS = ("can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group")
@@ -68,6 +69,15 @@ async def end_sight(tx: Transaction, realm_id: int, group_id: int, user_ids: Seq
     if user_ids and await tx.fetchval(_GIVES_SIGHT, realm_id, group_id):
         for ended in ends(user_ids):
             tx.emit(realm_id, ended)
+
+
+async def end_sight_of_groups(tx: Transaction, realm_id: int, group_id: int, subgroup_ids: Sequence[int]) -> None:
+    """As `end_sight`, of everybody in groups that became part of a group or no longer are."""
+    if not await tx.fetchval(_GIVES_SIGHT, realm_id, group_id):
+        return
+    people = {user for subgroup in subgroup_ids for user in await queries.all_members(tx, realm_id, subgroup)}
+    for ended in ends(sorted(people)):
+        tx.emit(realm_id, ended)
 
 
 def ends(user_ids: Sequence[int]) -> list[Record]:

@@ -20,6 +20,7 @@ from tertulia.logins.queries import Account
 from tertulia.realms.queries import Realm
 from tertulia.realms.settings import decode_settings
 from tertulia.users.actions import create_user
+from tertulia.users.arrival import Arrival
 from tertulia.users.passwords import MUST_RESET, check_strength, hash_password, is_password
 from tertulia.users.queries import email_key_of
 from tertulia.users.rules import is_email
@@ -30,7 +31,8 @@ log = structlog.get_logger()
 class PasswordLogin:
     """Finds out who somebody is by their password."""
 
-    def __init__(self, database: Database, settings: Settings) -> None:
+    def __init__(self, database: Database, settings: Settings, arrival: Arrival | None = None) -> None:
+        self._arrival = arrival or Arrival()
         [limit] = parse_rates(settings.login_failures)
         self._database = database
         self._attempts = Attempts(database, limit)
@@ -109,21 +111,23 @@ class PasswordLogin:
             raise Refusal("The directory of your organization does not say your email address.")
         try:
             async with self._database.transaction() as tx:
-                return await _find_or_make(tx, realm, person)
+                return await _find_or_make(tx, realm, person, self._arrival)
         except (Refusal, asyncpg.UniqueViolationError):
             # Made by another request at the same moment, or else it fails again.
             async with self._database.transaction() as tx:
-                return await _find_or_make(tx, realm, person)
+                return await _find_or_make(tx, realm, person, self._arrival)
 
 
-async def _find_or_make(tx: Transaction, realm: Realm, person: DirectoryPerson) -> Account:
+async def _find_or_make(tx: Transaction, realm: Realm, person: DirectoryPerson, arrival: Arrival) -> Account:
     known = await queries.find_by_identity(tx, realm.id, person.id)
     if known is not None:
         return known
     account = await queries.find_account(tx, realm.id, email_key_of(person.email))
     if account is None:
         name = presentable_name(person.full_name) or presentable_name(person.email.partition("@")[0]) or "Somebody"
+        channels = await arrival.hold(tx, realm.id)
         user_id = await create_user(tx, realm.id, person.email, name)
+        await arrival.welcome(tx, realm.id, user_id, channels)
         log.info("account made for a person of the directory", user_id=user_id)
     else:
         user_id = account.id

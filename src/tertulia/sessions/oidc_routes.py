@@ -20,8 +20,9 @@ from tertulia.sessions.actions import begin_session
 from tertulia.sessions.flow import COOKIE, SECONDS, Flow, hide_key, is_otp, seal, unseal
 from tertulia.sessions.origin import local_path
 from tertulia.sessions.people import account_of
-from tertulia.sessions.provider import Identity, Provider, ProviderFailure
+from tertulia.sessions.provider import Provider, ProviderFailure
 from tertulia.users.actions import create_api_key
+from tertulia.users.arrival import Arrival
 
 log = structlog.get_logger()
 
@@ -64,7 +65,7 @@ async def go_to_provider(
 
 @get("/accounts/login/oidc/{provider}/callback", prefix="", listed=False)
 async def come_back(
-    call: Call, database: Database, settings: Settings, providers: Providers,
+    call: Call, database: Database, settings: Settings, providers: Providers, arrival: Arrival,
     *, provider: str, code: str | None = None, state: str | None = None, iss: str | None = None,
     error: str | None = None,
 ) -> Reply:  # fmt: skip
@@ -78,7 +79,8 @@ async def come_back(
         if error or not code or iss not in (None, chosen.chosen.issuer):
             raise ProviderFailure(f"error={error!r} iss={iss!r}")
         person = await chosen.identify(flow, code, _callback_url(realm, call, settings, provider))
-        reply = await _log_in(call, database, settings, realm, person, flow)
+        account = await account_of(database, realm, person, arrival)
+        reply = await _log_in(call, database, settings, realm, account, flow)
     except ProviderFailure as failure:
         reply = _provider_failed(provider, failure)
     except Refusal as refusal:
@@ -88,9 +90,8 @@ async def come_back(
 
 
 async def _log_in(
-    call: Call, database: Database, settings: Settings, realm: Realm, person: Identity, flow: Flow
+    call: Call, database: Database, settings: Settings, realm: Realm, account: Account, flow: Flow
 ) -> Reply:
-    account = await account_of(database, realm, person)
     async with database.transaction() as tx:
         if flow.otp is None:
             await begin_session(tx, call, settings, account, by_password=False)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tertulia.events.record import Audience, record
 from tertulia.groups.actions import tell_role_change
 from tertulia.groups.rights import check_holds
+from tertulia.groups.sight import seers_of
 from tertulia.kernel.auth import INCOMING_WEBHOOK_BOT, Caller, Role
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
@@ -97,7 +98,10 @@ async def turn_off(tx: Transaction, realm_id: int, accounts: Sequence[Account]) 
 
 
 async def _tell_channels(tx: Transaction, realm_id: int, user_ids: Sequence[int], op: str, sign: int) -> None:
-    for channel in await queries.count_subscribers(tx, user_ids, sign):
-        to = Audience(members=not channel.invite_only, channel=channel.channel_id)
+    channels = await queries.count_subscribers(tx, user_ids, sign)
+    seers = await seers_of(tx, [channel.channel_id for channel in channels if channel.invite_only])
+    for channel in channels:
+        seeing = seers.get(channel.channel_id, ())
+        to = Audience(members=not channel.invite_only, channel=channel.channel_id, users=seeing)
         event = {"op": op, "stream_ids": [channel.channel_id], "user_ids": channel.user_ids}
         tx.emit(realm_id, record(to, "subscription", event))

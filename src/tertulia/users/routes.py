@@ -18,6 +18,7 @@ from tertulia.users import actions, coming_and_going, queries
 from tertulia.users.access import get_user_id, get_user_text, is_limited
 from tertulia.users.actions import Changes
 from tertulia.users.addresses import id_of_fake_email
+from tertulia.users.arrival import Arrival
 from tertulia.users.directory import Directory, Listed, accepts_gzip, entity_tags, members_of
 from tertulia.users.model import ProfileEntry, UserRecord, View, anonymous_view, view_of
 from tertulia.users.passwords import check_strength
@@ -139,13 +140,18 @@ class Created(msgspec.Struct):
 
 
 @post("/users")
-async def create_user(caller: Administrator, tx: Transaction, *, email: str, password: str, full_name: str) -> Created:
-    """Make an account, as an administrator."""
+async def create_user(
+    caller: Administrator, tx: Transaction, arrival: Arrival, *, email: str, password: str, full_name: str
+) -> Created:
+    """Make an account, as an administrator. It is subscribed to the default channels."""
     await check_strength(password, email, full_name)
     check_not_fake(email, caller)
     await check_address_allowed(tx, caller.realm_id, email)
     await actions.check_name_free(tx, caller, full_name)
-    return Created(await actions.create_user(tx, caller.realm_id, email, full_name, password=password))
+    channels = await arrival.hold(tx, caller.realm_id)
+    user_id = await actions.create_user(tx, caller.realm_id, email, full_name, password=password)
+    await arrival.welcome(tx, caller.realm_id, user_id, channels)
+    return Created(user_id)
 
 
 RoleNumber = Literal[100, 200, 300, 400, 600]

@@ -110,18 +110,6 @@ async def create_channels(
     return made
 
 
-async def add_default(tx: Transaction, realm_id: int, channel_id: int) -> None:
-    """Whoever comes new is subscribed to this channel as well."""
-    if await statements.insert_default(tx, realm_id, channel_id):
-        events.tell_defaults(tx, realm_id, await statements.default_channels(tx, realm_id))
-
-
-async def remove_default(tx: Transaction, realm_id: int, channel_id: int) -> None:
-    """Newcomers are not subscribed to this channel any more."""
-    if await statements.delete_default(tx, channel_id):
-        events.tell_defaults(tx, realm_id, await statements.default_channels(tx, realm_id))
-
-
 def name_taken(name: str) -> Refusal:
     """The name belongs to another channel, be it archived or out of reach."""
     return Refusal(f"Channel '{name}' already exists", code="CHANNEL_ALREADY_EXISTS", status=409, channel_name=name)

@@ -6,6 +6,7 @@ from tertulia.groups.events import tell_members, tell_subgroups
 from tertulia.groups.holders import check_exists, check_users
 from tertulia.groups.model import Group
 from tertulia.groups.rules import GroupAction, action_on_members
+from tertulia.groups.sight import end_sight, end_sight_of_groups
 from tertulia.groups.values import GroupMembers
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
@@ -47,6 +48,7 @@ async def add_members(tx: Transaction, realm_id: int, group: Group, wanted: list
         if user_id not in added:
             raise Refusal(f"User {user_id} is already a member of this group.")
     tell_members(tx, realm_id, "add_members", group.id, wanted, is_deactivated=group.is_deactivated)
+    await end_sight(tx, realm_id, group.id, wanted)
 
 
 async def remove_members(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:
@@ -57,6 +59,7 @@ async def remove_members(tx: Transaction, realm_id: int, group: Group, wanted: l
         if user_id not in removed:
             raise Refusal(f"User {user_id} is not a member of this group.")
     tell_members(tx, realm_id, "remove_members", group.id, wanted, is_deactivated=group.is_deactivated)
+    await end_sight(tx, realm_id, group.id, wanted)
 
 
 async def add_subgroups(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:
@@ -69,6 +72,7 @@ async def add_subgroups(tx: Transaction, realm_id: int, group: Group, wanted: li
         if group_id not in added:
             raise Refusal(f"User group {group_id} is already a subgroup of this group.")
     tell_subgroups(tx, realm_id, "add_subgroups", group.id, wanted, is_deactivated=group.is_deactivated)
+    await end_sight_of_groups(tx, realm_id, group.id, wanted)
 
 
 async def remove_subgroups(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:
@@ -79,3 +83,4 @@ async def remove_subgroups(tx: Transaction, realm_id: int, group: Group, wanted:
         if group_id not in removed:
             raise Refusal(f"User group {group_id} is not a subgroup of this group.")
     tell_subgroups(tx, realm_id, "remove_subgroups", group.id, wanted, is_deactivated=group.is_deactivated)
+    await end_sight_of_groups(tx, realm_id, group.id, wanted)

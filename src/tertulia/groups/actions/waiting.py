@@ -6,6 +6,7 @@ Nobody becomes one by the passing of time alone: a realm's members are judged, a
 from tertulia.groups import queries, statements
 from tertulia.groups.events import tell_members
 from tertulia.groups.holders import load_systems
+from tertulia.groups.sight import end_sight
 from tertulia.groups.system import SystemGroup
 from tertulia.kernel.db import Database, Transaction
 
@@ -16,6 +17,7 @@ async def promote_members(database: Database) -> int:
         promoted = await statements.judge_members(tx)
         for realm_id, group_id, user_ids in promoted:
             tell_members(tx, realm_id, "add_members", group_id, user_ids)
+            await end_sight(tx, realm_id, group_id, user_ids)
     return sum(len(user_ids) for _, _, user_ids in promoted)
 
 
@@ -28,3 +30,4 @@ async def change_waiting_period(tx: Transaction, realm_id: int, days: int) -> No
     for op, user_ids in (("remove_members", after - before), ("add_members", before - after)):
         if user_ids:
             tell_members(tx, realm_id, op, group_id, sorted(user_ids))
+            await end_sight(tx, realm_id, group_id, sorted(user_ids))
