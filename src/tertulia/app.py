@@ -68,6 +68,8 @@ from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
 from tertulia.kernel.settings import Settings
 from tertulia.logins.keys import KeyUse
 from tertulia.logins.login import PasswordLogin
+from tertulia.messages.actions import Sending
+from tertulia.messages.composing import Composer
 from tertulia.messages.events import MessagePresenter
 from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
@@ -221,8 +223,7 @@ def build_api(
     services: dict[type, Any] = {
         Settings: settings,
         Database: database,
-        SendLane: lane,
-        Places: Places(database, finder),
+        Sending: Sending(Places(database, finder), Composer(), lane),
         ChannelFinder: finder,
         Gateway: gateway,
         RateLimits: limits,

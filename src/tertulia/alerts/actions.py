@@ -15,7 +15,7 @@ async def add_words(tx: Transaction, caller: Caller, words: Iterable[str]) -> li
     """Add words; all there are now. One that is there already, in whatever case, stays as it is."""
     cleaned = clean_words(words)
     await _hold(tx, caller)
-    return await _told(tx, caller, await queries.insert_words(tx, caller.user_id, cleaned))
+    return await _told(tx, caller, await queries.insert_words(tx, caller.realm_id, caller.user_id, cleaned))
 
 
 async def remove_words(tx: Transaction, caller: Caller, words: Iterable[str]) -> list[str]:

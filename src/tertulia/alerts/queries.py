@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from tertulia.alerts.rules import first_word_of
 from tertulia.kernel.db import Reader, Transaction
 
 
@@ -11,17 +12,25 @@ async def words_of(reader: Reader, user_id: int) -> list[str]:
     return [row["word"] for row in await reader.fetch(sql, user_id)]
 
 
-async def insert_words(tx: Transaction, user_id: int, words: Mapping[str, str]) -> int:
+async def insert_words(tx: Transaction, realm_id: int, user_id: int, words: Mapping[str, str]) -> int:
     """Add words by their keys; how many of them are new."""
     sql = """
-    insert into alert_word (user_id, word_key, word)
-    select $1, word_key, word from unnest($2::text[], $3::text[]) as given(word_key, word)
+    insert into alert_word (realm_id, user_id, word_key, word, first_word)
+    select $1, $2, word_key, word, first_word
+    from unnest($3::text[], $4::text[], $5::text[]) as given(word_key, word, first_word)
     on conflict do nothing returning 1
     """
-    return len(await tx.fetch(sql, user_id, list(words), list(words.values())))
+    firsts = [first_word_of(key) for key in words]
+    return len(await tx.fetch(sql, realm_id, user_id, list(words), list(words.values()), firsts))
 
 
 async def delete_words(tx: Transaction, user_id: int, keys: Iterable[str]) -> int:
     """Remove words by their keys; how many of them there were."""
     sql = "delete from alert_word where user_id = $1 and word_key = any($2::text[]) returning 1"
     return len(await tx.fetch(sql, user_id, list(keys)))
+
+
+async def words_starting(reader: Reader, realm_id: int, pieces: Iterable[str]) -> list[str]:
+    """The keys of the realm's alert words that begin with one of these pieces."""
+    sql = "select distinct word_key from alert_word where realm_id = $1 and first_word = any($2::text[])"
+    return [row["word_key"] for row in await reader.fetch(sql, realm_id, list(pieces))]

@@ -47,6 +47,13 @@ class Stamp(msgspec.Struct, frozen=True):
     seq: int
     at: int
     topic: str | None = None
+    muted_by: tuple[int, ...] = ()
+    """Who muted the sender: they have read it."""
+    alerted: tuple[int, ...] = ()
+    """Who has an alert word in it."""
+    participants: tuple[int, ...] = ()
+    """Who took part in the topic, if all of them are mentioned."""
+    widget_id: int | None = None
 
 
 class Record(msgspec.Struct, frozen=True, omit_defaults=True):

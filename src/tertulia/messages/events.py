@@ -1,16 +1,30 @@
 """How a sent message looks to its listeners."""
 
 from collections.abc import Hashable
+from typing import NamedTuple
 
 import msgspec
 
 from tertulia.events.logged import Listener, Logged
-from tertulia.messages.model import MessageRecord, MessageSent
+from tertulia.events.record import Stamp
+from tertulia.messages.model import MessageRecord, MessageSent, SubmessageRecord
 from tertulia.messages.rules import is_me_message
+from tertulia.messages.statements import CHANNEL_WILDCARD, TOPIC_WILDCARD
 from tertulia.users.model import avatar_url
+from tertulia.users.visibility import unknown_sender
 
 _decoder = msgspec.json.Decoder(MessageSent)
 _encode = msgspec.json.Encoder().encode
+
+
+class Heard(NamedTuple):
+    """What makes the texts of two listeners differ: the form they asked for, and what the message is to them."""
+
+    apply_markdown: bool
+    empty_topic_name: bool
+    is_echo: bool
+    sees_sender: bool
+    flags: tuple[str, ...]
 
 
 class MessagePresenter:
@@ -18,19 +32,12 @@ class MessagePresenter:
 
     def variant(self, logged: Logged, listener: Listener) -> Hashable:
         """What makes the texts of two listeners differ."""
-        sent = _sent(logged)
-        options = listener.options
-        is_echo = sent.echo is not None and sent.echo.queue_id == listener.id
-        has_read = sent.read_by == listener.user_id
-        return options.apply_markdown, options.capabilities.empty_topic_name, has_read, is_echo
+        return _heard(logged, listener)
 
     def present(self, logged: Logged, listener: Listener) -> bytes:
         """The event's keys."""
-        sent, stamp = _sent(logged), logged.record.stamp
-        assert stamp is not None
-        options = listener.options
+        sent, stamp, heard = _sent(logged), _stamp(logged), _heard(logged, listener)
         is_channel = sent.channel is not None
-        topic = stamp.topic or ("" if options.capabilities.empty_topic_name else sent.empty_topic)
         message = MessageRecord(
             id=stamp.id,
             sender_id=sent.sender_id,
@@ -39,22 +46,75 @@ class MessagePresenter:
             sender_realm_str=sent.realm,
             avatar_url=avatar_url(sent.sender_id, sent.avatar_version),
             client=sent.client,
-            content=sent.rendered if options.apply_markdown else sent.content,
-            content_type="text/html" if options.apply_markdown else "text/x-markdown",
+            content=sent.rendered if heard.apply_markdown else sent.content,
+            content_type="text/html" if heard.apply_markdown else "text/x-markdown",
             type="stream" if is_channel else "private",
             stream_id=sent.conversation_id if is_channel else msgspec.UNSET,
             display_recipient=sent.channel if sent.channel is not None else sent.people,
             recipient_id=sent.conversation_id,
-            subject=topic,
+            subject=stamp.topic or ("" if heard.empty_topic_name else sent.empty_topic),
+            topic_links=sent.topic_links,
             timestamp=stamp.at,
             is_me_message=is_me_message(sent.content),
+            submessages=_submessages(sent, stamp),
         )
-        has_read = sent.read_by == listener.user_id
-        event: dict[str, object] = {"message": message, "flags": ["read"] if has_read else []}
-        if sent.echo is not None and sent.echo.queue_id == listener.id:
+        if not heard.sees_sender:
+            message = msgspec.structs.replace(message, **unknown_sender(sent.sender_id, sent.fake_domain))
+        event: dict[str, object] = {"message": message, "flags": heard.flags}
+        if heard.is_echo and sent.echo is not None:
             # The specification's name, and the one existing clients read.
             event["local_id"] = event["local_message_id"] = sent.echo.local_id
         return _encode(event)[1:-1]
+
+
+def _heard(logged: Logged, listener: Listener) -> Heard:
+    sent, options = _sent(logged), listener.options
+    return Heard(
+        options.apply_markdown,
+        options.capabilities.empty_topic_name,
+        sent.echo is not None and sent.echo.queue_id == listener.id,
+        not sent.hidden_from or listener.user_id not in sent.hidden_from,
+        _flags(sent, _stamp(logged), listener.user_id),
+    )
+
+
+def _flags(sent: MessageSent, stamp: Stamp, user_id: int) -> tuple[str, ...]:
+    """What the message is to a user. The lists are empty for most messages."""
+    flags = []
+    if sent.read_by == user_id or (stamp.muted_by and user_id in stamp.muted_by):
+        flags.append("read")
+    is_in_group = bool(sent.group_mentioned) and user_id in sent.group_mentioned
+    if is_in_group or (sent.mentioned and user_id in sent.mentioned):
+        flags.append("mentioned")
+    if sent.wildcard:
+        flags += _wildcards(sent, stamp, user_id)
+    if is_in_group:
+        flags.append("group_mentioned")
+    if stamp.alerted and user_id in stamp.alerted:
+        flags.append("has_alert_word")
+    return tuple(flags)
+
+
+def _wildcards(sent: MessageSent, stamp: Stamp, user_id: int) -> list[str]:
+    flags = []
+    if sent.wildcard & CHANNEL_WILDCARD:
+        flags.append("stream_wildcard_mentioned")
+    # In a direct conversation there is no topic: everybody takes part. So does who sends.
+    takes_part = sent.channel is None or user_id == sent.sender_id or user_id in stamp.participants
+    if sent.wildcard & TOPIC_WILDCARD and takes_part:
+        flags.append("topic_wildcard_mentioned")
+    return [*flags, "wildcard_mentioned"] if flags else []
+
+
+def _submessages(sent: MessageSent, stamp: Stamp) -> tuple[SubmessageRecord, ...]:
+    if sent.widget is None or stamp.widget_id is None:
+        return ()
+    return (SubmessageRecord(stamp.widget_id, stamp.id, sent.sender_id, "widget", sent.widget),)
+
+
+def _stamp(logged: Logged) -> Stamp:
+    assert logged.record.stamp is not None
+    return logged.record.stamp
 
 
 def _sent(logged: Logged) -> MessageSent:

@@ -20,7 +20,8 @@ import asyncpg
 import structlog
 
 from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings
-from tertulia.messages.model import Outgoing
+from tertulia.messages.model import Outgoing, Sent
+from tertulia.messages.policies import decide_policies
 from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED, columns
 
 log = structlog.get_logger()
@@ -34,17 +35,17 @@ Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 
 class Ticket:
-    """A message in a lane and the promise of its answer: the message's id, or None if the rules refuse it."""
+    """A message in a lane and the promise of its answer: None if the rules refuse it."""
 
     __slots__ = ("answer", "outgoing")
 
     def __init__(self, outgoing: Outgoing) -> None:
         self.outgoing = outgoing
-        self.answer: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        self.answer: asyncio.Future[Sent | None] = asyncio.get_running_loop().create_future()
 
-    def settle(self, message_id: int | None) -> None:
+    def settle(self, sent: Sent | None) -> None:
         if not self.answer.done():
-            self.answer.set_result(message_id)
+            self.answer.set_result(sent)
 
     def fail(self, error: BaseException) -> None:
         if not self.answer.done():
@@ -65,8 +66,8 @@ class SendLane:
         self._running = False
         self._connection: Connection | None = None
 
-    async def send(self, outgoing: Outgoing) -> int | None:
-        """Store a message; its id, or None if the sender may not send it there (any more)."""
+    async def send(self, outgoing: Outgoing) -> Sent | None:
+        """Store a message; None if the sender may not send it there (any more)."""
         ticket = Ticket(outgoing)
         if outgoing.conversation_id in self._waiting:
             self._waiting[outgoing.conversation_id].append(ticket)
@@ -166,17 +167,13 @@ class SendLane:
             wanted = {ticket.outgoing.conversation_id for ticket in batch}
             had = {row["id"] for row in await connection.fetch(lock, list(wanted))}
             ours = [ticket for ticket in batch if ticket.outgoing.conversation_id in had]
-            rows = (
-                await connection.fetch(SEND, *columns([ticket.outgoing for ticket in ours], self._database.shards))
-                if ours
-                else []
-            )
-        except (asyncpg.PostgresError, asyncpg.InterfaceError):
+            rows, policies = await self._store(connection, [ticket.outgoing for ticket in ours])
+        except BaseException:
             with suppress(asyncpg.PostgresError, *LOST):
                 await transaction.rollback()
             raise
         if await self._is_committed(transaction, ours, rows):
-            found = {row["ord"]: row["id"] for row in rows}
+            found = {row["ord"]: Sent(row["id"], policies.get(row["ord"])) for row in rows}
             for number, ticket in enumerate(ours, start=1):
                 ticket.settle(found.get(number))
         else:
@@ -187,6 +184,15 @@ class SendLane:
                 ticket.settle(None)
             return []
         return [ticket for ticket in batch if ticket.outgoing.conversation_id not in had]
+
+    async def _store(
+        self, connection: "Connection | Pooled", messages: Sequence[Outgoing]
+    ) -> tuple[list[asyncpg.Record], dict[int, int]]:
+        if not messages:
+            return [], {}
+        shards = self._database.shards
+        rows = await connection.fetch(SEND, *columns(messages, shards))
+        return rows, await decide_policies(connection, messages, rows, shards)
 
     async def _is_committed(
         self, transaction: "asyncpg.transaction.Transaction", ours: Sequence[Ticket], rows: Sequence[asyncpg.Record]

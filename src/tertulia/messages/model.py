@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from tertulia.markup import TopicLink
+from tertulia.realms.settings import RealmSettings
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -42,6 +43,17 @@ class MessageSent(msgspec.Struct, frozen=True, omit_defaults=True):
     read_by: int | None = None
     """For whom the message is born read: its sender, or whoever gave the notification bot the reason to speak."""
     echo: Echo | None = None
+    wildcard: int = 0
+    """1: everybody in the channel is mentioned; 2: all who take part in the topic."""
+    mentioned: tuple[int, ...] = ()
+    group_mentioned: tuple[int, ...] = ()
+    """Those who are mentioned by a group they are in."""
+    hidden_from: tuple[int, ...] = ()
+    """Guests who do not see the sender, and where their made-up address is."""
+    fake_domain: str = ""
+    topic_links: tuple[TopicLink, ...] = ()
+    widget: str | None = None
+    """What a poll or a list of tasks begins with."""
 
 
 class Outgoing(msgspec.Struct, frozen=True):
@@ -61,6 +73,24 @@ class Outgoing(msgspec.Struct, frozen=True):
     """For whom it is born read."""
     key: str | None
     """The client's Idempotency-Key."""
+    settings: RealmSettings = RealmSettings()
+    facts: int = 0
+    """What it mentions and contains; the bits are those of statements.py."""
+    channel_seen: str | None = None
+    """What the channel was when the message was judged: if it is another by now, the message is judged again."""
+    widget: str | None = None
+    mentioned: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    alerting: tuple[str, ...] = ()
+    """Alert words in it."""
+
+
+class Sent(msgspec.Struct, frozen=True):
+    """A message that is stored."""
+
+    id: int
+    policy: int | None = None
+    """The policy its sender has for the topic from now on, if the message changed it."""
 
 
 class EditEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

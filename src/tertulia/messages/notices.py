@@ -18,9 +18,10 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.messages.actions import Draft, outgoing
+from tertulia.messages.composing import Composed
 from tertulia.messages.model import Outgoing, Person
 from tertulia.messages.places import Place
-from tertulia.messages.rules import ToPeople, clean_content
+from tertulia.messages.rules import ToPeople, clean_content, render_plain
 from tertulia.messages.statements import CLAIM, LOCK, MAKE_CONVERSATIONS, SEND, columns
 from tertulia.notices.model import Notice
 from tertulia.realms.settings import decode_settings
@@ -98,7 +99,8 @@ class Notices:
             return None
         draft = Draft(ToPeople(), notice.content, CLIENT, read=False, read_by=notice.read_by)
         try:
-            return outgoing(bot, place, draft, clean_content(notice.content))
+            content = clean_content(notice.content)
+            return outgoing(bot, place, draft, Composed(content, render_plain(content)))
         except Refusal as refusal:
             log.error("a notice that is no message is dropped", notice=row["id"], reason=refusal.msg)
             return None

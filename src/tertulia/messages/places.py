@@ -1,10 +1,15 @@
-"""Where a message goes: the one way from an address to a conversation, refusing what the sender cannot reach."""
+"""Where a message goes: the one way from an address to a conversation, refusing what the sender cannot reach.
+
+In two steps, because what is asked for is checked before what is said: `look` finds what the address names, `enter` asks
+whether the sender may write there. The sending statement asks again, under its locks.
+"""
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from tertulia.channels.access import ChannelFinder
+from tertulia.channels.model import Channel
 from tertulia.channels.rules import clean_channel_name, name_key_of, no_such_channel
 from tertulia.events.record import Audience
 from tertulia.kernel.auth import Caller
@@ -13,14 +18,21 @@ from tertulia.kernel.errors import Refusal
 from tertulia.messages import queries
 from tertulia.messages.model import Person
 from tertulia.messages.queries import Recipient
-from tertulia.messages.rules import ToChannel, ToPeople
+from tertulia.messages.rules import ToChannel, ToPeople, direct_refused
+from tertulia.messages.statements import channel_seen
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import check_topic_policy, clean_topic
 from tertulia.users.addresses import id_of_fake_email
 from tertulia.users.model import view_of
-from tertulia.users.queries import email_key_of
+from tertulia.users.queries import email_key_of, guests_missing
 from tertulia.users.sight import tell_met
 from tertulia.users.visibility import hidden_from
+
+
+class People(msgspec.Struct, frozen=True):
+    """Everybody in a direct conversation, the sender included, by id."""
+
+    everybody: dict[int, Recipient]
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -34,6 +46,14 @@ class Place(msgspec.Struct, frozen=True):
     empty_topic: str = ""
     """If the topic is the empty one: how the realm names it."""
     people: tuple[Person, ...] = ()
+    channel_seen: str | None = None
+    hidden_from: tuple[int, ...] = ()
+    """Guests who will hear it and do not see the sender."""
+
+    @property
+    def is_channel(self) -> bool:
+        """A channel, not a set of people."""
+        return self.channel is not None
 
 
 class Places:
@@ -43,21 +63,25 @@ class Places:
         self._database = database
         self._channels = channels
 
-    async def reach(self, sender: Caller, address: ToChannel | ToPeople) -> Place:
-        """The place of an address; a Refusal if there is none for this sender."""
-        if isinstance(address, ToChannel):
-            return await self._channel(sender, address)
-        return await self._people(sender, address)
+    async def look(self, sender: Caller, address: ToChannel | ToPeople) -> ToChannel | People:
+        """What the address names, as it is stored; a Refusal if that can be nothing, or nobody the sender sees."""
+        if isinstance(address, ToPeople):
+            return await self._look_for_people(sender, address)
+        return ToChannel(address.channel, clean_topic(address.topic, decode_settings(sender.realm_settings)))
 
-    async def find_sent(self, sender: Caller, key: str) -> int | None:
-        """The message that was sent with this Idempotency-Key."""
+    async def enter(self, sender: Caller, target: ToChannel | People) -> Place:
+        """The place to write to; a Refusal if the sender may not."""
+        if isinstance(target, People):
+            return await self._enter_conversation(sender, target.everybody)
+        return await self._enter_channel(sender, target)
+
+    async def find_sent(self, sender: Caller, key: str) -> tuple[int, int | None] | None:
+        """The message that was sent with this Idempotency-Key, and the policy it brought."""
         async with self._database.reader() as reader:
             return await queries.find_sent(reader, sender.user_id, key)
 
-    async def _channel(self, sender: Caller, address: ToChannel) -> Place:
-        settings = decode_settings(sender.realm_settings)
-        topic = clean_topic(address.topic, settings)
-        named = address.channel if isinstance(address.channel, int) else clean_channel_name(address.channel)
+    async def _enter_channel(self, sender: Caller, target: ToChannel) -> Place:
+        named = target.channel if isinstance(target.channel, int) else clean_channel_name(target.channel)
         channel = await self._channels.find(sender, named)
         if channel is None:
             raise no_such_channel(named)
@@ -65,29 +89,50 @@ class Places:
             raise Refusal(f"You don't have the permission to post in the channel '{channel.name}'.")
         if not channel.may_send:
             raise Refusal(f"You can't send messages to the channel '{channel.name}'.")
-        check_topic_policy(topic, channel.topics_policy, settings)
+        settings = decode_settings(sender.realm_settings)
+        if not channel.may_create_topic:
+            await self._check_topic_exists(channel, target.topic)
+        check_topic_policy(target.topic, channel.topics_policy, settings)
         return Place(
             conversation_id=channel.id,
             audience=Audience(channel=channel.id, public=channel.is_public),
             channel=channel.name,
-            topic=topic,
-            topic_key=name_key_of(topic),
-            empty_topic="" if topic else settings.empty_topic_display_name,
+            topic=target.topic,
+            topic_key=name_key_of(target.topic),
+            empty_topic="" if target.topic else settings.empty_topic_display_name,
+            channel_seen=channel_seen(channel),
+            hidden_from=() if channel.is_subscribed else await self._hidden_from(sender, channel),
         )
 
-    async def _people(self, sender: Caller, address: ToPeople) -> Place:
+    async def _check_topic_exists(self, channel: Channel, topic: str) -> None:
         async with self._database.reader() as reader:
-            fakes = {email: id_of_fake_email(email, sender.fake_domain) for email in address.emails}
-            ids = [*address.ids, *(user_id for user_id in fakes.values() if user_id is not None)]
-            keys = [email_key_of(email) for email in address.emails]
+            if not await queries.has_messages(reader, channel.id, name_key_of(topic)):
+                raise Refusal(f"You don't have the permission to start topics in the channel '{channel.name}'.")
+
+    async def _hidden_from(self, sender: Caller, channel: Channel) -> tuple[int, ...]:
+        async with self._database.reader() as reader:
+            return tuple(await guests_missing(reader, sender.realm_id, channel.id, sender.user_id))
+
+    async def _look_for_people(self, sender: Caller, address: ToPeople) -> People:
+        fakes = {email: id_of_fake_email(email, sender.fake_domain) for email in address.emails}
+        ids = [*address.ids, *(user_id for user_id in fakes.values() if user_id is not None)]
+        keys = [email_key_of(email) for email in address.emails]
+        async with self._database.reader() as reader:
             found = await queries.find_recipients(reader, view_of(sender), ids, keys)
             hidden = await hidden_from(reader, sender, [person.id for person in found])
-            recipients = [person for person in found if person.id not in hidden]
-            check_recipients(address, fakes, recipients)
-            people = {person.id: person for person in recipients}
-            people[sender.user_id] = Recipient(sender.user_id, sender.api_email, sender.full_name, is_active=True)
-            participants = sorted(people)
-            conversation_id = await queries.find_direct_conversation(reader, sender.realm_id, participants)
+        seen = [person for person in found if person.id not in hidden]
+        check_recipients(address, fakes, seen)
+        people = {person.id: person for person in seen}
+        people[sender.user_id] = Recipient(sender.user_id, sender.api_email, sender.full_name, is_active=True)
+        return People({user_id: people[user_id] for user_id in sorted(people)})
+
+    async def _enter_conversation(self, sender: Caller, people: dict[int, Recipient]) -> Place:
+        participants = list(people)
+        async with self._database.reader() as reader:
+            conversation_id, refusal = await queries.direct_place(reader, sender.realm_id, sender.user_id, participants)
+        if refusal is not None:
+            gone = next((one.email for one in people.values() if not one.is_active), "")
+            raise direct_refused(refusal, gone)
         if conversation_id is None:
             async with self._database.transaction() as tx:
                 conversation_id, is_new = await queries.make_direct_conversation(tx, sender.realm_id, participants)
@@ -96,12 +141,12 @@ class Places:
         return Place(
             conversation_id=conversation_id,
             audience=Audience(users=tuple(participants)),
-            people=tuple(Person(one.id, one.email, one.full_name) for one in (people[id] for id in participants)),
+            people=tuple(Person(one.id, one.email, one.full_name) for one in people.values()),
         )
 
 
 def check_recipients(address: ToPeople, fakes: Mapping[str, int | None], found: Sequence[Recipient]) -> None:
-    """Refuse recipients who do not exist or are gone. `fakes`: whose made-up address is among those given."""
+    """Refuse recipients who do not exist. `fakes`: whose made-up address is among those given."""
     ids = {person.id for person in found}
     for user_id in address.ids:
         if user_id not in ids:
@@ -110,6 +155,3 @@ def check_recipients(address: ToPeople, fakes: Mapping[str, int | None], found: 
     for email in address.emails:
         if email_key_of(email) not in keys and fakes[email] not in ids:
             raise Refusal(f"There is no user with the email address '{email}'.")
-    for person in found:
-        if not person.is_active:
-            raise Refusal(f"'{person.email}' is deactivated and no longer reads messages here.")

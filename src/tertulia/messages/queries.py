@@ -32,18 +32,31 @@ async def find_recipients(reader: Reader, view: View, ids: Sequence[int], email_
     return [Recipient(**row) for row in await reader.fetch(sql, *view.arguments, view.realm_id, ids, email_keys)]
 
 
-async def find_sent(reader: Reader, sender_id: int, key: str) -> int | None:
-    """The message a sender sent with this key."""
-    sql = "select message_id from sent_request where sender_id = $1 and key = $2"
-    found: int | None = await reader.fetchval(sql, sender_id, key)
-    return found
+async def find_sent(reader: Reader, sender_id: int, key: str) -> tuple[int, int | None] | None:
+    """The message a sender sent with this key, and the policy for its topic that it brought them."""
+    sql = "select message_id, policy from sent_request where sender_id = $1 and key = $2"
+    row = await reader.fetchrow(sql, sender_id, key)
+    return None if row is None else (row["message_id"], row["policy"])
 
 
-async def find_direct_conversation(reader: Reader, realm_id: int, participants: Sequence[int]) -> int | None:
-    """The conversation of exactly these people."""
-    sql = "select id from conversation where realm_id = $1 and participants = $2::bigint[]"
-    found: int | None = await reader.fetchval(sql, realm_id, participants)
-    return found
+async def has_messages(reader: Reader, channel_id: int, topic_key: str) -> bool:
+    """Whether there is a topic of that name with messages."""
+    sql = "select exists (select from topic where conversation_id = $1 and name_key = $2 and last_seq > 0)"
+    return bool(await reader.fetchval(sql, channel_id, topic_key))
+
+
+async def direct_place(
+    reader: Reader, realm_id: int, sender_id: int, participants: Sequence[int]
+) -> tuple[int | None, str | None]:
+    """The conversation of exactly these people, if there is one, and why the sender may not write to them now."""
+    sql = """
+    select conversation.id,
+        direct_refusal($2::bigint, $1::bigint, $3::bigint[], coalesce(conversation.last_seq, 0) = 0) as refusal
+    from (select) as asked left join conversation on realm_id = $1 and participants = $3::bigint[]
+    """
+    row = await reader.fetchrow(sql, realm_id, sender_id, participants)
+    assert row is not None
+    return row["id"], row["refusal"]
 
 
 async def make_direct_conversation(tx: Transaction, realm_id: int, participants: Sequence[int]) -> tuple[int, bool]:

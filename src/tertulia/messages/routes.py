@@ -7,10 +7,8 @@ import msgspec
 from tertulia.kernel.auth import Sender
 from tertulia.kernel.endpoint import Call, Wire, alias, decode_json, post
 from tertulia.kernel.errors import Refusal
-from tertulia.messages.actions import Draft, send
-from tertulia.messages.lane import SendLane
+from tertulia.messages.actions import Draft, Sending
 from tertulia.messages.model import Echo
-from tertulia.messages.places import Places
 from tertulia.messages.rules import MessageType, address
 
 MAX_IDEMPOTENCY_KEY = 200
@@ -33,27 +31,28 @@ Recipients = Annotated[
 ]
 
 
-class Sent(msgspec.Struct):
+class Answer(msgspec.Struct, omit_defaults=True):
     """The answer of POST /messages."""
 
     id: int
+    automatic_new_visibility_policy: int | msgspec.UnsetType = msgspec.UNSET
+    """2 unmuted, 3 followed: the sender's policy for the topic, if sending changed it."""
 
 
 @post("/messages")
 async def send_message(
     caller: Sender,
     call: Call,
-    places: Places,
-    lane: SendLane,
+    sending: Sending,
     *,
+    content: str,
     type: MessageType,
     to: Recipients | None = None,
-    content: str,
     topic: str | None = alias("subject"),
     queue_id: EchoText | None = None,
     local_id: EchoText | None = None,
     read_by_sender: bool | None = None,
-) -> Sent:
+) -> Answer:
     """Send a channel or direct message.
 
     With the header `Idempotency-Key`, a repeat within 24 hours sends nothing and returns the first answer.
@@ -65,4 +64,5 @@ async def send_message(
     if key is not None and not 1 <= len(key) <= MAX_IDEMPOTENCY_KEY:
         raise Refusal(f"An Idempotency-Key has 1 to {MAX_IDEMPOTENCY_KEY} characters.")
     draft = Draft(address(type, to, topic), content, call.client, echo, read_by_sender, key)
-    return Sent(await send(places, lane, caller, draft))
+    sent = await sending.send(caller, draft)
+    return Answer(sent.id, msgspec.UNSET if sent.policy is None else sent.policy)

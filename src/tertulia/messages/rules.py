@@ -109,6 +109,17 @@ def render_plain(content: str) -> str:
     return "<p>" + html.escape(content).replace("\n", "<br>\n") + "</p>"
 
 
+def direct_refused(reason: str, gone: str = "") -> Refusal:
+    """The refusal of a direct message for what `direct_refusal` (migration 0004) says. `gone`: who reads no more."""
+    words = {
+        "inactive": f"'{gone}' is deactivated and no longer reads messages here.",
+        "disabled": "Direct messages are turned off in this organization.",
+        "unauthorized": "Nobody in this conversation may allow it: add somebody who may.",
+        "initiate": "You don't have the permission to begin direct conversations; you may answer in those you are in.",
+    }
+    return Refusal(words[reason])
+
+
 def is_me_message(content: str) -> bool:
     """Whether the message tells what its sender does."""
     return content.startswith("/me ")

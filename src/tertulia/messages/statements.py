@@ -7,7 +7,9 @@ are taken, rows written, and the events put into the WAL. A row that is not retu
 
 from collections.abc import Sequence
 
-from tertulia.channels.rights import MAY_SEND
+from tertulia.channels.model import Channel
+from tertulia.channels.rights import MAY_CREATE_TOPIC, MAY_SEND, granted_by_realm
+from tertulia.groups.queries import holds
 from tertulia.kernel.db import subject_of
 from tertulia.messages.model import Outgoing
 from tertulia.users.queries import OWNER_COLUMNS
@@ -24,25 +26,93 @@ LOCK_FREE = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update skip locked
 """
 
+MANY = 15
+"""More subscribers or participants than this may be mentioned together only by those who may mention many."""
+MAX_LISTED = 20_000
+"""Of how many people at most an event says that it concerns them: the log takes no event of any size."""
+
+CHANNEL_WILDCARD, TOPIC_WILDCARD, HAS_LINK, HAS_IMAGE, HAS_ATTACHMENT = 1, 2, 4, 8, 16
+"""The bits of a message's facts."""
+
+MAY_MENTION_MANY = granted_by_realm("can_mention_many_users_group")
+
+# Whether the whole channel, or all who take part in the topic, may be mentioned by this row.
+_MAY_MENTION = f"""
+(input.facts & {CHANNEL_WILDCARD + TOPIC_WILDCARD} = 0 or (
+    (input.facts & {CHANNEL_WILDCARD} = 0 or channel.subscriber_count <= {MANY} or {MAY_MENTION_MANY})
+    and (input.facts & {TOPIC_WILDCARD} = 0 or {MAY_MENTION_MANY} or (
+        select count(*) from (select from topic_participant where topic_id = known.id limit {MANY + 1}) as counted
+    ) <= {MANY})
+))
+"""
+
+_MAY_MENTION_GROUPS = f"""
+not exists (
+    select from grouped join user_group on user_group.id = grouped.group_id
+    join user_group as holder on holder.id = user_group.can_mention_group
+    where grouped.ord = input.ord and (user_group.is_deactivated or not {holds("holder", "account")})
+)
+"""
+
+# What the message was judged by and its event made from (`channel_seen`): it may have changed since.
+_AS_SEEN = "input.channel_seen = concat_ws(' ', channel.invite_only::text, channel.topics_policy, channel.name)"
+
+# Whether there was nothing in the topic that the sender could know. Only of protected history it takes a look.
+_IS_START = """
+(coalesce(known.last_seq, 0) = 0 or (not channel.history_public_to_subscribers and not exists (
+    select from message join read_state on read_state.conversation_id = channel.id and read_state.user_id = account.id
+    where message.topic_id = known.id and message.seq <@ read_state.history
+)))
+"""
+
+
+def _chosen(setting: str, default: int) -> str:
+    """Whether a setting of the sender's (1 on taking part, 2 on sending, 3 on starting the topic, 4 never) acts now."""
+    value = f"coalesce((account.settings->>'{setting}')::int, {default})"
+    return f"({value} <= 2 or ({value} = 3 and {_IS_START}))"
+
+
+# The policy for the topic that the sender's settings choose: followed (3), or unmuted (2) in a channel they muted.
+_WISH = f"""
+case when channel.id is null or account.bot_type is not null then null
+    when {_chosen("automatically_follow_topics_policy", 3)} then 3
+    when {_chosen("automatically_unmute_topics_in_muted_streams_policy", 2)} and exists (
+        select from subscription
+        where user_id = account.id and channel_id = channel.id and subscription.is_active and is_muted
+    ) then 2 end
+"""
+
 SEND = f"""
 with input as (
     select * from unnest(
         $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-        $10::bigint[], $11::text[]
+        $10::bigint[], $11::text[], $12::int[], $13::text[], $14::text[]
     ) with ordinality as sent(
-        conversation_id, sender_id, topic, topic_key, content, rendered, client, subject, record, read_by, key, ord
+        conversation_id, sender_id, topic, topic_key, content, rendered, client, subject, record, read_by, key, facts,
+        channel_seen, widget, ord
     )
+), mentioned as (
+    select * from unnest($15::bigint[], $16::bigint[]) as mentioned(ord, user_id)
+), grouped as (
+    select * from unnest($17::bigint[], $18::bigint[]) as grouped(ord, group_id)
+), alerting as (
+    select * from unnest($19::bigint[], $20::text[]) as alerting(ord, word_key)
 ), repeated as (
-    select ord, sent_request.message_id from input
+    select ord, sent_request.message_id, sent_request.policy from input
     join sent_request on sent_request.sender_id = input.sender_id and sent_request.key = input.key
 ), allowed as materialized (
-    select input.*, conversation.realm_id, conversation.last_seq
+    select input.*, conversation.realm_id, conversation.last_seq, conversation.participants, {_WISH} as wish
     from input
     join conversation on conversation.id = input.conversation_id
     join account on account.id = input.sender_id and account.realm_id = conversation.realm_id and account.is_active
     left join channel on channel.id = conversation.id
-    where case when channel.id is null then input.sender_id = any(conversation.participants)
-        else account.system_bot is not null or {MAY_SEND} end
+    left join topic as known on known.conversation_id = channel.id and known.name_key = input.topic_key
+    where (account.system_bot is not null or (
+        case when channel.id is null then input.sender_id = any(conversation.participants)
+            and direct_refusal(account.id, account.realm_id, conversation.participants, conversation.last_seq = 0) is null
+        else {MAY_SEND} and {_AS_SEEN} and {_MAY_MENTION}
+            and (coalesce(known.last_seq, 0) > 0 or {MAY_CREATE_TOPIC}) end
+        and {_MAY_MENTION_GROUPS}))
         and not exists (select from repeated where repeated.ord = input.ord)
 ), numbered as materialized (
     select *, last_seq + row_number() over (partition by conversation_id order by ord) as seq from allowed
@@ -58,12 +128,21 @@ with input as (
     on conflict (conversation_id, name_key) do update set last_seq = excluded.last_seq
     returning id, conversation_id, name, name_key
 ), stored as (
-    insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered)
-    select numbered.realm_id, numbered.conversation_id, seq, topics.id, sender_id, client, content, rendered
+    insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered,
+        wildcard, has_link, has_image, has_attachment)
+    select numbered.realm_id, numbered.conversation_id, seq, topics.id, sender_id, client, content, rendered,
+        facts & {CHANNEL_WILDCARD + TOPIC_WILDCARD}, facts & {HAS_LINK} > 0, facts & {HAS_IMAGE} > 0,
+        facts & {HAS_ATTACHMENT} > 0
     from numbered left join topics
         on topics.conversation_id = numbered.conversation_id and topics.name_key = numbered.topic_key
     order by ord
-    returning id, conversation_id, seq, sent_at
+    returning id, conversation_id, seq, topic_id, sender_id, sent_at
+), taking_part as (
+    insert into topic_participant (topic_id, user_id)
+    select distinct topic_id, sender_id from stored
+    where topic_id is not null and not exists (
+        select from topic_participant as there where there.topic_id = stored.topic_id and there.user_id = stored.sender_id
+    ) on conflict do nothing
 ), own as (
     select conversation_id, read_by, range_agg(int8range(seq, seq + 1)) as seqs from numbered where read_by is not null
     group by conversation_id, read_by
@@ -76,22 +155,72 @@ with input as (
         order by state.conversation_id, state.user_id for update of state
     ) as held
     where read_state.conversation_id = held.conversation_id and read_state.user_id = held.user_id
-), remembered as (
-    insert into sent_request (sender_id, key, message_id)
-    select numbered.sender_id, numbered.key, stored.id
-    from numbered join stored using (conversation_id, seq) where key is not null
+), marks as (
+    insert into message_mark (user_id, flag, message_id)
+    select user_id, flag, stored.id
+    from (
+        select ord, user_id, 3 as flag from mentioned
+        union
+        select ord, alert_word.user_id, 4 from alerting join allowed using (ord)
+        join alert_word on alert_word.realm_id = allowed.realm_id and alert_word.word_key = alerting.word_key
+    ) as concerned join numbered using (ord) join stored using (conversation_id, seq)
+    -- Only those who receive the message: it concerns nobody else.
+    where user_id = any(numbered.participants) or exists (
+        select from subscription where subscription.user_id = concerned.user_id
+            and subscription.channel_id = numbered.conversation_id and subscription.is_active
+    )
+    order by user_id, flag, stored.id
+    returning user_id, flag, message_id
+), group_mentions as (
+    insert into message_group_mention (message_id, group_id)
+    select distinct stored.id, group_id
+    from grouped join numbered using (ord) join stored using (conversation_id, seq)
+), widgets as (
+    insert into submessage (message_id, sender_id, msg_type, content)
+    select stored.id, numbered.sender_id, 'widget', widget
+    from numbered join stored using (conversation_id, seq) where widget is not null order by stored.id
+    returning id, message_id
 ), emitted as (
-    select ord, stored.id, subject,
+    select ord, stored.id, numbered.sender_id, key, subject, stored.topic_id, topics.name as topic_name,
+        case when topics.id is not null and not exists (
+            select from topic_policy where topic_policy.user_id = numbered.sender_id
+                and topic_policy.topic_id = topics.id and policy in (3, wish)
+        ) then wish end as wish,
         pg_current_xact_id()::text || ' {{"stamp":{{"id":' || stored.id || ',"seq":' || stored.seq || ',"at":'
-            || extract(epoch from sent_at)::bigint || coalesce(',"topic":' || to_json(topics.name)::text, '') || '}},'
-            || substr(record, 2) as body
+            || extract(epoch from sent_at)::bigint || coalesce(',"topic":' || to_json(topics.name)::text, '')
+            || coalesce(',"muted_by":' || (
+                select to_json(array_agg(user_id)) from (
+                    select user_id from muted_user where muted_id = numbered.sender_id limit {MAX_LISTED}
+                ) as muting)::text, '')
+            || coalesce(',"alerted":' || (
+                select to_json(array_agg(user_id)) from (
+                    select user_id from marks where message_id = stored.id and flag = 4 limit {MAX_LISTED}
+                ) as alerted)::text, '')
+            || case when facts & {TOPIC_WILDCARD} = 0 then '' else coalesce(',"participants":' || (
+                select to_json(array_agg(user_id)) from (
+                    select user_id from topic_participant where topic_id = stored.topic_id limit {MAX_LISTED}
+                ) as taking_part)::text, '') end
+            || coalesce(',"widget_id":' || (select id from widgets where message_id = stored.id), '')
+            || '}},' || substr(record, 2) as body
     from numbered join stored using (conversation_id, seq)
     left join topics on topics.conversation_id = numbered.conversation_id and topics.name_key = numbered.topic_key
     order by ord offset 0
+), remembered as (
+    insert into sent_request (sender_id, key, message_id, policy)
+    select sender_id, key, id, wish from emitted where key is not null
 )
-select ord, id, pg_current_xact_id()::text as xid, pg_logical_emit_message(true, subject, body) from emitted
+select ord, id, pg_current_xact_id()::text as xid, pg_logical_emit_message(true, subject, body), topic_id, topic_name,
+    wish, case when topic_id is not null then (
+        -- Who is mentioned follows the topic from now on, unless they chose otherwise.
+        select array_agg(account.id order by account.id) from marks join account on account.id = marks.user_id
+        where marks.message_id = emitted.id and marks.flag = 3 and account.bot_type is null
+            and coalesce((account.settings->>'automatically_follow_topics_where_mentioned')::boolean, true)
+            and not exists (select from topic_policy where topic_policy.user_id = account.id
+                and topic_policy.topic_id = emitted.topic_id and policy in (1, 3))
+    ) end as followers
+from emitted
 union all
-select ord, message_id, pg_current_xact_id()::text, null from repeated
+select ord, message_id, pg_current_xact_id()::text, null, null, null, policy, null from repeated
 """
 
 # What the notification bot has to say (notices.py).
@@ -131,6 +260,11 @@ order by due.id
 """
 
 
+def channel_seen(channel: Channel) -> str:
+    """What of a channel a message depends on; the same as in SEND."""
+    return f"{'true' if channel.invite_only else 'false'} {channel.topics_policy} {channel.name}"
+
+
 def columns(batch: Sequence[Outgoing], shards: int) -> list[list[object]]:
     """The arguments of SEND."""
     rows = [
@@ -146,7 +280,16 @@ def columns(batch: Sequence[Outgoing], shards: int) -> list[list[object]]:
             out.record,
             out.read_by,
             out.key,
+            out.facts,
+            out.channel_seen,
+            out.widget,
         )
         for out in batch
     ]
-    return [list(column) for column in zip(*rows, strict=True)]
+    lists = (
+        [(ord, user_id) for ord, out in enumerate(batch, start=1) for user_id in out.mentioned],
+        [(ord, group_id) for ord, out in enumerate(batch, start=1) for group_id in out.groups],
+        [(ord, word) for ord, out in enumerate(batch, start=1) for word in out.alerting],
+    )
+    flat = [[pair[index] for pair in pairs] for pairs in lists for index in (0, 1)]
+    return [*(list(column) for column in zip(*rows, strict=True)), *flat]
