@@ -1,5 +1,8 @@
 """What comes out of the renderer beside the HTML, which the corpus holds."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from tertulia.markup import (
     Channel,
     Context,
@@ -7,6 +10,9 @@ from tertulia.markup import (
     Linkifier,
     Person,
     TopicLink,
+    alert_key,
+    alert_keys,
+    find_alert_words,
     find_widget,
     render,
     render_description,
@@ -83,3 +89,16 @@ def test_polls_and_lists_start_with_what_their_text_says() -> None:
     }
     assert find_widget("/polling is fun") is None
     assert find_widget("say /poll x") is None
+
+
+@given(st.text(alphabet="ab C.,(>[*'\" \n", max_size=40), st.text(alphabet="ab c.(>", min_size=1, max_size=6))
+def test_no_alert_word_is_missed_by_its_key(content: str, word: str) -> None:
+    word = word.strip().lower()
+    if find_alert_words(content, [word]):
+        assert alert_key(word) in alert_keys(content)
+
+
+def test_alert_words_are_whole_words_in_any_case_and_in_code() -> None:
+    words = ["lunch", "c++ rules", "at", "äpfel"]
+    assert find_alert_words("LUNCH? `c++ rules`, ÄPFEL that", words) == {"lunch", "c++ rules", "äpfel"}
+    assert find_alert_words("lunches, brunch-lunch", words) == frozenset()

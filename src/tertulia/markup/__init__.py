@@ -9,6 +9,7 @@ names from the context are escaped and never read as markup; a construct that do
 docs/explanation/markup.md tells how it works.
 """
 
+from tertulia.markup.alert_words import alert_key, alert_keys, find_alert_words
 from tertulia.markup.model import (
     Channel,
     Context,
@@ -41,6 +42,9 @@ __all__ = [
     "Upload",
     "Wanted",
     "Widget",
+    "alert_key",
+    "alert_keys",
+    "find_alert_words",
     "find_widget",
     "render",
     "render_description",

@@ -1,9 +1,12 @@
 """Code as HTML, coloured by Pygments with short class names. Lexers are loaded when they are first used.
 
 No lexer is guessed. A word that names no lexer is kept as the language, and the code stays plain.
+Many lexers are slow on hostile code, some out of all proportion (2,000 newlines in C), so colouring has a budget of processor
+time: a block that uses it up stays plain, as do those after it.
 """
 
 import re
+import time
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +15,8 @@ from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
 from tertulia.markup.html import escape, escape_attribute
-from tertulia.markup.limits import MAX_HIGHLIGHTED
+from tertulia.markup.limits import MAX_HIGHLIGHTED, MAX_HIGHLIGHTING_SECONDS
+from tertulia.markup.time_limit import within
 
 _TRAILING_SPACES = re.compile(r"[ ]+$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"(?:#!|:::)[ ]*(?:[^\s/]*/)*(\w[\w+.#-]*)")
@@ -26,6 +30,7 @@ class CodeWriter:
     def __init__(self, default_language: str) -> None:
         self._default = default_language
         self._left = MAX_HIGHLIGHTED
+        self._seconds = MAX_HIGHLIGHTING_SECONDS
 
     def write(self, code: str, language: str = "") -> str:
         """A block of code, empty if there is none."""
@@ -48,7 +53,10 @@ class CodeWriter:
         if lexer is None or len(code) > self._left:
             return escape(code)
         self._left -= len(code)
-        return highlighted(code, lexer)
+        start = time.thread_time()
+        body = within(self._seconds, lambda: highlighted(code, lexer))
+        self._seconds -= time.thread_time() - start
+        return escape(code) if body is None else body
 
 
 @lru_cache(maxsize=512)

@@ -16,32 +16,42 @@ def fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if state.src[place : place + 3] not in ("```", "~~~") or state.is_code_block(start):
         return False
     opening = _FENCE.match(state.src, place, state.eMarks[start])
-    if opening is None or (opening[1][0] == "`" and "`" in opening[2] + opening[3]):
+    if opening is None:
+        return False
+    language = opening[2].removeprefix(".")
+    if not _is_header(opening[1], language, opening[3]):
         return False
     if silent:
         return True
-    close = _closing_line(state, start, end, opening[1])
-    language = opening[2].removeprefix(".")
+    close, after = _closing_line(state, start, end, opening[1])
     if language in (*_QUOTES, "spoiler") and state.level < MAX_LEVEL:
         _container(state, start, close, language, opening[3].strip())
     else:
         token = state.push("math" if language == "math" else "code", "code", 0)
         token.info = language
         token.content = state.getLines(start + 1, close, max(state.sCount[start], 0), False)
-    state.line = min(close + 1, end)
+    state.line = after
     return True
 
 
-def _closing_line(state: StateBlock, start: int, end: int, marker: str) -> int:
+def _is_header(marker: str, language: str, header: str) -> bool:
+    """Whether a fence goes on like this, and not rather code within a line: ```x``` y."""
+    if language == "spoiler" or marker[0] == "~":
+        return marker[:3] not in header
+    return "`" not in header
+
+
+def _closing_line(state: StateBlock, start: int, end: int, marker: str) -> tuple[int, int]:
+    """The line behind the content, and the one where the text goes on."""
     line = start + 1
     while line < end:
         place = state.bMarks[line] + state.tShift[line]
         if state.sCount[line] < state.blkIndent and place < state.eMarks[line]:
             break  # a list or quote ends what it holds
         if state.src[place : state.eMarks[line]].rstrip() == marker:
-            break
+            return line, line + 1
         line += 1
-    return line
+    return line, line
 
 
 def _container(state: StateBlock, start: int, close: int, kind: str, header: str) -> None:

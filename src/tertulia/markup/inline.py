@@ -19,7 +19,7 @@ from tertulia.markup.page import Page
 from tertulia.markup.pairs import Pairs
 from tertulia.markup.references import Atom, read_channel_link, read_mention
 from tertulia.markup.typography import (
-    first_characters,
+    EMOJI_CHARACTERS,
     read_emoji_characters,
     read_emoji_name,
     read_emoticon,
@@ -30,8 +30,6 @@ from tertulia.markup.typography import (
 
 _ENTITY = re.compile(r"&(?:#(?:\d{1,7}|[xX][0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,31}));")
 _RUNS = re.compile(r"\*+|~+")
-_NEWLINE = re.compile(r" *\n *")
-_NEVER = 1 << 60
 
 
 def render_inline(page: Page, text: str, *, in_link: bool = False) -> tuple[str, list[Link]]:
@@ -45,7 +43,7 @@ def render_inline(page: Page, text: str, *, in_link: bool = False) -> tuple[str,
 
 @cache
 def _triggers(with_emoticons: bool) -> re.Pattern[str]:
-    return re.compile(rf"[`*~@$#<\[&:.\n{';(' if with_emoticons else ''}{first_characters()}]")
+    return re.compile(rf"[`*~@$#<\[&:.\n{';(' if with_emoticons else ''}{EMOJI_CHARACTERS}]")
 
 
 class _Scan:
@@ -70,17 +68,20 @@ class _Scan:
 
     def run(self) -> None:
         text, search = self.text, _triggers(self.page.context.translate_emoticons).search
+        end = len(text)
         position = 0
+        place = -1
         while True:
-            trigger = search(text, position)
-            place = trigger.start() if trigger else len(text)
+            if place < position:
+                trigger = search(text, position)
+                place = trigger.start() if trigger else end
             if self.matches and self.matches[-1].start <= place:
                 position = self._linkify(position)
-                continue
-            if trigger is None:
+            elif place == end:
                 break
-            position = _READERS.get(text[place], _Scan._emoji)(self, place)
-        self._write_text(len(text))
+            else:
+                position = _READERS.get(text[place], _Scan._emoji)(self, place)
+        self._write_text(end)
 
     def _write_text(self, end: int) -> None:
         if end > self.start:

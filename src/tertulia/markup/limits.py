@@ -11,6 +11,9 @@ MAX_FILLED_CELLS: Final = 2000
 # Code beyond this length in one message is shown without colours.
 MAX_HIGHLIGHTED: Final = 20_000
 
+# Processor time that colouring the code of one message may take. A full message of ordinary code needs a quarter of it.
+MAX_HIGHLIGHTING_SECONDS: Final = 0.2
+
 # More links with previews than this: none has one.
 MAX_PREVIEWS: Final = 24
 

@@ -14,7 +14,8 @@ def list_rule(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A rule of the block parser: a list that begins on this line."""
     if not _may_begin(state, start):
         return False
-    marker = _marker(state, start, _FIRST)
+    # Inside a list an item may be empty; text is not ended by a lone dash.
+    marker = _marker(state, start, _FURTHER if silent and state.parentType == "list" else _FIRST)
     if marker is None or state.level + 2 > MAX_LEVEL:
         return False
     if silent:

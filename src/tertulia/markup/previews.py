@@ -25,8 +25,8 @@ _UPLOAD = re.compile(r"/?user_uploads/(\d+/[^?#]+)")
 def note_link(page: Page, link: Link) -> None:
     """Remember a link to a file that the author may share."""
     path = _path_of(link.url)
-    if path in page.context.uploads:
-        page.attachments[path] = None
+    if path and (upload := _find_upload(page, path)):
+        page.attachments[upload.path] = None
 
 
 def previews_of(page: Page, links: list[Link]) -> list[str]:
@@ -54,12 +54,16 @@ def _path_of(url: str) -> str:
     return match[1] if match else ""
 
 
+def _find_upload(page: Page, path: str) -> Upload | None:
+    return page.context.uploads.get(path) or page.context.uploads.get(unquote(path))
+
+
 def _preview(page: Page, link: Link) -> str | None:
     if link.html.startswith("<audio"):
         return None
     path = _path_of(link.url)
     if path:
-        upload = page.context.uploads.get(path) or page.context.uploads.get(unquote(path))
+        upload = _find_upload(page, path)
         return _upload(link, path, upload) if upload else None
     if youtube := _YOUTUBE.match(link.url):
         return (
@@ -81,9 +85,10 @@ def _upload(link: Link, path: str, upload: Upload) -> str | None:
         return None
     attributes = {
         "data-original-content-type": upload.content_type,
-        "data-original-dimensions": f"{upload.width}x{upload.height}",
         "src": upload.thumbnail,
     }
+    if upload.width and upload.height:
+        attributes["data-original-dimensions"] = f"{upload.width}x{upload.height}"
     if not upload.thumbnail:
         attributes |= {"class": "image-loading-placeholder", "src": LOADING}
     if upload.is_animated:

@@ -43,11 +43,16 @@ def render_description(text: str, context: Context = EMPTY_CONTEXT) -> str:
 
 
 def _render(content: str, page: Page) -> str:
-    content = content.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
-    html = _Writer(page).write(parse_blocks(content))
+    html = written(content, page)
     if len(html) > MAX_GROWTH * page.context.max_length:
         raise TooLarge
     return sanitized(html)
+
+
+def written(content: str, page: Page) -> str:
+    """The HTML as it is before the last gate."""
+    content = content.replace("\r\n", "\n").replace("\r", "\n").expandtabs(4)
+    return _Writer(page).write(parse_blocks(content))
 
 
 class _Writer:

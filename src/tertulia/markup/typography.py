@@ -2,9 +2,8 @@
 
 import re
 from datetime import UTC, datetime
-from functools import cache
 
-from tertulia.emoji import EXTRA_EMOJI, code_to_names, find_code, find_name, is_text_by_default, trim_code
+from tertulia.emoji import EXTRA_EMOJI, find_code, find_name, is_text_by_default, trim_code
 from tertulia.markup.html import escape, escape_attribute
 from tertulia.markup.page import Page
 from tertulia.markup.references import Atom
@@ -24,6 +23,10 @@ EMOTICONS = {
     ":P": "stuck_out_tongue",
 }
 EXTRA_EMOJI_URL = f"/static/generated/emoji/images/emoji/unicode/{EXTRA_EMOJI}.png"
+
+# The characters an emoji may begin with, and a key cap ends with, as the inside of a character class. Few wide ranges, because
+# every character of every text is compared with them; a test holds that no emoji begins elsewhere.
+EMOJI_CHARACTERS = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 
 _NAME = re.compile(r":([^\W_A-Z][\w-]*|[+-]1):")
 _AROUND_EMOTICON = frozenset(" \t\n\r\f\v,.;?!()[]\"'")
@@ -89,19 +92,6 @@ def read_keycap(text: str, end: int, earliest: int) -> tuple[str, int] | None:
     code = trim_code(first.group() + "\u20e3")
     name = find_name(code)
     return None if name is None else (_emoji(name, code), first.start())
-
-
-@cache
-def first_characters() -> str:
-    """The characters an emoji may begin with, as the inside of a character class. ASCII ones only begin key caps."""
-    firsts = sorted({int(code.split("-")[0], 16) for code in code_to_names()} - set(range(128)))
-    ranges: list[list[int]] = []
-    for point in [*firsts, 0x20E3]:
-        if ranges and ranges[-1][1] + 1 == point:
-            ranges[-1][1] = point
-        else:
-            ranges.append([point, point])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 
 def _emoji(name: str, code: str) -> str:
