@@ -34,6 +34,8 @@ import tertulia.preferences.routes
 import tertulia.presence.routes
 import tertulia.profiles.routes
 import tertulia.realms.domain_routes
+import tertulia.reactions.routes
+import tertulia.reads.routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes
@@ -43,6 +45,7 @@ import tertulia.topics.listing_routes
 import tertulia.topics.routes
 import tertulia.typing.routes
 import tertulia.users.routes
+import tertulia.widgets.routes
 from tertulia import __version__
 from tertulia.alerts import state as alerts_state
 from tertulia.bots import state as bots_state
@@ -84,6 +87,7 @@ from tertulia.presence.events import PresencePresenter
 from tertulia.profiles import state as profiles_state
 from tertulia.profiles.queries import hold_fields
 from tertulia.profiles.values import say_of
+from tertulia.reactions.events import ReactionPresenter
 from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
@@ -132,6 +136,8 @@ ROUTES = (
     tertulia.drafts.routes,
     tertulia.snippets.routes,
     tertulia.typing.routes,
+    tertulia.reactions.routes,
+    tertulia.widgets.routes,
     tertulia.presence.routes,
     tertulia.flags.routes,
     tertulia.events.routes,
@@ -173,6 +179,7 @@ PRESENTERS: dict[str, Presenter] = {
     "user_topic": TopicPresenter(),
     "muted_topics": TopicPresenter(),
     "typing": TypingPresenter(),
+    "reaction": ReactionPresenter(),
     "presence": PresencePresenter(),
 }
 ARRIVAL = Arrival(hold=hold_defaults, welcome=welcome)

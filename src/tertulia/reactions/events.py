@@ -1,0 +1,63 @@
+"""How a reaction looks to those who hear of it."""
+
+from collections.abc import Hashable
+
+import msgspec
+
+from tertulia.custom_emoji.model import Emoji, shown_type
+from tertulia.events.logged import Listener, Logged
+from tertulia.kernel.auth import fake_email
+from tertulia.users.visibility import UNKNOWN_NAME
+
+_encode = msgspec.json.Encoder().encode
+
+
+class Reacted(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The log's event of a reaction."""
+
+    op: str
+    message_id: int
+    user_id: int
+    emoji: Emoji
+    email: str
+    full_name: str
+    domain: str = ""
+    """Where made-up addresses seem to be."""
+    unknown_to: tuple[int, ...] = ()
+    """Guests who do not see who reacted."""
+
+
+_decoder = msgspec.json.Decoder(Reacted)
+
+
+class ReactionPresenter:
+    """Shows `reaction` events."""
+
+    def variant(self, logged: Logged, listener: Listener) -> Hashable:
+        """What makes the texts of two listeners differ."""
+        reacted = _reacted(logged)
+        return shown_type(reacted.emoji.reaction_type, listener.options.client), listener.user_id in reacted.unknown_to
+
+    def present(self, logged: Logged, listener: Listener) -> bytes:
+        """The event's keys, with the `user` of older servers, which existing clients read."""
+        reacted = _reacted(logged)
+        user = {"user_id": reacted.user_id, "email": reacted.email, "full_name": reacted.full_name}
+        if listener.user_id in reacted.unknown_to:
+            user |= {"email": fake_email(reacted.user_id, reacted.domain), "full_name": UNKNOWN_NAME}
+        event = {
+            "op": reacted.op,
+            "message_id": reacted.message_id,
+            "user_id": reacted.user_id,
+            "emoji_name": reacted.emoji.emoji_name,
+            "emoji_code": reacted.emoji.emoji_code,
+            "reaction_type": shown_type(reacted.emoji.reaction_type, listener.options.client),
+            "user": user,
+        }
+        return _encode(event)[1:-1]
+
+
+def _reacted(logged: Logged) -> Reacted:
+    if logged.decoded is None:
+        logged.decoded = _decoder.decode(logged.record.event)
+    assert isinstance(logged.decoded, Reacted)
+    return logged.decoded
