@@ -177,6 +177,12 @@ TABLE: dict[str, Row] = {
     "PATCH /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0", "title": "t"}, "nippet"),
     "DELETE /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0"}, "nippet"),
     "POST /typing": Row(ANYBODY, {"op": "start", "to": "[$bystander]"}),
+    # reactions, widgets
+    "POST /messages/{message_id}/reactions": Row(ANYBODY, {"message_id": "$message", "emoji_name": "nope"}, "no emoji"),
+    "DELETE /messages/{message_id}/reactions": Row(
+        ANYBODY, {"message_id": "$message", "emoji_name": "nope"}, "no emoji"
+    ),
+    "POST /submessage": Row(ANYBODY, {"message_id": "$message", "msg_type": "widget", "content": "{}"}, "no poll"),
     # presence
     "POST /users/me/presence": Row(HUMANS, {"status": "active"}),
     "GET /realm/presence": Row(ANYBODY),
