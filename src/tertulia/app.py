@@ -35,7 +35,6 @@ import tertulia.presence.routes
 import tertulia.profiles.routes
 import tertulia.realms.domain_routes
 import tertulia.reactions.routes
-import tertulia.reads.routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes

@@ -27,17 +27,24 @@ async def by_name(reader: Reader, realm_id: int, name: str) -> Emoji | None:
 async def complete(
     reader: Reader, realm_id: int, name: str, code: str | None, reaction_type: str | None
 ) -> tuple[str, str]:
-    """Code and type, as far as they are not given taken from the name."""
+    """Code and type, as far as they are not given: a code says what type it is of, else the name says both."""
+    if code is not None and reaction_type is None:
+        reaction_type = _type_of_code(code)
     if code is None or reaction_type is None:
         named = await by_name(reader, realm_id, name)
-        if named is None and (code is None or reaction_type is None):
+        if named is None:
             raise Refusal(f"There is no emoji named '{name}'.")
-        if named is not None:
-            code = named.emoji_code if code is None else code
-            reaction_type = named.reaction_type if reaction_type is None else reaction_type
-    assert code is not None
-    assert reaction_type is not None
+        code = named.emoji_code if code is None else code
+        reaction_type = named.reaction_type if reaction_type is None else reaction_type
     return code.lower() if reaction_type == UNICODE else code, type_of(reaction_type)
+
+
+def _type_of_code(code: str) -> str | None:
+    if is_code(code.lower()):
+        return UNICODE
+    if code == EXTRA_EMOJI:
+        return EXTRA
+    return CUSTOM if _NUMBER.fullmatch(code) else None
 
 
 async def choose(reader: Reader, realm_id: int, name: str, code: str, reaction_type: str) -> Emoji:
