@@ -33,8 +33,8 @@ import tertulia.mutes.routes
 import tertulia.preferences.routes
 import tertulia.presence.routes
 import tertulia.profiles.routes
-import tertulia.realms.domain_routes
 import tertulia.reactions.routes
+import tertulia.realms.domain_routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from tertulia.custom_emoji.model import EXTRA
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.markup import Linkifier, TopicLink, topic_links
@@ -24,7 +25,6 @@ from tertulia.users.model import avatar_url
 from tertulia.users.visibility import hidden_from, unknown_sender
 
 FLAG_NAMES = {1: "starred", 2: "collapsed", 3: "mentioned", 4: "has_alert_word"}
-EXTRA_EMOJI_TYPE = "service_extra_emoji"
 _OF_CHANNEL, _OF_TOPIC = 1, 2
 """Bits of `message.wildcard`."""
 
@@ -36,7 +36,7 @@ class Look(msgspec.Struct, frozen=True):
     allow_empty_topic_name: bool = False
     query: Query | None = None
     """What the reader searched for: it is marked in `match_content` and `match_subject`."""
-    extra_emoji_type: str = EXTRA_EMOJI_TYPE
+    extra_emoji_type: str = EXTRA
     """How the reader's client spells the type of the service's own emoji."""
 
 

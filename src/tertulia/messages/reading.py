@@ -4,19 +4,19 @@ from typing import Annotated
 
 import msgspec
 
+from tertulia.custom_emoji.model import EXTRA, shown_type
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Reader
 from tertulia.kernel.endpoint import Call, get
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.access import access_message
 from tertulia.messages.fetch import Fetched, Match, fetch, fetch_these, find_matches
-from tertulia.messages.load import EXTRA_EMOJI_TYPE, Look, load
+from tertulia.messages.load import Look, load
 from tertulia.messages.model import MessageRecord
 from tertulia.messages.windows import Window
 from tertulia.narrows.terms import Narrow
 from tertulia.realms.limits import MAX_FETCHED_MESSAGES
 
-OLD_EXTRA_EMOJI_TYPE = "zulip_extra_emoji"
 Count = Annotated[int, msgspec.Meta(ge=0)]
 MessageIds = Annotated[list[int], msgspec.Meta(max_length=MAX_FETCHED_MESSAGES)]
 
@@ -94,12 +94,7 @@ async def get_message(
 
 def look_of(call: Call, *, apply_markdown: bool, allow_empty_topic_name: bool) -> Look:
     """How the caller's program wants messages to look."""
-    return Look(apply_markdown, allow_empty_topic_name, extra_emoji_type=extra_emoji_type(call.client))
-
-
-def extra_emoji_type(client: str) -> str:
-    """How a program spells the type of the service's own emoji: those named `Zulip...` know the older word only."""
-    return OLD_EXTRA_EMOJI_TYPE if client.startswith("Zulip") else EXTRA_EMOJI_TYPE
+    return Look(apply_markdown, allow_empty_topic_name, extra_emoji_type=shown_type(EXTRA, call.client))
 
 
 def mixed_up() -> Refusal:
