@@ -162,6 +162,11 @@ TABLE: dict[str, Row] = {
         ADMINISTRATORS, {"stream_id": "999999999", "topic_name": "x"}, "Invalid channel ID"
     ),
     "POST /messages/flags": Row(ANYBODY, {"messages": "[$message]", "op": "add", "flag": "read"}),
+    "POST /messages/flags/narrow": Row(
+        ANYBODY,
+        {"anchor": "newest", "num_before": "1", "num_after": "0", "narrow": "[]", "op": "add", "flag": "read"},
+    ),
+    "GET /messages/{message_id}/read_receipts": Row(ANYBODY, {"message_id": "$message"}, "eceipts"),
     "POST /mark_all_as_read": Row(ANYBODY),
     "POST /mark_stream_as_read": Row(ANYBODY, {"stream_id": "$channel"}),
     "POST /mark_topic_as_read": Row(ANYBODY, {"stream_id": "$channel", "topic_name": "tea"}),

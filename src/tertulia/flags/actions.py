@@ -10,6 +10,8 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.access import find_messages, no_such_message
+from tertulia.messages.windows import Found, Window, check_window, find_window, narrow_down
+from tertulia.narrows.terms import Term
 from tertulia.reads.actions import change_mark, mark_channel_read, mark_read, mark_topic_read, mark_unread
 from tertulia.reads.model import EDITABLE_MARKS, Standing
 from tertulia.reads.queries import standings
@@ -28,7 +30,22 @@ async def change_flag(tx: Transaction, caller: Caller, message_ids: Sequence[int
     """Put a flag on messages, or take it off."""
     if flag == "read" and adds:
         return Flagged(await mark_read(tx, caller, message_ids), [])
-    known = await reach(tx, caller, message_ids)
+    return await _change(tx, caller, await reach(tx, caller, message_ids), flag, adds=adds)
+
+
+async def change_flag_in(
+    tx: Transaction, caller: Caller, terms: Sequence[Term], window: Window, flag: str, *, adds: bool
+) -> tuple[Found, Flagged]:
+    """As `change_flag`, for the messages of a narrow around an anchor."""
+    check_window(window)
+    found = await find_window(tx, await narrow_down(tx, caller, terms), window)
+    if flag == "read" and adds:
+        return found, Flagged(await mark_read(tx, caller, found.ids), [])
+    known = await standings(tx, caller.realm_id, caller.user_id, found.ids)
+    return found, await _change(tx, caller, known, flag, adds=adds)
+
+
+async def _change(tx: Transaction, caller: Caller, known: Sequence[Standing], flag: str, *, adds: bool) -> Flagged:
     if flag == "read":
         changed = await mark_unread(tx, caller, [message.id for message in known if message.belongs])
         return Flagged(changed, sorted({message.conversation_id for message in known if not message.belongs}))

@@ -5,16 +5,23 @@ from typing import Annotated, Literal
 import msgspec
 
 from tertulia.flags import actions
-from tertulia.flags.rules import check_flag
+from tertulia.flags.queries import readers_of
+from tertulia.flags.rules import check_flag, clamp
 from tertulia.kernel.auth import Person
-from tertulia.kernel.db import Transaction
-from tertulia.kernel.endpoint import post
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.endpoint import get, post
+from tertulia.kernel.errors import Refusal
+from tertulia.messages.access import access_message
+from tertulia.messages.windows import Window
+from tertulia.narrows.terms import Narrow
 from tertulia.reads.actions import mark_all_read
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import clean_decided_topic
+from tertulia.users.visibility import hidden_from
 
 MAX_MARKED = 50_000
 MessageIds = Annotated[list[int], msgspec.Meta(max_length=MAX_MARKED)]
+Count = Annotated[int, msgspec.Meta(ge=0)]
 Op = Literal["add", "remove"]
 
 
@@ -23,6 +30,24 @@ class Marked(msgspec.Struct):
 
     messages: list[int]
     ignored_because_not_subscribed_channels: list[int]
+
+
+class MarkedNarrow(msgspec.Struct, kw_only=True):
+    """The answer of POST /messages/flags/narrow."""
+
+    processed_count: int
+    updated_count: int
+    first_processed_id: int | None
+    last_processed_id: int | None
+    found_oldest: bool
+    found_newest: bool
+    ignored_because_not_subscribed_channels: list[int]
+
+
+class Receipts(msgspec.Struct):
+    """The answer of GET /messages/{message_id}/read_receipts."""
+
+    user_ids: list[int]
 
 
 class Complete(msgspec.Struct):
@@ -37,6 +62,47 @@ async def update_flags(caller: Person, tx: Transaction, *, messages: MessageIds,
     check_flag(flag)
     done = await actions.change_flag(tx, caller, messages, flag, adds=op == "add")
     return Marked(messages, done.left)
+
+
+@post("/messages/flags/narrow")
+async def update_flags_of_narrow(
+    caller: Person,
+    tx: Transaction,
+    *,
+    anchor: str,
+    num_before: Count,
+    num_after: Count,
+    include_anchor: bool = True,
+    narrow: Narrow,
+    op: Op,
+    flag: str,
+) -> MarkedNarrow:
+    """Put a flag of yours on the messages of a narrow around an anchor, or take it off; at most 5000 at once."""
+    check_flag(flag)
+    if anchor == "date":
+        raise Refusal("Invalid anchor: a message ID, newest, oldest or first_unread.")
+    window = Window(anchor, *clamp(num_before, num_after), include_anchor)
+    found, done = await actions.change_flag_in(tx, caller, narrow, window, flag, adds=op == "add")
+    return MarkedNarrow(
+        processed_count=len(found.ids),
+        updated_count=len(done.changed),
+        first_processed_id=found.ids[0] if found.ids else None,
+        last_processed_id=found.ids[-1] if found.ids else None,
+        found_oldest=found.found_oldest,
+        found_newest=found.found_newest,
+        ignored_because_not_subscribed_channels=done.left,
+    )
+
+
+@get("/messages/{message_id}/read_receipts")
+async def get_read_receipts(caller: Person, reader: Reader, *, message_id: int) -> Receipts:
+    """Who has read a message, in organizations that show it."""
+    if not decode_settings(caller.realm_settings).enable_read_receipts:
+        raise Refusal("Read receipts are disabled in this organization.")
+    message = await access_message(reader, caller, message_id)
+    found = await readers_of(reader, caller.user_id, message.conversation_id, message.seq, message.sender_id)
+    hidden = await hidden_from(reader, caller, found)
+    return Receipts([user_id for user_id in found if user_id not in hidden])
 
 
 @post("/mark_all_as_read")

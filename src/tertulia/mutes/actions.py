@@ -5,6 +5,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.mutes import queries
+from tertulia.reads.actions import mark_sender_read
 from tertulia.users.access import get_user_text
 from tertulia.users.actions import get_both
 from tertulia.users.queries import lock_accounts
@@ -19,6 +20,7 @@ async def mute(tx: Transaction, caller: Caller, user_id: int) -> None:
         await get_user_text(tx, caller, user_id, profile=False)  # refuses whom a guest does not see
     if not await queries.insert_mute(tx, caller.user_id, user_id):
         raise Refusal("User already muted")
+    await mark_sender_read(tx, caller, user_id, is_muted=False)
     await _tell(tx, caller)
 
 
@@ -27,6 +29,7 @@ async def unmute(tx: Transaction, caller: Caller, user_id: int) -> None:
     await _hold(tx, caller, user_id)
     if not await queries.delete_mute(tx, caller.user_id, user_id):
         raise Refusal("User is not muted")
+    await mark_sender_read(tx, caller, user_id, is_muted=True)
     await _tell(tx, caller)
 
 

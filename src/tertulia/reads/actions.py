@@ -50,6 +50,13 @@ async def mark_all_read(tx: Transaction, caller: Caller) -> None:
         _tell(tx, caller, {"op": "add", "operation": "add", "flag": "read", "messages": [], "all": True})
 
 
+async def mark_sender_read(tx: Transaction, caller: Caller, sender_id: int, *, is_muted: bool) -> None:
+    """Mark everything somebody sent read. If they are muted, it counted as read before, and nobody is told."""
+    changed = await changes.read_sender(tx, caller.user_id, sender_id)
+    if not is_muted:
+        tell_flag(tx, caller, "read", changed)
+
+
 async def change_mark(
     tx: Transaction, caller: Caller, flag: tuple[str, int], message_ids: Sequence[int], *, adds: bool
 ) -> list[int]:

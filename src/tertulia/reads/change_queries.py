@@ -106,6 +106,27 @@ select id from unread where {NOT_MUTED_SENDER} order by id desc limit $3
 """
 
 
+_READ_SENDER = """
+with held as materialized (
+    select read_state.conversation_id, history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
+    from read_state join conversation on conversation.id = read_state.conversation_id
+    where read_state.user_id = $1 and upper_inf(history)
+    order by read_state.conversation_id, read_state.user_id for update of read_state
+), unread as materialized (
+    select message.* from held, unnest(gaps) as gap, lateral (
+        select id, conversation_id, seq from message
+        where message.conversation_id = held.conversation_id and seq >= lower(gap) and seq < upper(gap)
+            and sender_id = $2 offset 0
+    ) as message
+), stored as (
+    update read_state set read = read_state.read + new.seqs
+    from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from unread group by conversation_id) as new
+    where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
+)
+select id from unread order by id desc limit $3
+"""
+
+
 async def read_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
     """Mark messages read; those that were unread, ascending."""
     return [row["id"] for row in await tx.fetch(_READ_MESSAGES, user_id, message_ids)]
@@ -124,6 +145,11 @@ async def read_channel(tx: Transaction, user_id: int, channel_id: int) -> list[i
 async def read_topic(tx: Transaction, user_id: int, channel_id: int, topic_id: int) -> list[int]:
     """Mark everything in a topic read; the newest of what was unread, ascending."""
     return [row["id"] for row in reversed(await tx.fetch(_READ_TOPIC, user_id, channel_id, MAX_LISTED, topic_id))]
+
+
+async def read_sender(tx: Transaction, user_id: int, sender_id: int) -> list[int]:
+    """Mark everything somebody sent read; the newest of what was stored as unread, ascending."""
+    return [row["id"] for row in reversed(await tx.fetch(_READ_SENDER, user_id, sender_id, MAX_LISTED))]
 
 
 async def lock_own_conversations(tx: Transaction, user_id: int) -> None:
