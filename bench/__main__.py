@@ -35,6 +35,7 @@ class Measurement(StrEnum):
     USERS = "users"
     TYPING = "typing"
     PRESENCE = "presence"
+    RENAME = "rename"
 
 
 # What `events` is made of; the others are one module each.

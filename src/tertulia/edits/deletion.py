@@ -5,7 +5,7 @@ import time
 from tertulia.channels.access import find_channel
 from tertulia.channels.model import Channel
 from tertulia.channels.rules import name_key_of
-from tertulia.edits import queries
+from tertulia.edits import policies, queries, statements
 from tertulia.edits.holding import hold
 from tertulia.edits.model import Moving
 from tertulia.edits.rights import rights_over
@@ -76,4 +76,10 @@ async def _delete_portion(tx: Transaction, caller: Caller, channel_id: int, name
     if messages:
         message = await access_message(tx, caller, messages[0].id)
         await remove(tx, caller, message, channel, messages)
-    return len(messages) == PORTION
+    if len(messages) == PORTION:
+        return True
+    left = await statements.find_topic(tx, channel_id, name_key_of(name))
+    if left is not None and not left.has_messages:
+        await statements.hold_topics(tx, [topic.id])
+        await policies.clear(tx, caller, topic)
+    return False

@@ -5,10 +5,10 @@ from tertulia.channels.model import Channel
 from tertulia.edits import queries
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
-from tertulia.kernel.errors import Refusal
+from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.messages.access import Reached, access_message, no_such_message
 
-_MOVES_FOLLOWED = 3
+_MOVES_FOLLOWED = 10
 
 
 async def hold(
@@ -21,13 +21,16 @@ async def hold(
     # Look first: whoever may not see the message does not hold up those who write there.
     await access_message(tx, caller, message_id)
     for _ in range(_MOVES_FOLLOWED):
+        await tx.execute("savepoint held")
         held = await queries.lock_conversations(tx, message_id, target_id)
         message = await access_message(tx, caller, message_id)
-        # It may have been moved while we waited for its old conversation: then the new one is to be held.
         if message.conversation_id == held:
             break
+        # It was moved while we waited for its old conversation. The locks are given back, so that the new ones are taken in
+        # the order that everybody keeps.
+        await tx.execute("rollback to savepoint held")
     else:
-        raise no_such_message()
+        raise server_not_ready("Others keep moving this message. Please try again.")
     if message.participants is not None:
         return message, None, None
     channel = await find_channel(tx, caller, message.conversation_id)

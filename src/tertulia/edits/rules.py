@@ -15,6 +15,7 @@ from tertulia.topics.rules import RESOLVED, clean_topic
 
 GRACE = timedelta(seconds=20)
 """A change is sent a little after it was decided: the limit a person sees is not the one they fail at."""
+NO_GRACE = timedelta()
 DELETED = "(deleted)"
 """What stands for a text whose author removed all of it."""
 _WIDGETS = ("/poll", "/todo")
@@ -96,7 +97,7 @@ def check_may_delete(message: Reached, user_id: int, rights: Rights, settings: R
         raise Refusal("You don't have permission to delete this message.")
     if not rights.may_delete_own:
         raise Refusal("You don't have permission to delete this message.")
-    if is_over(message.sent_at, rights.now, settings.message_content_delete_limit_seconds):
+    if is_over(message.sent_at, rights.now, settings.message_content_delete_limit_seconds, grace=NO_GRACE):
         raise Refusal("The time limit for deleting this message has passed.")
 
 
@@ -106,9 +107,9 @@ def is_widget(content: str) -> bool:
     return first in _WIDGETS
 
 
-def is_over(sent_at: datetime, now: datetime, limit: int | None) -> bool:
+def is_over(sent_at: datetime, now: datetime, limit: int | None, grace: timedelta = GRACE) -> bool:
     """Whether more time than the limit has passed since; None: there is no limit."""
-    return limit is not None and now - sent_at > timedelta(seconds=limit) + GRACE
+    return limit is not None and now - sent_at > timedelta(seconds=limit) + grace
 
 
 def is_free_of_limits(rights: Rights) -> bool:

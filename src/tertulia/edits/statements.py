@@ -123,7 +123,9 @@ async def hold_topic(tx: Transaction, channel_id: int, name: str, name_key: str)
     """A topic by its name, made if there is none, held against those who set policies."""
     sql = """
     insert into topic (conversation_id, name, name_key) values ($1, $2, $3)
-    on conflict (conversation_id, name_key) do update set name_key = excluded.name_key returning id, name, last_seq
+    on conflict (conversation_id, name_key)
+        do update set name = case when topic.last_seq = 0 then excluded.name else topic.name end
+    returning id, name, last_seq
     """
     row = await tx.fetchrow(sql, channel_id, name, name_key)
     assert row is not None

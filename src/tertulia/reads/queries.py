@@ -124,17 +124,32 @@ async def starred_messages(reader: Reader, user_id: int) -> list[int]:
     return [row["message_id"] for row in await reader.fetch(sql, user_id, STARRED)]
 
 
+# Of the messages sent there, those with higher numbers have higher ids: each time of belonging to a conversation has one
+# newest. Those that came from another channel are looked up by their ids.
+_NEWEST = """
+with mine as materialized (
+    select conversation_id, history from read_state where user_id = $1 and not isempty(history)
+)
+select greatest(
+    (
+        select max(sent.id) from mine, unnest(mine.history) as part, lateral (
+            select id from message
+            where message.conversation_id = mine.conversation_id and not arrived and seq >= lower(part)
+                and seq < coalesce(upper(part), 9223372036854775807)
+            order by seq desc limit 1
+        ) as sent
+    ), (
+        select max(came.id) from mine, lateral (
+            select id from message
+            where message.conversation_id = mine.conversation_id and arrived and seq <@ mine.history
+            order by id desc limit 1
+        ) as came
+    )
+)
+"""
+
+
 async def newest_message_id(reader: Reader, user_id: int) -> int:
     """The newest message the user has received, wherever that was; -1 if there is none."""
-    # In a conversation ids follow numbers; the bound keeps the scan from walking through what came after they left.
-    sql = """
-    select max(found.id) from read_state, lateral (
-        select id from message
-        where message.conversation_id = read_state.conversation_id and seq <@ history
-            and seq < coalesce(upper(history), 9223372036854775807)
-        order by seq desc limit 1
-    ) as found
-    where user_id = $1 and not isempty(history)
-    """
-    found = await reader.fetchval(sql, user_id)
+    found = await reader.fetchval(_NEWEST, user_id)
     return -1 if found is None else int(found)
