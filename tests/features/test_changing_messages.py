@@ -294,8 +294,8 @@ def test_moves_and_sends_at_the_same_time_leave_nothing_behind(realm: Realm, cha
     def say(number: int) -> int:
         return realm.member.send([channel, other][number % 2].stream_id, "topic")
 
-    works = [lambda number=number: move(number) for number in sent for _ in range(3)]  # type: ignore[misc]
-    works += [lambda number=number: say(number) for number in range(12)]  # type: ignore[misc]
+    works = [lambda number=number: move(number) for number in sent for _ in range(3)]
+    works += [lambda number=number: say(number) for number in range(12)]
     done = at_once(works)
     assert {number for number in done if number < 0} <= {-200, -400}
     said = [number for number in done if number > 0]
