@@ -98,8 +98,9 @@ class Play:
             self._call(who, "DELETE", f"messages/{number}", may)
 
     def _mark(self, who: Speaker) -> None:
-        known = [number for number in sorted(self.model.messages)[-12:] if self.random.random() < 0.4]
         read = self.random.random() < 0.6
+        known = [number for number in sorted(self.model.messages)[-12:] if self.random.random() < 0.4]
+        known = [number for number in known if read or who.id in self.model.messages[number].received]
         self.model.mark(who.id, known, read=read)
         op = "add" if read else "remove"
         self._call(who, "POST", "messages/flags", True, messages=known, op=op, flag="read")
