@@ -40,6 +40,7 @@ import tertulia.realms.settings_routes
 import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.snippets.routes
+import tertulia.statuses.routes
 import tertulia.topics.listing_routes
 import tertulia.topics.routes
 import tertulia.typing.routes
@@ -94,6 +95,8 @@ from tertulia.realms.changes import ChannelCheck
 from tertulia.sessions.oidc_routes import Providers
 from tertulia.site import Site
 from tertulia.snippets import state as snippets_state
+from tertulia.statuses import state as statuses_state
+from tertulia.statuses.events import StatusPresenter
 from tertulia.topics import state as topics_state
 from tertulia.topics.events import TopicPresenter
 from tertulia.typing.actions import Typing
@@ -138,6 +141,7 @@ ROUTES = (
     tertulia.reactions.routes,
     tertulia.widgets.routes,
     tertulia.presence.routes,
+    tertulia.statuses.routes,
     tertulia.flags.routes,
     tertulia.events.routes,
 )
@@ -169,6 +173,7 @@ STATE = (
     drafts_state.drafts,
     snippets_state.saved_snippets,
     presence_state.presences,
+    statuses_state.user_status,
 )
 PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),
@@ -180,6 +185,7 @@ PRESENTERS: dict[str, Presenter] = {
     "typing": TypingPresenter(),
     "reaction": ReactionPresenter(),
     "presence": PresencePresenter(),
+    "user_status": StatusPresenter(),
 }
 ARRIVAL = Arrival(hold=hold_defaults, welcome=welcome)
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."

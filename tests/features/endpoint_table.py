@@ -188,6 +188,10 @@ TABLE: dict[str, Row] = {
         ANYBODY, {"message_id": "$message", "emoji_name": "nope"}, "no emoji"
     ),
     "POST /submessage": Row(ANYBODY, {"message_id": "$message", "msg_type": "widget", "content": "{}"}, "no poll"),
+    # statuses
+    "POST /users/me/status": Row(HUMANS, {"status_text": "busy"}),
+    "POST /users/{user_id}/status": Row(ADMINISTRATORS, {"user_id": "$bystander", "status_text": "busy"}),
+    "GET /users/{user_id}/status": Row(ANYBODY, {"user_id": "$member"}),
     # presence
     "POST /users/me/presence": Row(HUMANS, {"status": "active"}),
     "GET /realm/presence": Row(ANYBODY),

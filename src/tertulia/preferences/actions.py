@@ -62,13 +62,16 @@ def _tell_oneself(tx: Transaction, caller: Caller, changed: dict[str, object]) -
 
 
 async def _tell_others(tx: Transaction, caller: Caller, old: Chosen, new: Chosen) -> None:
-    """What the user record shows of it."""
-    visibility = new.settings.email_address_visibility
+    """What the user record and the status show of it."""
+    visibility, is_present = new.settings.email_address_visibility, new.settings.presence_enabled
     if visibility != old.settings.email_address_visibility:
         await tell_visibility(tx, caller, old.settings.email_address_visibility, visibility)
-    if (old.full_name, old.timezone) == (new.full_name, new.timezone):
+    if (old.full_name, old.timezone, old.settings.presence_enabled) == (new.full_name, new.timezone, is_present):
         return
     to = await users_events.those_who_know(tx, caller.realm_id, caller.user_id)
+    if is_present != old.settings.presence_enabled:
+        # `away` is the older word for it, and part of the status (statuses/).
+        tx.emit(caller.realm_id, record(to, "user_status", {"user_id": caller.user_id, "away": not is_present}))
     if new.full_name != old.full_name:
         tx.emit(caller.realm_id, users_events.updated(to, caller.user_id, full_name=new.full_name))
     if new.timezone != old.timezone:

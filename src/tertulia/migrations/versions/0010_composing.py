@@ -1,4 +1,4 @@
-"""Composing: drafts, saved snippets, presence."""
+"""Composing: drafts, saved snippets, presence, statuses."""
 
 from alembic import op
 
@@ -47,6 +47,19 @@ create table presence (
     update_id bigint not null
 ) with (fillfactor = 70);
 create index on presence (realm_id, update_id);
+-- Whoever does not want to be seen is `away` in the words of older clients.
+create index on account (realm_id) where settings->>'presence_enabled' = 'false';
+
+create table user_status (
+    user_id bigint primary key references account on delete cascade,
+    status_text text not null default '' check (char_length(status_text) <= 60),
+    -- All three are set, or none.
+    emoji_name text not null default '',
+    emoji_code text not null default '',
+    reaction_type text not null default 'unicode_emoji'
+        check (reaction_type in ('unicode_emoji', 'realm_emoji', 'service_extra_emoji')),
+    check ((emoji_name = '') = (emoji_code = ''))
+);
 """
 
 

@@ -1,0 +1,30 @@
+"""How a changed status looks to those who hear of it."""
+
+from collections.abc import Hashable
+from typing import Any
+
+import msgspec
+
+from tertulia.custom_emoji.model import EXTRA, shown_type
+from tertulia.events.logged import Listener, Logged
+
+_MARK = f'"reaction_type":"{EXTRA}"'.encode()  # quotes inside a text are escaped: this is a key and its value
+_decoder = msgspec.json.Decoder(dict[str, Any])
+_encode = msgspec.json.Encoder().encode
+
+
+class StatusPresenter:
+    """Shows `user_status` events."""
+
+    def variant(self, _logged: Logged, listener: Listener) -> Hashable:
+        """What makes the texts of two listeners differ."""
+        return shown_type(EXTRA, listener.options.client)
+
+    def present(self, logged: Logged, listener: Listener) -> bytes:
+        """The event's keys."""
+        stored = bytes(logged.record.event)
+        if _MARK not in stored:
+            return stored[1:-1]
+        event = _decoder.decode(stored)
+        event["reaction_type"] = shown_type(EXTRA, listener.options.client)
+        return _encode(event)[1:-1]

@@ -1,0 +1,20 @@
+"""The statuses' part of POST /register."""
+
+from typing import Any
+
+from tertulia.events.register import Wanted, provider
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Reader
+from tertulia.kernel.settings import Settings
+from tertulia.statuses import queries
+from tertulia.statuses.model import shown
+from tertulia.users.visibility import hidden_from
+
+
+@provider("user_status")
+async def user_status(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    """What everybody the caller sees is up to."""
+    found = await queries.statuses(reader, caller.realm_id)
+    hidden = await hidden_from(reader, caller, [one.user_id for one in found])
+    client = wanted.options.client
+    return {"user_status": {str(one.user_id): shown(one, client) for one in found if one.user_id not in hidden}}
