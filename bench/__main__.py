@@ -36,6 +36,7 @@ class Measurement(StrEnum):
     TYPING = "typing"
     PRESENCE = "presence"
     RENAME = "rename"
+    MARKUP = "markup"
 
 
 # What `events` is made of; the others are one module each.

@@ -24,6 +24,7 @@ from tertulia.markup import (
 )
 from tertulia.markup.page import Page
 from tertulia.markup.renderer import written
+from tertulia.markup.sanitizer import sanitized
 from tests.rules.markup_page import read
 
 NASTY_NAME = "<b onclick=x>&\"'`*_[x](javascript:1)"
@@ -186,6 +187,13 @@ def test_descriptions_and_topics_stand_any_text_too(content: str) -> None:
     wanted(content)
     for link in topic_links(content[:60], CONTEXT.linkifiers):
         assert link.text in content
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.text(alphabet="abT1 .,?(-/\n", max_size=30))
+def test_the_short_way_for_plain_text_leads_to_the_same_html(content: str) -> None:
+    content = content.strip()
+    assert render(content, CONTEXT).html == sanitized(written(content, Page(CONTEXT)))
 
 
 BEGINNINGS = ["", "> ", ">> ", "- ", "  - ", "    - ", "1. ", "   ", "    ", "      ", "# ", "\t", "> - ", "- > "]

@@ -16,7 +16,9 @@ from tertulia.markup.templates import expand
 
 # A pattern is looked for a bounded number of times in one text.
 _MAX_MATCHES = 1000
-_MAX_MEMORY = 1 << 20
+_MAX_MEMORY = 4 << 20
+_BEFORE = r"""(?:^|[\s\pZ'"(,:<])"""
+_AFTER = r"(?:$|[^\pL\pN])"
 
 
 class Match(NamedTuple):
@@ -28,18 +30,27 @@ class Match(NamedTuple):
 
 
 class Matcher:
-    """All linkifiers of a realm, compiled."""
+    """All linkifiers of a realm, compiled. One pass over a text tells which of them may occur in it; most often none does."""
 
     def __init__(self, linkifiers: tuple[Linkifier, ...]) -> None:
         self._patterns = [
             (pattern, one.url_template) for one in linkifiers if (pattern := _compiled(one.pattern)) is not None
         ]
+        self._any = re2.Set.SearchSet(_options())
+        for one in linkifiers:
+            if _compiled(one.pattern) is not None:
+                self._any.Add(f"{_BEFORE}(?:{one.pattern})".encode())
+        self._any.Compile()
 
     def find(self, text: str) -> list[Match]:
         """The matches in a text by position, none of them overlapping: of two that do, the earlier linkifier's stays."""
         encoded = text.encode("utf-8", "replace")
+        numbers = self._any.Match(encoded)
+        if not numbers:
+            return []
         found: list[Match] = []
-        for pattern, template in self._patterns:
+        for number in sorted(numbers):
+            pattern, template = self._patterns[number]
             for match in _matches(pattern, template, encoded):
                 place = bisect_left(found, match)
                 is_free = (place == 0 or found[place - 1].end <= match.start) and (
@@ -74,8 +85,7 @@ def _compiled(pattern: str) -> Any:
 
 
 def _compile(pattern: str) -> Any:
-    whole = rf"""(?:^|[\s\pZ'"(,:<])({pattern})(?:$|[^\pL\pN])"""
-    return re2.compile(whole.encode(), _options())
+    return re2.compile(f"{_BEFORE}({pattern}){_AFTER}".encode(), _options())
 
 
 def _options() -> Any:

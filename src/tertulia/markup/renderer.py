@@ -9,17 +9,22 @@ from tertulia.markup.blocks import parse_blocks
 from tertulia.markup.code import CodeWriter
 from tertulia.markup.inline import render_inline
 from tertulia.markup.limits import MAX_GROWTH, MAX_PREVIEWS
+from tertulia.markup.linkifiers import matcher_of
 from tertulia.markup.model import EMPTY_CONTEXT, Context, Rendered, TooLarge
 from tertulia.markup.page import Page
 from tertulia.markup.previews import note_link, previews_of, replaces_paragraph
 from tertulia.markup.sanitizer import sanitized
 from tertulia.markup.typography import tex
 
+# Text in which nothing can mean anything, line by line beginning with a letter: most of what people write. It needs no escaping.
+_PLAIN = re.compile(r"""[^\W\d_](?:[\w ,!?'"()=%/-]|\.(?=[ \n]|\Z)|(?<! )\n{1,2}(?=[^\W\d_]))*+""")
 _BLANK_LINES = re.compile(r"\n[ ]*\n\s*")
 
 
 def render(content: str, context: Context = EMPTY_CONTEXT) -> Rendered:
     """A message's text as HTML with what was found in it. Raises TooLarge, and nothing else, whatever the text."""
+    if _PLAIN.fullmatch(content) and not (context.linkifiers and matcher_of(context.linkifiers).find(content)):
+        return Rendered(html=_plain(content))
     page = Page(context)
     html = _render(content, page)
     if len(page.previewed) > MAX_PREVIEWS:
@@ -40,6 +45,11 @@ def render(content: str, context: Context = EMPTY_CONTEXT) -> Rendered:
 def render_description(text: str, context: Context = EMPTY_CONTEXT) -> str:
     """A description of a channel, folder or realm, or a profile field: nobody is mentioned, nothing previewed."""
     return _render(text, Page(context, allows_references=False, allows_previews=False)) if text.strip() else ""
+
+
+def _plain(content: str) -> str:
+    paragraphs = content.rstrip(" ").split("\n\n")
+    return "\n".join(["<p>" + paragraph.replace("\n", "<br>\n") + "</p>" for paragraph in paragraphs])
 
 
 def _render(content: str, page: Page) -> str:
