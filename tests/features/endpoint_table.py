@@ -87,6 +87,8 @@ TABLE: dict[str, Row] = {
     "GET /sessions/current": Row("u" * 11),
     "DELETE /sessions/current": Row(HUMANS, {}, "not by a browser"),
     "DELETE /sessions": Row(HUMANS),
+    "GET /sessions": Row(HUMANS),
+    "DELETE /sessions/{session_id}": Row(HUMANS, {"session_id": "0"}, "no such session"),
     "GET outside /accounts/login/oidc/{provider}": Row(EVERYBODY, {"provider": "none"}, "nothing at this address"),
     "GET outside /accounts/login/oidc/{provider}/callback": Row(
         EVERYBODY, {"provider": "none"}, "nothing at this address"

@@ -78,7 +78,7 @@ def test_a_form_is_described_with_its_json_fields(document: dict[str, Any]) -> N
     assert operation["operationId"] == "send_message"
     assert operation["summary"] == "Send a message."
     assert operation["description"] == "The text below the first line is the description."
-    assert operation["security"] == [{"credentials": []}]
+    assert operation["security"] == [{"credentials": []}, {"session": []}]
     form = operation["requestBody"]["content"]["application/x-www-form-urlencoded"]
     assert form["encoding"] == {"to": {"contentType": "application/json"}}
     assert form["schema"]["required"] == ["type", "to", "content"]
@@ -91,7 +91,7 @@ def test_a_form_is_described_with_its_json_fields(document: dict[str, Any]) -> N
 
 def test_query_parameters_and_optional_authentication_are_described(document: dict[str, Any]) -> None:
     operation = document["paths"]["/api/v1/whoami"]["get"]
-    assert operation["security"] == [{}, {"credentials": []}]
+    assert operation["security"] == [{}, {"credentials": []}, {"session": []}]
     assert operation["parameters"] == [
         {"name": "full", "in": "query", "required": False, "schema": {"type": "boolean", "default": False}}
     ]

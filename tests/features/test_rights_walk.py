@@ -34,6 +34,8 @@ class Graph(NamedTuple):
     members: frozenset[tuple[int, int]]
     subgroups: frozenset[tuple[int, int]]
     systems: frozenset[tuple[int, str]]
+    off: frozenset[int] = frozenset()
+    """Deactivated: they give nothing to what holds them."""
 
 
 @st.composite
@@ -45,7 +47,8 @@ def graphs(draw: st.DrawFn) -> Graph:
     pairs = draw(st.frozensets(st.tuples(numbers, numbers), max_size=count * 3))
     subgroups = frozenset((above, below) for above, below in pairs if above < below and not anonymous[below])
     systems = draw(st.frozensets(st.tuples(numbers, st.sampled_from(SYSTEMS)), max_size=count))
-    return Graph(anonymous, members, subgroups, systems)
+    off = frozenset(number for number in draw(st.frozensets(numbers, max_size=2)) if not anonymous[number])
+    return Graph(anonymous, members, subgroups, systems, off)
 
 
 def walk(graph: Graph, group: int) -> set[int]:
@@ -57,7 +60,7 @@ def walk(graph: Graph, group: int) -> set[int]:
                 {WAITING} if name == "role:fullmembers" else set()
             )
     for above, below in graph.subgroups:
-        if above == group:
+        if above == group and below not in graph.off:
             found |= walk(graph, below)
     return found - {DEACTIVATED}
 
@@ -99,14 +102,16 @@ async def store(tx: Transaction, site: Site, graph: Graph) -> list[int]:
     names = [None if is_anonymous else unique("group") for is_anonymous in graph.anonymous]
     rows = await tx.fetch(
         """
-        insert into user_group (realm_id, name, can_add_members_group, can_join_group, can_leave_group,
+        insert into user_group (realm_id, name, is_deactivated, can_add_members_group, can_join_group, can_leave_group,
             can_manage_group, can_mention_group, can_remove_members_group)
-        select $1, name, $3, $3, $3, $3, $3, $3 from unnest($2::text[]) with ordinality as made(name, ord) order by ord
+        select $1, name, is_off, $3, $3, $3, $3, $3, $3
+        from unnest($2::text[], $4::boolean[]) with ordinality as made(name, is_off, ord) order by ord
         returning id
         """,
         site.realm_id,
         names,
         nobody,
+        [number in graph.off for number in range(len(names))],
     )
     ids = [row["id"] for row in rows]
     edges = [(above, ids[below]) for above, below in graph.subgroups]

@@ -287,3 +287,19 @@ def test_a_cookie_that_is_not_ours_is_as_none(stage: Stage, cookie: str) -> None
         reply = nobody.http.get("users/me", headers={b"cookie": line.encode("latin-1")})
         check_error(reply, "UNAUTHORIZED", 401)
         assert nobody.http.get("server_settings", headers={b"cookie": line.encode("latin-1")}).status_code == 200
+
+
+def test_one_sees_where_one_is_logged_in_and_ends_one_of_the_sessions(stage: Stage, browser: Open, user: User) -> None:
+    first, second, stranger = browser(), browser(), browser()
+    first.log_in(user)
+    second.log_in(user)
+    stranger.log_in(person(stage))
+    sessions = first.get("sessions")["sessions"]
+    assert [one["is_current"] for one in sessions] == [True, False]
+    assert all(abs(one["created"] - time.time()) < 60 and one["last_used"] >= one["created"] for one in sessions)
+    other = sessions[1]["id"]
+    check_error(stranger.request("DELETE", f"sessions/{other}"))
+    check_success(first.request("DELETE", f"sessions/{other}"))
+    check_error(first.request("DELETE", f"sessions/{other}"))
+    assert second.request("GET", "users/me").status_code == 401
+    assert [one["id"] for one in first.get("sessions")["sessions"]] == [sessions[0]["id"]]

@@ -263,3 +263,8 @@ async def add_to_subscriber_counts(tx: Transaction, changes: dict[int, int]) -> 
     where channel.id = held.id
     """
     await tx.execute(sql, list(changes), list(changes.values()))
+
+
+async def name_of(reader: Reader, user_id: int) -> str:
+    """The name of an account that exists."""
+    return str(await reader.fetchval("select full_name from account where id = $1", user_id))

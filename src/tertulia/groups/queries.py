@@ -24,6 +24,7 @@ reached(id) as (
     select $1::bigint
     union
     select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
+    join user_group as below on below.id = subgroup_id and not below.is_deactivated
 )
 """
 _REACHED_SYSTEMS = """
@@ -207,6 +208,12 @@ async def hold_active_users(tx: Transaction, realm_id: int, user_ids: Sequence[i
     order by id for share
     """
     return {row["id"] for row in await tx.fetch(sql, realm_id, user_ids)}
+
+
+async def people_among(reader: Reader, user_ids: Sequence[int]) -> set[int]:
+    """Those of the users who are no bots."""
+    rows = await reader.fetch("select id from account where id = any($1::bigint[]) and bot_type is null", user_ids)
+    return {row["id"] for row in rows}
 
 
 async def find_active(reader: Reader, realm_id: int, user_id: int) -> bool | None:

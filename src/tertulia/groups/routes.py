@@ -6,17 +6,19 @@ import msgspec
 
 from tertulia.groups import actions, queries
 from tertulia.groups.access import get_group
-from tertulia.groups.actions import Changes, Plan
+from tertulia.groups.actions import Changes, Edit, Plan
 from tertulia.groups.holders import load_systems
 from tertulia.groups.records import group_record, group_records
 from tertulia.groups.rights import is_member
 from tertulia.groups.rules import MAX_DESCRIPTION_LENGTH
+from tertulia.groups.settings import GROUP_SETTINGS
 from tertulia.groups.system import system_subgroups
 from tertulia.groups.values import ChangedValue, GroupValue
 from tertulia.kernel.auth import Member, Person
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.endpoint import get, patch, post
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.taking import taking
 
 Description = Annotated[str, msgspec.Meta(max_length=MAX_DESCRIPTION_LENGTH)]
 UserIds = Annotated[list[int], msgspec.Meta(max_length=100_000)]
@@ -31,6 +33,7 @@ async def get_groups(caller: Member, reader: Reader, *, include_deactivated_grou
 
 
 @post("/user_groups/create")
+@taking(dict.fromkeys(GROUP_SETTINGS, GroupValue))
 async def create_group(
     caller: Member,
     tx: Transaction,
@@ -39,28 +42,16 @@ async def create_group(
     description: Description,
     members: UserIds,
     subgroups: GroupIds | None = None,
-    can_add_members_group: GroupValue | None = None,
-    can_join_group: GroupValue | None = None,
-    can_leave_group: GroupValue | None = None,
-    can_manage_group: GroupValue | None = None,
-    can_mention_group: GroupValue | None = None,
-    can_remove_members_group: GroupValue | None = None,
+    **chosen: Any,
 ) -> dict[str, int]:
     """Make a group. Its first members and subgroups may be any, whatever its settings say."""
-    settings = {
-        "can_add_members_group": can_add_members_group,
-        "can_join_group": can_join_group,
-        "can_leave_group": can_leave_group,
-        "can_manage_group": can_manage_group,
-        "can_mention_group": can_mention_group,
-        "can_remove_members_group": can_remove_members_group,
-    }
-    chosen = {setting: value for setting, value in settings.items() if value is not None}
-    group_id = await actions.create_group(tx, caller, Plan(name, description, members, subgroups or [], chosen))
+    settings = {setting: value for setting, value in chosen.items() if value is not None}
+    group_id = await actions.create_group(tx, caller, Plan(name, description, members, subgroups or [], settings))
     return {"group_id": group_id}
 
 
 @patch("/user_groups/{user_group_id}")
+@taking(dict.fromkeys(GROUP_SETTINGS, ChangedValue))
 async def change_group(
     caller: Member,
     tx: Transaction,
@@ -69,23 +60,10 @@ async def change_group(
     name: str | None = None,
     description: Description | None = None,
     deactivated: bool | None = None,
-    can_add_members_group: ChangedValue | None = None,
-    can_join_group: ChangedValue | None = None,
-    can_leave_group: ChangedValue | None = None,
-    can_manage_group: ChangedValue | None = None,
-    can_mention_group: ChangedValue | None = None,
-    can_remove_members_group: ChangedValue | None = None,
+    **chosen: Any,
 ) -> None:
     """Change a group, or take it back into use with `deactivated` = false (true has no effect)."""
-    settings = {
-        "can_add_members_group": can_add_members_group,
-        "can_join_group": can_join_group,
-        "can_leave_group": can_leave_group,
-        "can_manage_group": can_manage_group,
-        "can_mention_group": can_mention_group,
-        "can_remove_members_group": can_remove_members_group,
-    }
-    wanted = {setting: change for setting, change in settings.items() if change is not None}
+    wanted = {setting: change for setting, change in chosen.items() if change is not None}
     changes = Changes(name, description, deactivated, wanted)
     if changes.are_none:
         raise Refusal("Nothing to change was sent.")
@@ -110,10 +88,7 @@ async def edit_members(
     delete_subgroups: GroupIds | None = None,
 ) -> None:
     """Add and remove direct members and subgroups, all or nothing."""
-    edit = (add or [], delete or [], add_subgroups or [], delete_subgroups or [])
-    if not any(edit):
-        raise Refusal("Nothing to do: send at least one of `add`, `delete`, `add_subgroups` and `delete_subgroups`.")
-    await actions.edit_group(tx, caller, user_group_id, edit)
+    await actions.edit_group(tx, caller, user_group_id, Edit(add, delete, add_subgroups, delete_subgroups))
 
 
 @post("/user_groups/{user_group_id}/subgroups")
@@ -126,9 +101,7 @@ async def edit_subgroups(
     delete: GroupIds | None = None,
 ) -> None:
     """Add and remove direct subgroups, all or nothing."""
-    if not add and not delete:
-        raise Refusal("Nothing to do: send at least one of `add` and `delete`.")
-    await actions.edit_group(tx, caller, user_group_id, ([], [], add or [], delete or []))
+    await actions.edit_group(tx, caller, user_group_id, Edit(add_subgroups=add, remove_subgroups=delete))
 
 
 @get("/user_groups/{user_group_id}/members")
@@ -138,8 +111,7 @@ async def get_members(
     """Who belongs to a group: everybody, or the direct members only."""
     group = await get_group(reader, caller, user_group_id)
     if direct_member_only:
-        record = await group_record(reader, caller.realm_id, group.id)
-        return {"members": record.members}
+        return {"members": (await group_record(reader, caller.realm_id, group.id)).members}
     return {"members": await queries.all_members(reader, caller.realm_id, group.id)}
 
 
@@ -155,8 +127,7 @@ async def get_membership(
     if not is_active:
         raise Refusal("This user is deactivated.")
     if direct_member_only:
-        record = await group_record(reader, caller.realm_id, group.id)
-        return {"is_user_group_member": user_id in record.members}
+        return {"is_user_group_member": user_id in (await group_record(reader, caller.realm_id, group.id)).members}
     return {"is_user_group_member": await is_member(reader, user_id, group.id)}
 
 
@@ -167,8 +138,7 @@ async def get_subgroups(
     """The groups that are parts of a group: all, or the direct ones only."""
     group = await get_group(reader, caller, user_group_id)
     if direct_subgroup_only:
-        record = await group_record(reader, caller.realm_id, group.id)
-        return {"subgroups": record.direct_subgroup_ids}
+        return {"subgroups": (await group_record(reader, caller.realm_id, group.id)).direct_subgroup_ids}
     systems = await load_systems(reader, caller.realm_id)
     found = await queries.all_subgroups(reader, [group.id])
     for reached in found & systems.names.keys():

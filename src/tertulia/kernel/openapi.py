@@ -43,6 +43,13 @@ _CREDENTIALS: Json = {
     "scheme": "basic",
     "description": "Email address of the account as user name, API key as password.",
 }
+_COOKIE: Json = {
+    "type": "apiKey",
+    "in": "cookie",
+    "name": "tertulia_session",
+    "description": "A browser's session, from POST /sessions; over https the name begins with `__Host-`. Requests other "
+    "than GET also carry the session's token in the header `X-CSRF-Token`.",
+}
 
 
 def describe_api(endpoints: Iterable[Endpoint], *, title: str, version: str, description: str = "") -> Json:
@@ -68,7 +75,7 @@ def describe_api(endpoints: Iterable[Endpoint], *, title: str, version: str, des
         "components": {
             "schemas": {**components, "Success": _SUCCESS, "Error": _ERROR},
             "responses": {"Refused": {"description": "Refused.", "content": _json_content(_ref("Error"))}},
-            "securitySchemes": {"credentials": _CREDENTIALS},
+            "securitySchemes": {"credentials": _CREDENTIALS, "session": _COOKIE},
         },
     }
 
@@ -111,7 +118,8 @@ def _security(endpoint: Endpoint) -> list[Json]:
     caller = endpoint.caller
     if caller is None:
         return []
-    return [{}, {"credentials": []}] if caller.optional else [{"credentials": []}]
+    ways: list[Json] = [{"credentials": []}, {"session": []}]
+    return [{}, *ways] if caller.optional else ways
 
 
 def _path_parameter(name: str, kind: type) -> Json:

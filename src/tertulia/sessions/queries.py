@@ -1,5 +1,7 @@
 """SQL of the sessions feature: one statement per function."""
 
+import msgspec
+
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.logins.queries import Account, get_account
 
@@ -23,6 +25,31 @@ async def find_csrf_token(reader: Reader, digest: bytes, user_id: int) -> str | 
     sql = "select csrf_token from browser_session where digest = $1 and user_id = $2"
     token: str | None = await reader.fetchval(sql, digest, user_id)
     return token
+
+
+class OwnSession(msgspec.Struct, frozen=True):
+    """A browser somebody is logged in at, as they see it."""
+
+    id: int
+    created: int
+    last_used: int
+    is_current: bool
+
+
+async def sessions_of(reader: Reader, user_id: int, current: bytes | None) -> list[OwnSession]:
+    """Where somebody is logged in, the oldest session first."""
+    sql = """
+    select id, extract(epoch from created)::bigint as created, extract(epoch from last_used)::bigint as last_used,
+        digest is not distinct from $2 as is_current
+    from browser_session where user_id = $1 and expires > now() order by id
+    """
+    return [OwnSession(**row) for row in await reader.fetch(sql, user_id, current)]
+
+
+async def delete_own_session(tx: Transaction, user_id: int, session_id: int) -> bool:
+    """End one of somebody's sessions; whether there was such a one."""
+    sql = "delete from browser_session where user_id = $1 and id = $2 returning true"
+    return bool(await tx.fetchval(sql, user_id, session_id))
 
 
 async def delete_session(tx: Transaction, digest: bytes) -> None:

@@ -59,6 +59,26 @@ async def log_out(_caller: Human, call: Call, tx: Transaction, settings: Setting
     await end_session(tx, call, settings)
 
 
+class Sessions(msgspec.Struct):
+    """The answer of GET /sessions."""
+
+    sessions: list[queries.OwnSession]
+
+
+@get("/sessions")
+async def get_sessions(caller: Human, call: Call, reader: Reader, settings: Settings) -> Sessions:
+    """The browsers you are logged in at. `last_used` is exact to the hour; `is_current`: the one that asks."""
+    current = session_digest(call, settings) if call.by_session else None
+    return Sessions(await queries.sessions_of(reader, caller.user_id, current))
+
+
+@delete("/sessions/{session_id}")
+async def end_one_session(caller: Human, tx: Transaction, *, session_id: int) -> None:
+    """Log one of your browsers out, at once and on every node."""
+    if not await queries.delete_own_session(tx, caller.user_id, session_id):
+        raise Refusal("You have no such session.")
+
+
 @delete("/sessions")
 async def log_out_everywhere(caller: Human, call: Call, tx: Transaction, settings: Settings) -> None:
     """Log all your browsers out. API keys stay."""

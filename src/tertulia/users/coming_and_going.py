@@ -13,6 +13,7 @@ from tertulia.groups.sight import seers_of
 from tertulia.kernel.auth import INCOMING_WEBHOOK_BOT, Caller, Role
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.realms.queries import lock_realm
 from tertulia.users import events, queries
 from tertulia.users.actions import check_name_free, get_both
 from tertulia.users.model import Account
@@ -42,6 +43,7 @@ async def deactivate_oneself(tx: Transaction, caller: Caller) -> None:
     _, target = get_both(held, caller.user_id, caller.user_id)
     if is_last_owner(target, held.values()):
         raise last_user(is_owner=True)
+    await lock_realm(tx, caller.realm_id)  # two who go at once: the second one sees that the first is gone
     if not await queries.has_other_people(tx, caller.realm_id, caller.user_id):
         raise last_user(is_owner=False)
     await turn_off(tx, caller.realm_id, with_bots(held, target))

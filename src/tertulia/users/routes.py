@@ -1,6 +1,6 @@
 """Endpoints of the users feature."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -10,6 +10,7 @@ from tertulia.kernel.endpoint import Call, Reply, delete, get, patch, post
 from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.kernel.reply import success_body
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.taking import taking
 from tertulia.reads.queries import newest_message_id
 from tertulia.realms.domains import check_address_allowed
 from tertulia.realms.routes import get_realm_of
@@ -157,19 +158,36 @@ async def create_user(
 RoleNumber = Literal[100, 200, 300, 400, 600]
 
 
+CHANGES = {"full_name": str, "role": RoleNumber, "new_email": str, "profile_data": Entries}
+
+
 @patch("/users/{user_id}")
-async def change_user(
-    caller: Person,
-    tx: Transaction,
-    profile: ProfileWriter,
-    *,
-    user_id: int,
-    full_name: str | None = None,
-    role: RoleNumber | None = None,
-    new_email: str | None = None,
-    profile_data: Entries | None = None,
-) -> None:
+@taking(CHANGES)
+async def change_user(caller: Person, tx: Transaction, profile: ProfileWriter, *, user_id: int, **chosen: Any) -> None:
     """Change somebody's name, role, address or profile, as an administrator or as the owner of a bot."""
+    await _change(tx, caller, profile, user_id, **chosen)
+
+
+@patch("/users/{email}")
+@taking(CHANGES)
+async def change_user_by_email(
+    caller: Person, tx: Transaction, profile: ProfileWriter, *, email: str, **chosen: Any
+) -> None:
+    """As with the ID: change somebody's name, role, address or profile."""
+    await _change(tx, caller, profile, await get_user_id(tx, caller, email), **chosen)
+
+
+async def _change(
+    tx: Transaction,
+    caller: Caller,
+    profile: ProfileWriter,
+    user_id: int,
+    *,
+    full_name: str | None,
+    role: int | None,
+    new_email: str | None,
+    profile_data: list[ProfileEntry] | None,
+) -> None:
     if new_email is not None:
         check_not_fake(new_email, caller)
     if profile_data is not None:
@@ -177,32 +195,6 @@ async def change_user(
     await actions.change_user(tx, caller, user_id, Changes(full_name, role, new_email))
     if profile_data is not None:
         await profile.write(tx, caller, user_id, profile_data)
-
-
-@patch("/users/{email}")
-async def change_user_by_email(
-    caller: Person,
-    tx: Transaction,
-    profile: ProfileWriter,
-    *,
-    email: str,
-    full_name: str | None = None,
-    role: RoleNumber | None = None,
-    new_email: str | None = None,
-    profile_data: Entries | None = None,
-) -> None:
-    """As with the ID: change somebody's name, role, address or profile."""
-    user_id = await get_user_id(tx, caller, email)
-    await change_user(
-        caller,
-        tx,
-        profile,
-        user_id=user_id,
-        full_name=full_name,
-        role=role,
-        new_email=new_email,
-        profile_data=profile_data,
-    )
 
 
 @delete("/users/me")

@@ -5,6 +5,11 @@ from collections.abc import Sequence
 from tertulia.channels import events, statements
 from tertulia.channels.actions.membership import subscribe
 from tertulia.kernel.db import Transaction
+from tertulia.notices import Notice, tell
+from tertulia.realms.queries import get_realm
+from tertulia.realms.settings import NO_CHANNEL, decode_settings
+
+SIGNUPS = "signups"
 
 
 async def add_default(tx: Transaction, realm_id: int, channel_id: int) -> None:
@@ -30,6 +35,11 @@ async def hold_defaults(tx: Transaction, realm_id: int) -> list[int]:
 
 
 async def welcome(tx: Transaction, realm_id: int, user_id: int, channels: Sequence[int]) -> None:
-    """Subscribe a newcomer to channels that are held."""
+    """Subscribe a newcomer to channels that are held, and say in the channel for that who has joined."""
     if channels:
         await subscribe(tx, realm_id, channels, [user_id])
+    channel_id = decode_settings((await get_realm(tx, realm_id)).settings).signup_announcements_stream_id
+    if channel_id != NO_CHANNEL:
+        name = await statements.name_of(tx, user_id)
+        content = f"@_**{name}|{user_id}** joined this organization."
+        await tell(tx, realm_id, [Notice(content=content, channel_id=channel_id, topic=SIGNUPS)])

@@ -1,5 +1,7 @@
 """Adding and removing direct members and subgroups. The caller holds the group, so nobody else changes it meanwhile."""
 
+import msgspec
+
 from tertulia.groups import queries, statements
 from tertulia.groups.access import hold_group
 from tertulia.groups.events import tell_members, tell_subgroups
@@ -11,33 +13,61 @@ from tertulia.groups.values import GroupMembers
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.notices import Notice, tell
 
-Edit = tuple[list[int], list[int], list[int], list[int]]
-"""Members to add and to remove, subgroups to add and to remove; done in this order."""
+MAX_TOLD = 100
+"""More people than this are not told one by one that somebody put them into a group, or took them out."""
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """Direct members and subgroups to add and to remove; done in this order."""
+
+    add: list[int] | None = None
+    remove: list[int] | None = None
+    add_subgroups: list[int] | None = None
+    remove_subgroups: list[int] | None = None
 
 
 async def edit_group(tx: Transaction, caller: Caller, group_id: int, edit: Edit) -> None:
     """Change who and what is in a group, all or nothing."""
+    if not any(msgspec.structs.astuple(edit)):
+        raise Refusal("Nothing to do: send somebody or something to add or to remove.")
     group = await hold_group(tx, caller, group_id, *_actions_of(edit, caller.user_id))
     # All people at once, in their order: whoever changes several of them meanwhile must not wait in a circle with us.
-    await check_users(tx, caller.realm_id, sorted({*edit[0], *edit[1]}))
-    for ids, change in zip(edit, (add_members, remove_members, add_subgroups, remove_subgroups), strict=True):
+    await check_users(tx, caller.realm_id, sorted({*(edit.add or ()), *(edit.remove or ())}))
+    changes = (add_members, remove_members, add_subgroups, remove_subgroups)
+    for ids, change in zip(msgspec.structs.astuple(edit), changes, strict=True):
         if ids:
             await change(tx, caller.realm_id, group, sorted(set(ids)))
+    await _notify(tx, caller, group, edit)
 
 
 def _actions_of(edit: Edit, own_id: int) -> list[GroupAction]:
-    add, remove, add_subgroups, remove_subgroups = edit
     wanted = []
-    if add:
-        wanted.append(action_on_members(add, own_id, adding=True))
-    if remove:
-        wanted.append(action_on_members(remove, own_id, adding=False))
-    if add_subgroups and GroupAction.ADD_MEMBERS not in wanted:
+    if edit.add:
+        wanted.append(action_on_members(edit.add, own_id, adding=True))
+    if edit.remove:
+        wanted.append(action_on_members(edit.remove, own_id, adding=False))
+    if edit.add_subgroups and GroupAction.ADD_MEMBERS not in wanted:
         wanted.append(GroupAction.ADD_MEMBERS)
-    if remove_subgroups:
+    if edit.remove_subgroups:
         wanted.append(GroupAction.MANAGE)
     return wanted
+
+
+async def _notify(tx: Transaction, caller: Caller, group: Group, edit: Edit) -> None:
+    """Tell people by a message that somebody else put them into the group, or took them out."""
+    added, removed = (set(ids or ()) - {caller.user_id} for ids in (edit.add, edit.remove))
+    if not 0 < len(added) + len(removed) <= MAX_TOLD:
+        return
+    people = await queries.people_among(tx, sorted(added | removed))
+    actor = f"@_**{caller.full_name}|{caller.user_id}**"
+    notices = [
+        Notice(content=f"{actor} {did} the group @_*{group.name}*.", user_id=user_id, read_by=caller.user_id)
+        for ids, did in ((added, "added you to"), (removed, "removed you from"))
+        for user_id in sorted(ids & people)
+    ]
+    await tell(tx, caller.realm_id, notices)
 
 
 async def add_members(tx: Transaction, realm_id: int, group: Group, wanted: list[int]) -> None:

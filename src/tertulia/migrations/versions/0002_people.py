@@ -99,7 +99,8 @@ language sql stable parallel safe as $$
 $$;
 
 -- The one answer to "may they?". Climbs from the groups somebody is in to those that hold them, because people are in few
--- groups while a group may hold very many. Whoever is deactivated is in no group.
+-- groups while a group may hold very many. Whoever is deactivated is in no group, and a deactivated group gives its
+-- members nothing of the groups and values it is a part of (only its own settings may still name it).
 -- In plpgsql, because its plan is made once per connection and not once per statement.
 create function is_group_member(who bigint, wanted bigint) returns boolean
 language plpgsql stable parallel safe as $$
@@ -119,12 +120,14 @@ begin
                 )
                 union
                 select holding.group_id from climbed cross join lateral (
-                    select group_id from group_subgroup where subgroup_id = climbed.id and not is_anonymous
+                    select group_id from group_subgroup join user_group as below on below.id = climbed.id
+                    where subgroup_id = climbed.id and not is_anonymous and not below.is_deactivated
                     offset 0  -- look each one up: the planner expects far more of them, and would read the whole table
                 ) as holding
             )
             select from climbed where id = wanted or id in (
-                select subgroup_id from group_subgroup where group_id = wanted and is_anonymous
+                select subgroup_id from group_subgroup join user_group as below on below.id = subgroup_id
+                where group_id = wanted and is_anonymous and not below.is_deactivated
             )
         )
     );
