@@ -235,7 +235,7 @@ def build_api(
     services: dict[type, Any] = {
         Settings: settings,
         Database: database,
-        Sending: Sending(Places(database, finder), Composer(), lane),
+        Sending: Sending(Places(database, finder), Composer(database, finder, settings), lane),
         ChannelFinder: finder,
         Gateway: gateway,
         RateLimits: limits,

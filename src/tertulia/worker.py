@@ -40,6 +40,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
     """Do what is due until asked to stop."""
     database: Database | None = None
     postman = Postman(settings)
+    notices: Notices | None = None
     next_round = 0.0
     async with AsyncExitStack() as stack:
         if settings.metrics_port:
@@ -51,13 +52,14 @@ async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
                 if database is None:
                     database = await Database.connect(settings.postgres_url, shards=settings.shards, size=2)
                     stack.push_async_callback(database.close)
+                    notices = Notices(database, settings)
                     log.info("worker", work=[task.__name__ for task in WORK])
                 if time.monotonic() >= next_round:
                     next_round = time.monotonic() + TICK_SECONDS
                     await _do_all(database)
                 if sent := await postman.deliver(database):
                     log.info("mails sent", count=sent)
-                if sent := await Notices(database, settings).deliver_left():
+                if notices is not None and (sent := await notices.deliver_left()):
                     log.info("notices sent", count=sent)
             except LOST as error:
                 log.warning("PostgreSQL is away", error=repr(error))

@@ -1,6 +1,6 @@
 """SQL of the alerts feature: one statement per function."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from tertulia.alerts.rules import first_word_of
 from tertulia.kernel.db import Reader, Transaction
@@ -30,7 +30,15 @@ async def delete_words(tx: Transaction, user_id: int, keys: Iterable[str]) -> in
     return len(await tx.fetch(sql, user_id, list(keys)))
 
 
-async def words_starting(reader: Reader, realm_id: int, pieces: Iterable[str]) -> list[str]:
-    """The keys of the realm's alert words that begin with one of these pieces."""
-    sql = "select distinct word_key from alert_word where realm_id = $1 and first_word = any($2::text[])"
-    return [row["word_key"] for row in await reader.fetch(sql, realm_id, list(pieces))]
+async def words_starting(reader: Reader, asked: Sequence[tuple[int, Iterable[str]]]) -> list[list[str]]:
+    """For each realm and pieces of a text: the keys of the realm's alert words that begin with one of the pieces."""
+    sql = """
+    select distinct asked.place, word_key
+    from unnest($1::int[], $2::bigint[], $3::text[]) as asked(place, realm_id, piece)
+    join alert_word on alert_word.realm_id = asked.realm_id and first_word = asked.piece
+    """
+    rows = [(place, realm_id, piece) for place, (realm_id, pieces) in enumerate(asked) for piece in pieces]
+    found: list[list[str]] = [[] for _ in asked]
+    for row in await reader.fetch(sql, *zip(*rows, strict=True)):
+        found[row["place"]].append(row["word_key"])
+    return found

@@ -11,6 +11,7 @@ import asyncpg
 import msgspec
 import structlog
 
+from tertulia.channels.access import ChannelFinder
 from tertulia.channels.rules import name_key_of
 from tertulia.events.record import Audience
 from tertulia.kernel.auth import Caller, fake_email
@@ -18,10 +19,10 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.messages.actions import Draft, outgoing
-from tertulia.messages.composing import Composed
+from tertulia.messages.composing import Composer
 from tertulia.messages.model import Outgoing, Person
 from tertulia.messages.places import Place
-from tertulia.messages.rules import ToPeople, clean_content, render_plain
+from tertulia.messages.rules import ToPeople, clean_content
 from tertulia.messages.statements import CLAIM, LOCK, MAKE_CONVERSATIONS, SEND, columns
 from tertulia.notices.model import Notice
 from tertulia.realms.settings import decode_settings
@@ -41,6 +42,7 @@ class Notices:
 
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
+        self._composer = Composer(database, ChannelFinder(database), settings)
         self._settings = settings
         self._one_at_a_time = asyncio.Lock()
 
@@ -76,7 +78,7 @@ class Notices:
             rows = await tx.fetch(CLAIM, limit, age, bad)
             claimed += [row["id"] for row in rows]
             ready = [row for row in rows if row["person_id"] is None or row["direct_id"] is not None]
-            messages = [message for row in ready if (message := self._message(row)) is not None]
+            messages = [message for row in ready if (message := await self._message(row)) is not None]
             if messages:
                 await self._send(tx, messages)
             if ready:
@@ -89,7 +91,7 @@ class Notices:
         await tx.fetch(LOCK, sorted({message.conversation_id for message in messages}))
         await tx.fetch(SEND, *columns(messages, self._database.shards))
 
-    def _message(self, row: asyncpg.Record) -> Outgoing | None:
+    async def _message(self, row: asyncpg.Record) -> Outgoing | None:
         notice = msgspec.json.decode(row["body"], type=Notice)
         owner = owner_of(row, 0).caller
         bot = msgspec.structs.replace(owner, fake_domain=fake_domain(self._settings, owner.subdomain))
@@ -99,11 +101,11 @@ class Notices:
             return None
         draft = Draft(ToPeople(), notice.content, CLIENT, read=False, read_by=notice.read_by)
         try:
-            content = clean_content(notice.content)
-            return outgoing(bot, place, draft, Composed(content, render_plain(content)))
+            text = await self._composer.compose(bot, place, clean_content(notice.content), is_checked=False)
         except Refusal as refusal:
             log.error("a notice that is no message is dropped", notice=row["id"], reason=refusal.msg)
             return None
+        return outgoing(bot, place, draft, text)
 
 
 def _place(row: asyncpg.Record, bot: Caller, notice: Notice) -> Place | None:

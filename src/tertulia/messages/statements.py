@@ -12,6 +12,7 @@ from tertulia.channels.rights import MAY_CREATE_TOPIC, MAY_SEND, granted_by_real
 from tertulia.groups.queries import holds
 from tertulia.kernel.db import subject_of
 from tertulia.messages.model import Outgoing
+from tertulia.messages.rules import MANY
 from tertulia.users.queries import OWNER_COLUMNS
 
 LOCK = """
@@ -26,8 +27,6 @@ LOCK_FREE = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update skip locked
 """
 
-MANY = 15
-"""More subscribers or participants than this may be mentioned together only by those who may mention many."""
 MAX_LISTED = 20_000
 """Of how many people at most an event says that it concerns them: the log takes no event of any size."""
 

@@ -47,6 +47,29 @@ create table linkifier (
     position bigint not null
 );
 create index on linkifier (realm_id, position);
+
+-- Counts the changes of what means something in every message of a realm, among the realm's settings, which come with every
+-- caller: whoever keeps these in memory sees by it that they are old (messages/mentions/vocabulary.py).
+create function vocabulary_changed() returns trigger language plpgsql as $$
+begin
+    update realm set settings = settings
+        || jsonb_build_object('_vocabulary', coalesce((settings->>'_vocabulary')::bigint, 0) + 1)
+    where id in (select realm_id from changed);
+    return null;
+end
+$$;
+create trigger linkifier_added after insert on linkifier
+    referencing new table as changed for each statement execute function vocabulary_changed();
+create trigger linkifier_changed after update on linkifier
+    referencing new table as changed for each statement execute function vocabulary_changed();
+create trigger linkifier_removed after delete on linkifier
+    referencing old table as changed for each statement execute function vocabulary_changed();
+create trigger emoji_added after insert on custom_emoji
+    referencing new table as changed for each statement execute function vocabulary_changed();
+create trigger emoji_changed after update on custom_emoji
+    referencing new table as changed for each statement execute function vocabulary_changed();
+create trigger emoji_removed after delete on custom_emoji
+    referencing old table as changed for each statement execute function vocabulary_changed();
 """
 
 

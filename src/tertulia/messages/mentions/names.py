@@ -1,0 +1,92 @@
+"""Finding what names stand for: messages that are sent at the same moment share one statement."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia.alerts.queries import words_starting
+from tertulia.alerts.rules import contains, pieces_of
+from tertulia.groups.system import SystemGroup
+from tertulia.kernel.coalesce import Coalescer
+from tertulia.kernel.db import Database
+from tertulia.markup import Group, Person, Wanted
+from tertulia.messages.mentions import queries
+from tertulia.messages.mentions.queries import NameRequest
+
+_SYSTEM_NAMES = {
+    SystemGroup.NOBODY: "Nobody",
+    SystemGroup.OWNERS: "Owners",
+    SystemGroup.ADMINISTRATORS: "Administrators",
+    SystemGroup.MODERATORS: "Moderators",
+    SystemGroup.FULL_MEMBERS: "Full members",
+    SystemGroup.MEMBERS: "Members",
+    SystemGroup.EVERYONE: "Everyone",
+    SystemGroup.INTERNET: "Everyone on the Internet",
+}
+
+
+class Named(msgspec.Struct, frozen=True):
+    """What the names in a message stand for."""
+
+    people: tuple[Person, ...] = ()
+    groups: tuple[Group, ...] = ()
+    forbidden: frozenset[int] = frozenset()
+    """Groups that the sender may not mention."""
+    translates_emoticons: bool = False
+
+
+NOTHING = Named()
+
+
+class Names:
+    """Finds people, groups and alert words for concurrent requests."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._named: Coalescer[NameRequest, Named] = Coalescer(self._read)
+        self._words: Coalescer[tuple[int, frozenset[str]], list[str]] = Coalescer(self._read_words)
+
+    async def find(self, realm_id: int, user_id: int, wanted: Wanted, *, asks_sender: bool) -> Named:
+        """What the names stand for; no statement if there are none."""
+        if not (wanted.person_names or wanted.person_ids or wanted.group_names or asks_sender):
+            return NOTHING
+        ids = frozenset(user_id for user_id in wanted.person_ids if user_id < 2**63)
+        request = NameRequest(realm_id, user_id, wanted.person_names, ids, wanted.group_names, asks_sender)
+        return await self._named.load(request) or NOTHING
+
+    async def alert_words(self, realm_id: int, content: str) -> tuple[str, ...]:
+        """The alert words of the realm that stand in a text."""
+        text = content.lower()
+        candidates = await self._words.load((realm_id, frozenset(pieces_of(text)))) or []
+        return tuple(key for key in candidates if contains(text, key))
+
+    async def _read(self, requests: Sequence[NameRequest]) -> dict[NameRequest, Named]:
+        async with self._database.reader() as reader:
+            rows = await queries.named(reader, requests)
+        people: defaultdict[int, list[Person]] = defaultdict(list)
+        groups: defaultdict[int, list[Group]] = defaultdict(list)
+        forbidden: defaultdict[int, set[int]] = defaultdict(set)
+        translating = set()
+        for row in rows:
+            ord = row["ord"]
+            if row["kind"] == queries.PERSON:
+                people[ord].append(Person(row["id"], row["name"], row["is_active"]))
+            elif row["kind"] == queries.GROUP:
+                shown = _SYSTEM_NAMES.get(row["name"], "")
+                groups[ord].append(Group(row["id"], row["name"], shown, row["is_active"]))
+                if not row["is_allowed"]:
+                    forbidden[ord].add(row["id"])
+            elif row["is_allowed"]:
+                translating.add(ord)
+        return {
+            request: Named(tuple(people[ord]), tuple(groups[ord]), frozenset(forbidden[ord]), ord in translating)
+            for ord, request in enumerate(requests, start=1)
+        }
+
+    async def _read_words(
+        self, asked: Sequence[tuple[int, frozenset[str]]]
+    ) -> dict[tuple[int, frozenset[str]], list[str]]:
+        async with self._database.reader() as reader:
+            found = await words_starting(reader, asked)
+        return dict(zip(asked, found, strict=True))

@@ -1,0 +1,80 @@
+"""What means something in every message of a realm: its linkifiers and custom emoji.
+
+They are kept in memory by the realm's settings, which come with every caller and hold a number that grows with each change
+of them (migration 0008): what is kept was read after that number was, so it is never older than the caller's request.
+"""
+
+import functools
+from collections import OrderedDict
+
+import msgspec
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Database
+from tertulia.markup import CustomEmoji, Linkifier
+
+MAX_REALMS = 1000
+
+
+class Notes(msgspec.Struct, frozen=True, rename={"has_alert_words": "_alerts", "vocabulary": "_vocabulary"}):
+    """What the database notes among a realm's settings for itself."""
+
+    has_alert_words: bool = False
+    """Whether anybody in the realm ever had alert words."""
+    vocabulary: int = 0
+    """0: there never were linkifiers or custom emoji."""
+
+
+class Vocabulary(msgspec.Struct, frozen=True):
+    """What a realm added to the language."""
+
+    linkifiers: tuple[Linkifier, ...] = ()
+    emoji: tuple[CustomEmoji, ...] = ()
+
+
+NOTHING = Vocabulary()
+
+
+@functools.lru_cache(maxsize=1024)
+def notes_of(settings: bytes) -> Notes:
+    """The notes among a realm's settings; equal bytes are decoded once."""
+    return msgspec.json.decode(settings, type=Notes)
+
+
+class Vocabularies:
+    """Those of the realms this process serves; what was not used for the longest time goes first."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._kept: OrderedDict[int, tuple[int, Vocabulary]] = OrderedDict()
+
+    async def of(self, caller: Caller) -> Vocabulary:
+        """The caller's realm's."""
+        number = notes_of(caller.realm_settings).vocabulary
+        if not number:
+            return NOTHING
+        kept = self._kept.get(caller.realm_id)
+        if kept is None or kept[0] < number:
+            kept = number, await self._read(caller.realm_id)
+            self._kept[caller.realm_id] = kept
+            while len(self._kept) > MAX_REALMS:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(caller.realm_id)
+        return kept[1]
+
+    async def _read(self, realm_id: int) -> Vocabulary:
+        linkifiers = "select pattern, url_template from linkifier where realm_id = $1 order by position, id"
+        emoji = "select id, name from custom_emoji where realm_id = $1 and not is_deactivated"
+        async with self._database.reader() as reader:
+            return Vocabulary(
+                tuple(Linkifier(**row) for row in await reader.fetch(linkifiers, realm_id)),
+                tuple(
+                    CustomEmoji(row["name"], emoji_url(realm_id, row["id"]))
+                    for row in await reader.fetch(emoji, realm_id)
+                ),
+            )
+
+
+def emoji_url(realm_id: int, emoji_id: int) -> str:
+    """Where the picture of a custom emoji is."""
+    return f"/user_avatars/{realm_id}/emoji/images/{emoji_id}.png"
