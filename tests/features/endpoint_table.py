@@ -154,6 +154,7 @@ TABLE: dict[str, Row] = {
     "POST /user_topics": Row(ANYBODY, {"stream_id": "$channel", "topic": "tea", "visibility_policy": "1"}),
     # messages
     "POST /messages": Row(SENDERS, {"type": "direct", "to": "[$bystander]", "content": "Hello"}),
+    "POST /messages/render": Row(ANYBODY, {"content": "**Hello**"}),
     "GET /messages": Row(ANYBODY, {"anchor": "newest"}),
     "GET /messages/matches_narrow": Row(ANYBODY, {"msg_ids": "[$message]", "narrow": "[]"}),
     "GET /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}),

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from tertulia.alerts.rules import first_word_of
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.markup import alert_key
 
 
 async def words_of(reader: Reader, user_id: int) -> list[str]:
@@ -20,7 +20,7 @@ async def insert_words(tx: Transaction, realm_id: int, user_id: int, words: Mapp
     from unnest($3::text[], $4::text[], $5::text[]) as given(word_key, word, first_word)
     on conflict do nothing returning 1
     """
-    firsts = [first_word_of(key) for key in words]
+    firsts = [alert_key(key) for key in words]
     return len(await tx.fetch(sql, realm_id, user_id, list(words), list(words.values()), firsts))
 
 

@@ -63,9 +63,9 @@ select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then r
        coalesce(seq <@ state.history, false),
        seq <@ state.read or exists (select from muted_user where user_id = $2 and muted_id = sender_id),
        wildcard,
-       wildcard >= 2 and exists (
+       wildcard >= 2 and (wanted.topic_id is null or exists (
            select from topic_participant where topic_participant.topic_id = wanted.topic_id and user_id = $2
-       ),
+       )),
        (select array_agg(flag order by flag) from message_mark where message_id = wanted.id and user_id = $2),
        (select array_agg(group_id) from message_group_mention where message_id = wanted.id),
        (

@@ -4,12 +4,12 @@ from typing import Annotated, Any
 
 import msgspec
 
-from tertulia.kernel.auth import Sender
+from tertulia.kernel.auth import Person, Sender
 from tertulia.kernel.endpoint import Call, Wire, alias, decode_json, post
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.actions import Draft, Sending
 from tertulia.messages.model import Echo
-from tertulia.messages.rules import MessageType, address
+from tertulia.messages.rules import MessageType, address, clean_content
 
 MAX_IDEMPOTENCY_KEY = 200
 # It travels with the event: the log takes no event of any size.
@@ -31,12 +31,24 @@ Recipients = Annotated[
 ]
 
 
+class RenderedText(msgspec.Struct):
+    """The answer of POST /messages/render."""
+
+    rendered: str
+
+
 class Answer(msgspec.Struct, omit_defaults=True):
     """The answer of POST /messages."""
 
     id: int
     automatic_new_visibility_policy: int | msgspec.UnsetType = msgspec.UNSET
     """2 unmuted, 3 followed: the sender's policy for the topic, if sending changed it."""
+
+
+@post("/messages/render")
+async def render_message(caller: Person, sending: Sending, *, content: str) -> RenderedText:
+    """See how a text would look as a message, without sending it."""
+    return RenderedText(await sending.composer.render(caller, clean_content(content)))
 
 
 @post("/messages")

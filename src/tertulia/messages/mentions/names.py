@@ -6,11 +6,10 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.alerts.queries import words_starting
-from tertulia.alerts.rules import contains, pieces_of
 from tertulia.groups.system import SystemGroup
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database
-from tertulia.markup import Group, Person, Wanted
+from tertulia.markup import Group, Person, Wanted, alert_keys, find_alert_words
 from tertulia.messages.mentions import queries
 from tertulia.messages.mentions.queries import NameRequest
 
@@ -57,9 +56,9 @@ class Names:
 
     async def alert_words(self, realm_id: int, content: str) -> tuple[str, ...]:
         """The alert words of the realm that stand in a text."""
-        text = content.lower()
-        candidates = await self._words.load((realm_id, frozenset(pieces_of(text)))) or []
-        return tuple(key for key in candidates if contains(text, key))
+        keys = alert_keys(content)
+        candidates = await self._words.load((realm_id, keys)) if keys else None
+        return tuple(sorted(find_alert_words(content, candidates))) if candidates else ()
 
     async def _read(self, requests: Sequence[NameRequest]) -> dict[NameRequest, Named]:
         async with self._database.reader() as reader:

@@ -43,7 +43,7 @@ create table topic_participant (
 -- Mentions find people by name, whatever its case.
 create index on account (realm_id, lower(full_name));
 
--- Alert words are found by the first word in them (alerts/rules.py): a message looks up its own words, never everybody's
+-- Alert words are found by the first word in them (markup/alert_words.py): a message looks up its own words, never everybody's
 -- list. Realms nobody has alert words in are told apart by a note among their settings, which come with every caller.
 alter table alert_word add column realm_id bigint, add column first_word text;
 update alert_word set realm_id = account.realm_id, first_word = coalesce(substring(word_key from '\\w+'), '')
