@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 GUEST = 600
+MUTED, UNMUTED, FOLLOWED = 1, 2, 3
 
 
 class Where(NamedTuple):
@@ -15,12 +16,6 @@ class Where(NamedTuple):
 
     kind: str
     key: Any
-
-    def shown(self, empty_topic: str) -> "Where":
-        """The same for a client that does not know the empty topic, but has a name for it."""
-        if self.kind == "topic" and self.key[1] == "":
-            return Where("topic", (self.key[0], empty_topic))
-        return self
 
 
 class Mismatch(AssertionError):
@@ -31,6 +26,11 @@ class ModelState:
     """What POST /register said, kept current by events. Only what the features so far change is in it."""
 
     def __init__(self, registered: Json) -> None:
+        self.reborn: set[int] = set()
+        """Channels that went out of sight and came back: whether one was ever in them is not told."""
+        self.stirred: set[int] = set()
+        """Channels whose name, privacy or use changed: the lists of topics do not follow that."""
+        self.folders = _by(registered["channel_folders"], "id")
         self.user_id: int = registered["user_id"]
         self.is_guest: bool = registered["is_guest"]
         self.subscriptions = _by(registered["subscriptions"], "stream_id")
@@ -43,9 +43,7 @@ class ModelState:
         self.max_message_id: int = registered["max_message_id"]
         self.unread = unread_of(registered["unread_msgs"])
         self.starred = dict.fromkeys(registered["starred_messages"], True)
-        counted = sum(not self._is_muted(where) for where in self.unread.values())
-        if registered["unread_msgs"]["count"] != counted:
-            raise Mismatch(f"unread_msgs counts {registered['unread_msgs']['count']}, not {counted} of {self.unread}")
+        self._check_count(registered["unread_msgs"]["count"])
 
     def apply(self, event: Json) -> None:
         """Take one event."""
@@ -55,21 +53,18 @@ class ModelState:
     def differences(self, other: "ModelState") -> list[str]:
         """What the other one says differently, in words; empty if they agree."""
         found: list[str] = []
-        for name in (
-            "subscriptions",
-            "unsubscribed",
-            "never_subscribed",
-            "users",
-            "groups",
-            "unread",
-            "starred",
-            "policies",
-        ):
+        for name in ("subscriptions", "users", "groups", "folders", "unread", "starred"):
             found += _compare(name, getattr(self, name), getattr(other, name))
+        for name in ("unsubscribed", "never_subscribed"):
+            ours, theirs = (_but(getattr(state, name), self.reborn) for state in (self, other))
+            found += _compare(name, ours, theirs)
+        found += _compare("out of them", self._outside(self.reborn), other._outside(self.reborn))
+        policies = [_but_first(state.policies, self.stirred) for state in (self, other)]
+        found += _compare("policies", *policies)
         # The older list has only what is in sight, and nobody is told that it changed when they come or go.
-        ours, theirs = (sorted(one for one in state.muted_topics if one[0] in self._open) for state in (self, other))
-        if ours != theirs:
-            found.append(f"muted_topics: {ours} against {theirs}")
+        mine, fresh = (sorted(one for one in state.muted_topics if one[0] in self._open) for state in (self, other))
+        if mine != fresh:
+            found.append(f"muted_topics: {mine} against {fresh}")
         if self.max_message_id != other.max_message_id:
             found.append(f"max_message_id: {self.max_message_id} against {other.max_message_id}")
         return found
@@ -82,6 +77,9 @@ class ModelState:
         if message["type"] == "stream":
             channel = self.subscriptions.get(message["stream_id"])
             if channel is None:
+                known = self._known(message["stream_id"])
+                if known is None or known["invite_only"]:
+                    raise Mismatch(f"heard what is said in channel {message['stream_id']}: {known and known['name']}")
                 return  # a listener to all public channels: heard, but not received
             if channel["first_message_id"] is None:
                 channel["first_message_id"] = number
@@ -92,11 +90,15 @@ class ModelState:
         if "read" not in event["flags"]:
             self._add_unread(number, where)
 
-    def _is_muted(self, where: Where) -> bool:
+    def _is_muted(self, where: Where) -> bool | None:
+        """None: an archived channel that this client does not list."""
         if where.kind != "topic":
             return False
+        channel = self.subscriptions.get(where.key[0])
+        if channel is None or where.key[0] in self.stirred:
+            return None
         policy = self.policies.get(where.key, {}).get("visibility_policy")
-        return policy == 1 or (self.subscriptions[where.key[0]]["is_muted"] and policy not in (2, 3))
+        return policy == MUTED or (channel["is_muted"] and policy not in (UNMUTED, FOLLOWED))
 
     def _update_message_flags(self, event: Json) -> None:
         if event["all"] == bool(event["messages"]) or (event["all"] and event["flag"] != "read"):
@@ -114,7 +116,7 @@ class ModelState:
             else:
                 details = event["message_details"][str(number)]
                 self._add_unread(number, where := self._detailed(details))
-                if details.get("unmuted_stream_msg", True) == self._is_muted(where):
+                if details.get("unmuted_stream_msg", True) is self._is_muted(where):
                     raise Mismatch(f"message {number} is muted or not, but: {event}")
 
     def _user_topic(self, event: Json) -> None:
@@ -133,7 +135,8 @@ class ModelState:
     def _open(self) -> set[str]:
         """The names of channels that stay in sight whatever happens."""
         known = [*self.subscriptions.values(), *self.unsubscribed.values(), *self.never_subscribed.values()]
-        return {channel["name"] for channel in known if not channel["invite_only"] and not self.is_guest}
+        open_now = [one for one in known if not one["invite_only"] and one["stream_id"] not in self.stirred]
+        return {channel["name"] for channel in open_now if not self.is_guest}
 
     def _subscription(self, event: Json) -> None:
         match event["op"]:
@@ -143,25 +146,73 @@ class ModelState:
             case "remove":
                 for channel in event["subscriptions"]:
                     self._leave(channel["stream_id"])
+            case "update":
+                self._adjust(event)
             case "peer_add" | "peer_remove":
                 self._peers(event, 1 if event["op"] == "peer_add" else -1)
             case op:
                 raise Mismatch(f"unknown change of a subscription: {op}")
 
     def _stream(self, event: Json) -> None:
-        if event["op"] == "delete":
-            for number in event["stream_ids"]:
-                if number in self.subscriptions or self._known(number) is None:
-                    raise Mismatch(f"channel {number} went away, and was unknown or one's own")
-                self.unsubscribed.pop(number, None)
-                self.never_subscribed.pop(number, None)
-            return
-        if event["op"] != "create":
-            raise Mismatch(f"unknown change of a channel: {event['op']}")
-        for channel in event["streams"]:
-            if self._known(channel["stream_id"]) is not None:
-                raise Mismatch(f"channel {channel['stream_id']} came to be twice")
-            self.never_subscribed[channel["stream_id"]] = channel
+        match event["op"]:
+            case "create":
+                for channel in event["streams"]:
+                    self._appear(channel)
+            case "delete":
+                for number in event["stream_ids"]:
+                    self._vanish(number, for_archiving=event.get("for_archiving", False))
+            case "update":
+                self._alter(event)
+            case op:
+                raise Mismatch(f"unknown change of a channel: {op}")
+
+    def _appear(self, channel: Json) -> None:
+        number = channel["stream_id"]
+        if self._known(number) is not None:
+            raise Mismatch(f"channel {number} came to be twice")
+        self.reborn.add(number)
+        self.stirred.add(number)
+        self.never_subscribed[number] = channel
+
+    def _vanish(self, number: int, *, for_archiving: bool) -> None:
+        if self._known(number) is None or (number in self.subscriptions and not for_archiving):
+            raise Mismatch(f"channel {number} went away, and was unknown or one's own")
+        for channels in (self.subscriptions, self.unsubscribed, self.never_subscribed):
+            channels.pop(number, None)
+        self.stirred.add(number)
+
+    def _alter(self, event: Json) -> None:
+        channel = self._known(event["stream_id"])
+        if channel is None:
+            raise Mismatch(f"an unknown channel changed: {event}")
+        changes = {event["property"]: event["value"]}
+        extra = ("rendered_description", "history_public_to_subscribers", "is_web_public")
+        changes |= {name: event[name] for name in extra if name in event}
+        if all(channel[name] == value for name, value in changes.items()):
+            raise Mismatch(f"nothing changed: {event}")
+        if event["name"] != channel["name"]:
+            raise Mismatch(f"the channel is called {channel['name']}: {event}")
+        if event["property"] in ("name", "invite_only", "is_archived"):
+            self.stirred.add(event["stream_id"])
+        channel.update(changes)
+
+    def _adjust(self, event: Json) -> None:
+        channel = self.subscriptions.get(event["stream_id"])
+        if channel is None or event["property"] not in channel:
+            raise Mismatch(f"an unknown property, or not of one's own channel: {event}")
+        channel[event["property"]] = event["value"]
+
+    def _channel_folder(self, event: Json) -> None:
+        match event["op"]:
+            case "add" if event["channel_folder"]["id"] not in self.folders:
+                self.folders[event["channel_folder"]["id"]] = event["channel_folder"]
+            case "update":
+                self.folders[event["channel_folder_id"]].update(event["data"])
+            case "reorder":
+                for place, number in enumerate(event["order"]):
+                    self.folders[number]["order"] = place
+            case _:
+                raise Mismatch(f"not a change of folders: {event}")
 
     def _realm_user(self, event: Json) -> None:
         person = event["person"]
@@ -226,6 +277,19 @@ class ModelState:
             if channel is not None:
                 channel["subscriber_count"] += sign * len(event["user_ids"])
 
+    def _outside(self, numbers: set[int]) -> dict[int, Json]:
+        """Those of the channels one sees and is not in, without what one had set."""
+        found = self.unsubscribed | self.never_subscribed
+        return {
+            number: {key: value for key, value in found[number].items() if key not in _PERSONAL}
+            for number in numbers & found.keys()
+        }
+
+    def _check_count(self, count: int) -> None:
+        muted = [self._is_muted(where) for where in self.unread.values()]
+        if None not in muted and count != muted.count(False):
+            raise Mismatch(f"unread_msgs counts {count}, not {muted.count(False)} of {self.unread}")
+
     def _known(self, number: int) -> Json | None:
         for channels in (self.subscriptions, self.unsubscribed, self.never_subscribed):
             if number in channels:
@@ -289,7 +353,12 @@ def _by(records: list[Json], key: str) -> dict[int, Json]:
 
 
 # Whoever is not in a channel does not hear of its first message.
-_UNKNOWABLE = {"unsubscribed": {"first_message_id"}, "never_subscribed": {"first_message_id"}}
+_OUTSIDE = {"first_message_id"}
+_UNKNOWABLE = {"unsubscribed": _OUTSIDE, "never_subscribed": _OUTSIDE, "out of them": _OUTSIDE}
+_PERSONAL = {
+    *("color", "is_muted", "in_home_view", "pin_to_top", "desktop_notifications", "audible_notifications"),
+    *("push_notifications", "email_notifications", "wildcard_mentions_notify", "subscribers"),
+}
 
 
 def _compare(name: str, ours: dict[Any, Any], theirs: dict[Any, Any]) -> list[str]:
@@ -308,6 +377,14 @@ def _compare(name: str, ours: dict[Any, Any], theirs: dict[Any, Any]) -> list[st
         elif one != other:
             found.append(f"{name}[{key}]: {one} against {other}")
     return found
+
+
+def _but(records: dict[int, Json], numbers: set[int]) -> dict[int, Json]:
+    return {number: record for number, record in records.items() if number not in numbers}
+
+
+def _but_first(records: dict[tuple[int, str], Json], numbers: set[int]) -> dict[tuple[int, str], Json]:
+    return {key: record for key, record in records.items() if key[0] not in numbers}
 
 
 def _short(value: Any) -> str:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tertulia.kernel.db import Database
 from tests.server import OwnServer, Server
+from tests.system.channel_acts import FOLDINGS, HOWS, Adjust, Alter, Archive, Bring, Fold, Remove
 from tests.system.faults import Queue
 from tests.system.histories import (
     Act,
@@ -53,7 +54,14 @@ _channel = st.integers(0, 5)
 _some_channels = st.frozensets(_channel, min_size=1, max_size=3)
 _some_people = st.frozensets(st.integers(0, PEOPLE - 1), min_size=1, max_size=PEOPLE)
 _read = st.sampled_from([None, True, False])
-_register = st.builds(Register, _process, st.sampled_from([False, False, True]), st.sampled_from([True, True, False]))
+_register = st.builds(
+    Register,
+    _process,
+    st.sampled_from([False, False, True]),
+    st.sampled_from([True, True, False]),
+    st.booleans(),
+)
+_alter = st.builds(Alter, _channel, st.sampled_from(HOWS), st.integers(0, PEOPLE - 1), _process)
 _say = st.builds(Say, _channel, st.sampled_from(["", "", "tea", "Tea"]), _read, _process)
 _topic = st.sampled_from(["", "tea", "TEA"])
 _flag = st.sampled_from(["starred", "starred", "collapsed"])
@@ -74,6 +82,15 @@ _acts: st.SearchStrategy[Act] = st.one_of(
     st.builds(Invite, _some_people, _some_channels),
     st.builds(Expel, _some_people, _some_channels),
     st.builds(Arrive),
+    _alter,
+    _alter,
+    _alter,
+    st.builds(Archive, _channel, st.booleans(), _process),
+    st.builds(Adjust, _channel, st.integers(0, 6), _process),
+    st.builds(Adjust, _channel, st.integers(0, 6), _process),
+    st.builds(Fold, st.sampled_from(FOLDINGS), _process),
+    st.builds(Bring, _some_people, _some_channels, _process),
+    st.builds(Remove, _some_people, _some_channels, _process),
     st.builds(Gather, _some_people, _process),
     st.builds(Regroup, st.integers(0, 2), _some_people, _some_people, st.sampled_from([False, False, True]), _process),
     st.builds(Rename, st.integers(0, PEOPLE - 1), _process),

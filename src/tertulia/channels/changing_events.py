@@ -1,15 +1,17 @@
 """Telling of a changed channel.
 
 Those who saw it and still do hear what is different; whoever comes to see it hears of a new channel, and whoever no longer
-does that it is gone. Who is who is decided at the event's point of the log, so that nobody hears two of these.
+does that it is gone. Subscribers are named one by one: a process that takes a queue over knows only who is in which
+channel by then, and would tell those who came later of what they could not know.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
+from tertulia.channels import changing_queries as queries
 from tertulia.channels.changing_rules import differences
-from tertulia.channels.events import audience_of
 from tertulia.channels.model import ChannelRecord
 from tertulia.channels.records import channel_records
 from tertulia.events.record import Audience, record
@@ -17,6 +19,8 @@ from tertulia.groups.sight import seers_of
 from tertulia.kernel.db import Reader, Transaction
 
 KNOWS_ARCHIVED = "archived_channels"
+MAX_NAMED = 50_000
+"""An event with more names in it would not fit into a message of the log: then the channel itself is named."""
 
 
 class View(msgspec.Struct, frozen=True):
@@ -27,10 +31,19 @@ class View(msgspec.Struct, frozen=True):
 
 
 async def view_of(reader: Reader, channel_id: int) -> View:
-    """A channel as it is, and who sees it."""
+    """A channel as it is, and who sees it. The channel is held, so that nobody comes or goes meanwhile."""
     [channel] = await channel_records(reader, [channel_id])
-    seers = await seers_of(reader, [channel_id]) if channel.invite_only else {}
-    return View(channel, audience_of(channel, seers.get(channel_id, ())))
+    if channel.is_web_public:
+        return View(channel, Audience(realm=True))
+    seers = (await seers_of(reader, [channel_id]))[channel_id] if channel.invite_only else ()
+    inside = await queries.listeners_inside(reader, channel_id)
+    return View(channel, _audience(channel, inside, seers))
+
+
+def _audience(channel: ChannelRecord, inside: Sequence[int], seers: Sequence[int]) -> Audience:
+    if len(inside) > MAX_NAMED:
+        return Audience(members=not channel.invite_only, channel=channel.stream_id, users=tuple(seers))
+    return Audience(members=not channel.invite_only, users=tuple(sorted({*inside, *seers})))
 
 
 def tell_changed(tx: Transaction, realm_id: int, before: View, after: View) -> None:

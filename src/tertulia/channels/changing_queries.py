@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from tertulia.groups.settings import CHANNEL_SETTINGS
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Reader, Transaction
 
 COLUMNS = {
     "name",
@@ -48,3 +48,13 @@ async def has_named_topics(tx: Transaction, channel_id: int) -> bool:
 async def is_default(tx: Transaction, channel_id: int) -> bool:
     """Whether newcomers are subscribed to the channel."""
     return bool(await tx.fetchval("select exists (select from default_channel where channel_id = $1)", channel_id))
+
+
+async def listeners_inside(reader: Reader, channel_id: int) -> list[int]:
+    """Those who hear of a channel because they are subscribed: of a private one all, of a public one guests."""
+    sql = """
+    select user_id from subscription join account on account.id = user_id join channel on channel.id = channel_id
+    where channel_id = $1 and subscription.is_active and account.is_active and (invite_only or role = 600)
+    order by user_id
+    """
+    return [row["user_id"] for row in await reader.fetch(sql, channel_id)]
