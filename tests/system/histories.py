@@ -23,7 +23,7 @@ import msgspec
 from tertulia.channels.actions import create_channel, subscribe, unsubscribe
 from tertulia.channels.statements import lock_conversations
 from tertulia.kernel.auth import Role
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import Database, Transaction
 from tertulia.realms.actions import create_realm
 from tertulia.users.actions import create_api_key, create_user
 from tests.system import channel_acts
@@ -638,6 +638,13 @@ class Realm:
             for number, event in client.events.items():
                 if known.setdefault(number, event) != event:
                     raise Mismatch(f"event {number} was {known[number]} and {event}")
+
+
+async def _in_use(tx: Transaction, channel_ids: list[int]) -> list[int]:
+    """Those of the channels that are not archived, nor will be before the commit."""
+    await lock_conversations(tx, channel_ids)
+    rows = await tx.fetch("select id from channel where id = any($1) and not is_archived order by id", channel_ids)
+    return [row["id"] for row in rows]
 
 
 def _json(value: object) -> str:
