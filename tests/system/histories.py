@@ -490,16 +490,11 @@ class Realm:
         async with self.world.database.transaction() as tx:
             if isinstance(act, Arrive):
                 email = f"new{next(self.founded)}@example.com"
-                await lock_conversations(
-                    tx, [self.channels["all"]]
-                )  # the new account holds the realm, which comes last
+                channels = await _in_use(tx, [self.channels["all"]])  # held first: the new account holds the realm
                 user_id = await create_user(tx, self.id, email, "Somebody new")
-                await subscribe(tx, self.id, [self.channels["all"]], [user_id])
+                await subscribe(tx, self.id, channels, [user_id])
                 return f"user {user_id}"
-            wanted = sorted({self.channel_id(number) for number in act.channels})
-            await lock_conversations(tx, wanted)
-            rows = await tx.fetch("select id from channel where id = any($1) and not is_archived order by id", wanted)
-            channels = [row["id"] for row in rows]
+            channels = await _in_use(tx, [self.channel_id(number) for number in act.channels])
             people = self.ids(act.people)
             change = subscribe if isinstance(act, Invite) else unsubscribe
             return str(await change(tx, self.id, channels, people))
