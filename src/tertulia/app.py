@@ -26,6 +26,7 @@ import tertulia.events.routes
 import tertulia.flags.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
+import tertulia.linkifiers.routes
 import tertulia.logins.routes
 import tertulia.messages.reading
 import tertulia.messages.routes
@@ -69,6 +70,7 @@ from tertulia.kernel.http import Api
 from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
 from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
 from tertulia.kernel.settings import Settings
+from tertulia.linkifiers import state as linkifiers_state
 from tertulia.logins.keys import KeyUse
 from tertulia.logins.login import PasswordLogin
 from tertulia.messages.actions import Sending
@@ -142,6 +144,7 @@ ROUTES = (
     tertulia.widgets.routes,
     tertulia.presence.routes,
     tertulia.statuses.routes,
+    tertulia.linkifiers.routes,
     tertulia.flags.routes,
     tertulia.events.routes,
 )
@@ -174,6 +177,8 @@ STATE = (
     snippets_state.saved_snippets,
     presence_state.presences,
     statuses_state.user_status,
+    linkifiers_state.realm_linkifiers,
+    linkifiers_state.realm_filters,
 )
 PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),

@@ -191,6 +191,12 @@ TABLE: dict[str, Row] = {
         ANYBODY, {"message_id": "$message", "emoji_name": "nope"}, "no emoji"
     ),
     "POST /submessage": Row(ANYBODY, {"message_id": "$message", "msg_type": "widget", "content": "{}"}, "no poll"),
+    # linkifiers
+    "GET /realm/linkifiers": Row(ANYBODY),
+    "POST /realm/filters": Row(ADMINISTRATORS, {"pattern": "(", "url_template": "https://example.com"}, "expression"),
+    "PATCH /realm/filters/{filter_id}": Row(ADMINISTRATORS, {"filter_id": "0", "pattern": "x"}, "no such linkifier"),
+    "DELETE /realm/filters/{filter_id}": Row(ADMINISTRATORS, {"filter_id": "0"}, "no such linkifier"),
+    "PATCH /realm/linkifiers": Row(ADMINISTRATORS, {"ordered_linkifier_ids": "[0]"}, "each linkifier once"),
     # statuses
     "POST /users/me/status": Row(HUMANS, {"status_text": "busy"}),
     "POST /users/{user_id}/status": Row(ADMINISTRATORS, {"user_id": "$bystander", "status_text": "busy"}),

@@ -126,3 +126,8 @@ def _in_characters(text: bytes, found: list[Match]) -> list[Match]:
         seen_characters += length
         seen_bytes = match.end
     return converted
+
+
+def group_names(pattern: str) -> frozenset[str]:
+    """The named groups of a pattern that can be run."""
+    return frozenset(re2.compile(pattern.encode(), _options()).groupindex)

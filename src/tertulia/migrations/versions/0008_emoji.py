@@ -42,9 +42,13 @@ create index on submessage (message_id, id);
 create table linkifier (
     id bigint generated always as identity primary key,
     realm_id bigint not null references realm,
-    pattern text not null,
+    pattern text not null check (pattern <> ''),
     url_template text not null,
-    position bigint not null
+    example_input text,
+    reverse_template text,
+    alternative_url_templates text[] not null default '{}',
+    position bigint not null,
+    unique (realm_id, pattern)
 );
 create index on linkifier (realm_id, position);
 
