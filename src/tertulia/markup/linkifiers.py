@@ -130,4 +130,4 @@ def _in_characters(text: bytes, found: list[Match]) -> list[Match]:
 
 def group_names(pattern: str) -> frozenset[str]:
     """The named groups of a pattern that can be run."""
-    return frozenset(re2.compile(pattern.encode(), _options()).groupindex)
+    return frozenset(name.decode() for name in re2.compile(pattern.encode(), _options()).groupindex)
