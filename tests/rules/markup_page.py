@@ -3,7 +3,7 @@
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
-from tertulia.markup.addresses import SCHEMES
+from tertulia.markup.schemes import SCHEMES
 
 ALONE = {"br", "hr", "img"}
 # Which attributes each tag may have, written down here once more: a slip in the sanitizer's list must not hide itself.

@@ -251,6 +251,7 @@ ATTACKS = [
     "[x](//evil.example)",
     "[x](http://)",
     "[x](https://a.example:99999/)",
+    "[x](\u202e:) [x](\ud7ff) [x](http://1.2.3.999) [x](http://xn--) [x](ssh://a%) [x](http://[::1]) [x](http://[::g])",
     "<noscript><p title='</noscript><img src=x onerror=alert(1)>'>",
     "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
     "Jalert(1) Q\"onclick='x'",
@@ -264,6 +265,7 @@ ATTACKS = [
 def test_known_attacks_end_as_text_or_harmless_links(attack: str) -> None:
     html = render(attack, CONTEXT).html
     for part in read(html):
+        assert part[0] != "a" or any(value.startswith("href=") for value in part[1:])
         assert not any(re.match(r"(on\w+|srcdoc|formaction)=", value) for value in part[1:])
         assert not any(re.search(r"=\s*(javascript|data|vbscript):", value, re.IGNORECASE) for value in part[1:])
 

@@ -8,13 +8,9 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
-# fmt: off
-SCHEMES = frozenset([
-    "http", "https", "ftp", "mid", "mailto", "tel", "sms", "smsto", "ssh", "sip", "irc", "ircs", "xmpp", "matrix", "magnet",
-    "news", "nntp", "geo", "im", "mms", "urn", "webcal", "wtai", "bitcoin", "openpgp4fpr",
-    "hansoft", "obsidian", "zotero", "asanadesktop",
-])
-# fmt: on
+from tertulia.markup.sanitizer import passes
+from tertulia.markup.schemes import SCHEMES
+
 # Schemes that are recognized in running text; the others need to be written as [text](address).
 _AUTOMATIC = frozenset({"http", "https", "hansoft", "obsidian", "zotero", "asanadesktop"})
 # Top-level domains that are file names far more often than hosts.
@@ -28,8 +24,9 @@ _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*(?=:)")
 _SCHEME_BACKWARDS = re.compile(r"[a-zA-Z]{4,12}\Z")
 _HOST_AND_PORT = re.compile(r"[\w.-]+:\d{1,5}(?:[/?#]|\Z)")
 _UNSAFE = re.compile(r"[\s\x00-\x20\x7f-\x9f\u2028\u2029\\<>\"]")
-_USUAL_WEB = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d{1,4})?(?:[/?#]|\Z)", re.IGNORECASE)
-_AUTHORITY = re.compile(r"(?:[^@/?#]*@)?(?:[^\[\]/?#@:%^|`{}]+|\[[0-9a-fA-F:.]+\])(?::(\d{0,5}))?(?=[/?#]|\Z)")
+_USUAL_WEB = re.compile(
+    r"https?://(?:(?!xn--)[a-z0-9-]+\.)*(?!xn--)[a-z][a-z0-9-]*(?::\d{1,4})?(?:[/?#]|\Z)", re.IGNORECASE
+)
 _PLAIN_STRETCH = re.compile(r"[^\s()<>\"]*")
 _DESTINATION_STRETCH = re.compile(r"[^\s()<>]*")
 _HOST = re.compile(r"(?:[^\W_](?:[\w-]{0,61}[^\W_])?\.)+([^\W\d_][\w-]{0,61}[^\W_])")
@@ -64,16 +61,8 @@ def clean_url(url: str) -> str | None:
 
 
 def is_sound(url: str) -> bool:
-    """Whether a web address has a host that can exist; other kinds of addresses are taken as they are."""
-    if _USUAL_WEB.match(url):
-        return True
-    scheme, _, rest = url.partition(":")
-    if scheme.lower() not in ("http", "https", "ftp"):
-        return bool(rest)
-    if not rest.startswith("//"):
-        return False
-    authority = _AUTHORITY.match(rest, 2)
-    return authority is not None and int(authority[1] or 0) < 65536
+    """Whether the last gate would let the address pass: what has no possible host stays text."""
+    return _USUAL_WEB.match(url) is not None or passes(url)
 
 
 def read_destination(text: str, start: int) -> tuple[str, int] | None:

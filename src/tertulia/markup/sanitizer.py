@@ -5,7 +5,8 @@ The list is what the renderer produces and nothing more; for what it produces th
 
 import nh3
 
-from tertulia.markup.addresses import SCHEMES
+from tertulia.markup.html import escape_attribute
+from tertulia.markup.schemes import SCHEMES
 
 # fmt: off
 _TAGS = frozenset([
@@ -50,3 +51,8 @@ _CLEANER = nh3.Cleaner(
 def sanitized(html: str) -> str:
     """The HTML, with everything left out that is not on the list."""
     return _CLEANER.clean(html)
+
+
+def passes(url: str) -> bool:
+    """Whether a link to this address keeps it."""
+    return "href" in _CLEANER.clean(f'<a href="{escape_attribute(url)}"></a>')
