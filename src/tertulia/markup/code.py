@@ -18,7 +18,6 @@ from tertulia.markup.html import escape, escape_attribute
 from tertulia.markup.limits import MAX_HIGHLIGHTED, MAX_HIGHLIGHTING_SECONDS
 from tertulia.markup.time_limit import within
 
-_TRAILING_SPACES = re.compile(r"[ ]+$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"(?:#!|:::)[ ]*(?:[^\s/]*/)*(\w[\w+.#-]*)")
 # Some lexers know options that change what they accept: PHP need not open with a tag.
 _OPTIONS = {"php": {"startinline": True}}
@@ -34,7 +33,7 @@ class CodeWriter:
 
     def write(self, code: str, language: str = "") -> str:
         """A block of code, empty if there is none."""
-        code = _TRAILING_SPACES.sub("", code).strip("\n")
+        code = "\n".join([line.rstrip(" ") for line in code.split("\n")]).strip("\n")
         if not code:
             return ""
         language = language or self._default

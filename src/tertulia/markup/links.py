@@ -9,7 +9,7 @@ from tertulia.markup.html import escape, escape_attribute
 from tertulia.markup.linkifiers import Match
 from tertulia.markup.page import Page
 
-_TITLE_AND_END = re.compile(r"""[ \t]*(?:[ \t]"([^"\n]{0,500})"|[ \t]'([^'\n]{0,500})')?[ \t]*\)""")
+_TITLE_AND_END = re.compile(r"""(?:[ \t]++(?:"([^"\n]{0,500})"|'([^'\n]{0,500})'))?[ \t]*+\)""")
 _AUDIO = re.compile(r"\.(?:mp3|m4a|wav|ogg|oga|opus|flac|aac|weba)(?:[?#].*)?\Z", re.IGNORECASE)
 _SPACES = re.compile(r"[ \t]*")
 

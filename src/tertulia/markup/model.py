@@ -63,7 +63,7 @@ class Upload(msgspec.Struct, frozen=True, gc=False):
 class Context(msgspec.Struct, frozen=True, kw_only=True):
     """What the names in a text stand for, as far as its author may know, and the settings that shape the HTML.
 
-    `topics` gives the newest message the author can read in a topic, by channel id and lower-cased topic name.
+    `topics` gives the newest message the author can read in a topic, by channel id and the topic's key.
     `uploads` holds the files that exist and are the author's or within their reach, by path without `user_uploads/`.
     """
 
@@ -88,7 +88,7 @@ EMPTY_CONTEXT = Context()
 class Wanted(msgspec.Struct, frozen=True, kw_only=True):
     """The names and ids a text could refer to: what has to be loaded for its context, and nothing else.
 
-    `person_names` and the topic in `topics` are lower-cased, group and channel names as written.
+    `person_names` are lower-cased, topics in `topics` are keys (kernel.text), group and channel names are as written.
     False positives are harmless (a name inside code is looked up in vain).
     """
 

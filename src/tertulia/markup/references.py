@@ -7,6 +7,7 @@ Names come from the context, are escaped, and are never read as markup.
 import re
 from urllib.parse import quote
 
+from tertulia.kernel.text import name_key_of
 from tertulia.markup.html import escape, escape_attribute
 from tertulia.markup.model import Channel, Person
 from tertulia.markup.page import Page
@@ -104,7 +105,7 @@ def _channel_html(page: Page, channel: Channel, topic: str | None, message_id: s
         place += f"/near/{message_id}"
         page.links.append(place)
         return f'<a class="message-link" href="{escape_attribute(place)}">{name} @ 💬</a>'
-    newest = page.context.topics.get((channel.id, topic.lower()))
+    newest = page.context.topics.get((channel.id, name_key_of(topic)))
     if newest is not None:
         place += f"/with/{newest}"
     page.links.append(place)

@@ -2,6 +2,7 @@
 
 import re
 
+from tertulia.kernel.text import name_key_of
 from tertulia.markup.model import Wanted
 
 _PERSON = re.compile(r"@_?\*\*([^*\n|]*)(?:\|(\d{1,18}))?\*\*")
@@ -50,7 +51,7 @@ def _channels(content: str) -> tuple[frozenset[str], frozenset[tuple[str, str]]]
     found = _CHANNEL.findall(content)
     return (
         frozenset(name for name, _ in found),
-        frozenset((name, topic[1:].lower()) for name, topic in found if topic and not _MESSAGE_ID.search(topic)),
+        frozenset((name, name_key_of(topic[1:])) for name, topic in found if topic and not _MESSAGE_ID.search(topic)),
     )
 
 
