@@ -68,13 +68,13 @@ class BotChanges(msgspec.Struct, frozen=True):
 
 async def change_bot(tx: Transaction, caller: Caller, bot_id: int, changes: BotChanges) -> ChangedBot:
     """Change a bot as its owner or an administrator, and tell who may know; how it is now."""
-    old_owner_id = await users_queries.owner_id_of(tx, bot_id)
-    others = [id for id in (old_owner_id, changes.owner_id) if id is not None]
+    others = [] if changes.owner_id is None else [changes.owner_id]
     bot, held = await _hold(tx, caller, bot_id, *others, owners=changes.role is not None)
     if changes.full_name is not None and changes.full_name.strip() not in ("", bot.full_name):
         await _check_name_free(tx, caller, clean_full_name(changes.full_name), bot.id)
     await change_user(tx, caller, bot.id, Changes(full_name=changes.full_name, role=changes.role))
-    owner = held.get(bot.bot_owner_id or 0)
+    # Who that is was known only when the bot was held. They need not be: with another role their queues end anyway.
+    owner = await users_queries.find_account(tx, bot.bot_owner_id)
     if changes.owner_id is not None and changes.owner_id != bot.bot_owner_id:
         new_owner = check_new_owner(held.get(changes.owner_id))
         await _give(tx, caller, bot, owner, new_owner)

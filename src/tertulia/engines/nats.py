@@ -8,12 +8,11 @@ import signal
 import socket
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from tertulia.engines.errors import EngineFailed
 from tertulia.engines.ports import free_port
 from tertulia.engines.process import ChildProcess
+from tertulia.engines.running import Running
 from tertulia.engines.secret import secret_in
 
 USER = "tertulia"
@@ -32,7 +31,7 @@ jetstream {{ store_dir: "{folder}/store", sync_interval: "{sync_seconds}s" }}
 """
 
 
-class Nats:
+class Nats(Running):
     name = "nats"
 
     def __init__(self, program: Path, folder: Path, *, port: int | None = None, sync_seconds: int = 10) -> None:
@@ -119,12 +118,3 @@ class Nats:
                 return connection.recv(5) == b"INFO "
         except OSError:
             return False
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()

@@ -8,8 +8,6 @@ import os
 import signal
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import psycopg2
 
@@ -20,6 +18,7 @@ from tertulia.engines.find import postgres_version
 from tertulia.engines.ports import free_port
 from tertulia.engines.process import ChildProcess
 from tertulia.engines.reach import reachable_cluster, reachable_programs
+from tertulia.engines.running import Running
 from tertulia.engines.secret import secret_in
 
 DATABASE = "tertulia"
@@ -27,7 +26,7 @@ _READY_SECONDS = 120.0  # recovery after a crash may have much to replay
 _LEFTOVER_SECONDS = 15.0
 
 
-class Postgres:
+class Postgres(Running):
     name = "postgres"
 
     def __init__(self, bin_dir: Path, folder: Path, *, port: int | None = None) -> None:
@@ -162,15 +161,6 @@ class Postgres:
                     cursor.execute(f"create database {DATABASE}")
         finally:
             connection.close()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
 
 def _is_process(pid: int) -> bool:

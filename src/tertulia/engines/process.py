@@ -13,17 +13,16 @@ import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from tertulia.engines.account import Account
 from tertulia.engines.launch import FOLDER_NUMBER
+from tertulia.engines.running import Running
 
 INHERITED_FOLDER = Path(f"/proc/self/fd/{FOLDER_NUMBER}")
 _LAUNCH = Path(__file__).with_name("launch.py")
 
 
-class ChildProcess:
+class ChildProcess(Running):
     """A program that can be started, stopped, killed and started again; its output is appended to a log file, or is ours.
     `stdout`: another file for its standard output.
 
@@ -111,12 +110,3 @@ class ChildProcess:
         if self._process is not None:
             self._process.kill()
             self._process.wait()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()

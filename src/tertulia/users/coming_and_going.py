@@ -51,9 +51,7 @@ async def deactivate_oneself(tx: Transaction, caller: Caller) -> None:
 
 async def reactivate_user(tx: Transaction, caller: Caller, user_id: int) -> None:
     """Turn an account on again, as an administrator or the owner of a bot. It is no error if it is on."""
-    owner_id = await queries.owner_id_of(tx, user_id)
-    ids = [caller.user_id, user_id, *([owner_id] if owner_id else [])]
-    held = await queries.lock_accounts(tx, caller.realm_id, ids)
+    held = await queries.lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
     actor, target = get_both(held, caller.user_id, user_id)
     if not target.is_bot and actor.role > Role.ADMINISTRATOR:
         raise Refusal("Must be an organization administrator", code="UNAUTHORIZED_PRINCIPAL")
@@ -69,7 +67,7 @@ async def reactivate_user(tx: Transaction, caller: Caller, user_id: int) -> None
     tx.emit(caller.realm_id, events.updated(to, target.id, is_active=True))
     await tell_role_change(tx, caller.realm_id, target.id, None, target.role)
     await _tell_channels(tx, caller.realm_id, [target.id], "peer_add", 1)
-    owner = held.get(target.bot_owner_id or 0)
+    owner = await queries.find_account(tx, target.bot_owner_id) if target.is_bot else None
     if target.is_bot and (owner is None or not owner.is_active):
         await queries.set_bot_owner(tx, target.id, caller.user_id)
         tx.emit(caller.realm_id, events.updated(to, target.id, bot_owner_id=caller.user_id))

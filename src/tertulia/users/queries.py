@@ -236,6 +236,12 @@ async def lock_accounts(
     return {row["id"]: Account(**row) for row in await tx.fetch(sql, realm_id, user_ids, owners, bots_of)}
 
 
+async def find_account(reader: Reader, user_id: int | None) -> Account | None:
+    """An account as it is now, not held."""
+    row = await reader.fetchrow(f"select {_ACCOUNT} from account where id = $1", user_id)
+    return Account(**row) if row else None
+
+
 async def owner_id_of(reader: Reader, bot_id: int) -> int | None:
     """Who owns a bot; None for people."""
     found: int | None = await reader.fetchval("select bot_owner_id from account where id = $1", bot_id)

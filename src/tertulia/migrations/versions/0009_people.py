@@ -1,4 +1,4 @@
-"""People, continued: changes of address, domains, defaults of settings and of bots."""
+"""People, continued: changes of address, domains, defaults of settings."""
 
 from alembic import op
 
@@ -32,15 +32,6 @@ create table realm_domain (
 
 -- A name for a session that can be shown.
 alter table browser_session add column id bigint generated always as identity unique;
-
--- Where a bot sends when it names no channel, which channel it listens to, and what its program is told.
-create table bot_default (
-    user_id bigint primary key references account on delete cascade,
-    sending_channel_id bigint references channel on delete set null,
-    register_channel_id bigint references channel on delete set null,
-    all_public_channels boolean not null default false,
-    config jsonb not null default '{}'
-);
 """
 
 
