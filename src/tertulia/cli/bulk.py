@@ -9,7 +9,8 @@ Subscriptions go through the channels feature, in large portions, because runnin
 """
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -29,6 +30,20 @@ _MESSAGES_AT_ONCE = 20_000
 _SUBSCRIBERS_AT_ONCE = 20_000
 _TOPICS_PER_CHANNEL = 20
 _DAYS = 90
+_LINK_EACH = 20
+_MENTION_EACH = 40
+_WILDCARD_EACH = 1000
+_MANY_MESSAGES = 500_000
+"""From here on it is quicker to make the indexes that no constraint needs anew than to keep them up."""
+
+# Everybody is mentioned in turn, where they can read it.
+_MENTION = """
+insert into message_mark (user_id, flag, message_id)
+select person, 3, message.id
+from message, lateral (select ($5::bigint[])[1 + (seq / $4 + $1) % cardinality($5::bigint[])] as person) as mentioned
+where conversation_id = $1 and seq between $2 and $3 and seq % $4 = 0
+  and exists (select from read_state where read_state.conversation_id = $1 and user_id = person and upper_inf(history))
+"""
 
 
 class Wanted(NamedTuple):
@@ -71,7 +86,8 @@ class _Fill:
         people = await self._people()
         await self._subscribe(channels, people, wanted.subscribers)
         if wanted.messages:
-            await self._add_messages(channels, people, wanted.messages)
+            async with self._few_indexes(wanted.messages):
+                await self._add_messages(channels, people, wanted.messages)
             if not wanted.unread:
                 await self._mark_read(channels)
         await self._tidy()
@@ -136,6 +152,28 @@ class _Fill:
                     left -= portion
                     self._progress.advance(task, portion)
 
+    @asynccontextmanager
+    async def _few_indexes(self, count: int) -> AsyncIterator[None]:
+        """Without the indexes of messages that are there for speed only; they are made again, whatever happens."""
+        sql = """
+        select indexname as name, indexdef as text from pg_indexes
+        where tablename = 'message' and schemaname = current_schema() and indexname like 'message\\_%'
+          and indexdef not like '%UNIQUE%' and $1
+        """
+        async with self._database.pool.acquire() as connection:
+            dropped = await connection.fetch(sql, count >= _MANY_MESSAGES)
+            for index in dropped:
+                await connection.execute(f'drop index "{index["name"]}"')
+        try:
+            yield
+        finally:
+            task = self._task("indexes", len(dropped))
+            async with self._database.pool.acquire() as connection:
+                await connection.execute("set statement_timeout = 0; set maintenance_work_mem = '256MB'")
+                for index in dropped:
+                    await connection.execute(index["text"])
+                    self._progress.advance(task)
+
     async def _add_portion(
         self,
         connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]",
@@ -156,10 +194,13 @@ class _Fill:
             content = paragraph(self._random)
             sender = people[self._random.randrange(len(people))]
             base = (self._realm_id, channel_id, seq, topic_id, sender)
-            rows.append((*base, clock.next(), "fill", content, f"<p>{content}</p>"))
+            holds = (seq % _LINK_EACH == 0, int(seq % _WILDCARD_EACH == 0))
+            rows.append((*base, clock.next(), "fill", content, f"<p>{content}</p>", *holds))
             newest[topic_id] = seq
         columns = ("realm_id", "conversation_id", "seq", "topic_id", "sender_id", "sent_at", "client", "content")
-        await connection.copy_records_to_table("message", records=rows, columns=(*columns, "rendered"))
+        more = ("rendered", "has_link", "wildcard")
+        await connection.copy_records_to_table("message", records=rows, columns=(*columns, *more))
+        await connection.execute(_MENTION, channel_id, first, last, _MENTION_EACH, people)
         sql = "update topic set last_seq = seq from unnest($1::bigint[], $2::bigint[]) as new(id, seq) where topic.id = new.id"
         await connection.execute(sql, list(newest), list(newest.values()))
 
@@ -203,7 +244,16 @@ class _Fill:
         """What autovacuum would do some minutes later: without it the planner thinks the tables are empty."""
         async with self._database.pool.acquire() as connection:
             await connection.execute("set statement_timeout = 0")
-            for table in ("account", "channel", "conversation", "subscription", "topic", "message", "read_state"):
+            for table in (
+                "account",
+                "channel",
+                "conversation",
+                "subscription",
+                "topic",
+                "message",
+                "message_mark",
+                "read_state",
+            ):
                 await connection.execute(f"vacuum analyze {table}")
 
     def _task(self, name: str, total: int) -> TaskID:

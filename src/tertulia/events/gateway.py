@@ -11,7 +11,7 @@ Invariants:
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NamedTuple
 
 import structlog
@@ -21,6 +21,7 @@ from nats.aio.msg import Msg
 from tertulia.events.epoch import ensure_buckets
 from tertulia.events.feed import Feed, QueueEnded
 from tertulia.events.feeds import Feeds
+from tertulia.events.filters import Filter
 from tertulia.events.options import QueueOptions
 from tertulia.events.queue import Queue
 from tertulia.events.ranges import SeqSet
@@ -65,6 +66,8 @@ class Gateway:
     ) -> None:
         self.settings = settings
         self.draining = False
+        self.filters: Mapping[str, Filter] = {}
+        """By type of event: who reads the narrows of queues."""
         self._nc = nc
         self.signals = Signals(nc, settings.shards)
         self._database = database
@@ -258,6 +261,7 @@ class Gateway:
         queue.acknowledged = queue.issued = after
         queue.idle_seconds = record.idle_seconds
         queue.wake = self._wake_ups.wake
+        queue.filters = self.filters
         # The client may have heard of a membership before the database shows it: look for it in the log as well.
         await feed.admit(queue, min(after, joined.start))
         if not self._feeds.is_current(feed):

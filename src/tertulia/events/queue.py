@@ -7,8 +7,9 @@ second one ends the first with a heartbeat.
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from tertulia.events.filters import Filter
 from tertulia.events.logged import Logged
 from tertulia.events.options import QueueOptions
 from tertulia.events.ranges import SeqSet
@@ -36,6 +37,7 @@ class Queue:
         "is_guest",
         "issued",
         "joined",
+        "filters",
         "kept_at",
         "last_used",
         "options",
@@ -55,7 +57,9 @@ class Queue:
         """A queue ends with the role it was registered in."""
         self.is_guest = role == Role.GUEST
         self.options = options
-        self.all_public = options.all_public_channels and not self.is_guest
+        # A narrow is for what happens anywhere: it brings messages of public channels one has not joined.
+        self.all_public = (options.all_public_channels or bool(options.narrow)) and not self.is_guest
+        self.filters: Mapping[str, Filter] = {}
         self.snapshot: Snapshot | None = snapshot
         """Which transactions the client's state holds already; None once the log is past them."""
         self.joined: Snapshot = snapshot
@@ -120,6 +124,9 @@ class Queue:
         """Take an event that this listener's audience hears, unless the state holds it or the client did not ask for it."""
         if not self.options.wants(logged.record.type) or not self.options.suits(logged.record.to):
             return
+        if self.options.narrow and logged.record.type in self.filters:
+            if not self.filters[logged.record.type].passes(logged, self):
+                return
         if logged.seq <= self.acknowledged:
             return  # the client has it from another process, which was ahead of this one in the log
         if self.snapshot is not None:

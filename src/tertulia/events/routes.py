@@ -56,8 +56,9 @@ async def register(
     idle_queue_timeout: IdleSeconds | None = None,
 ) -> dict[str, Any]:
     """Register an event queue: the state now, and a queue that delivers each later change exactly once."""
-    if narrow:
-        raise Refusal("narrow is not supported yet: register without it and filter the events.")
+    pairs = tuple((operator, operand) for operator, operand in narrow or ())
+    for each in gateway.filters.values():
+        each.check(pairs)
     if all_public_streams and caller.is_guest:
         raise Refusal("Guests can't listen to all public channels.")
     options = QueueOptions(

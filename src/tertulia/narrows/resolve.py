@@ -87,7 +87,8 @@ class _Resolver:
             user_id=self._caller.user_id,
             realm_id=self._caller.realm_id,
             scope=scope.of_many,
-            conditions=tuple(self._conditions),
+            # Each once: a driver leaves out the one condition that it knows to hold.
+            conditions=tuple(dict.fromkeys(self._conditions)),
             conversation_id=self._conversation,
             sees_all=self._channel is None or (self._channel.is_history_public and not scope.is_personal),
             is_in_channel=self._channel is not None,
