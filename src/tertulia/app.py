@@ -75,7 +75,7 @@ from tertulia.logins.keys import KeyUse
 from tertulia.logins.login import PasswordLogin
 from tertulia.messages.actions import Sending
 from tertulia.messages.composing import Composer
-from tertulia.messages.events import MessagePresenter
+from tertulia.messages.events import MessageFilter, MessagePresenter
 from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
@@ -206,6 +206,7 @@ async def open_app(settings: Settings) -> AsyncIterator[tuple[Api, Gateway]]:
     nc = await _patiently("NATS", lambda: _connect_nats(settings, came_back))
     lane = SendLane(database, settings.postgres_url)
     gateway = Gateway(nc, database, settings, channels_state.memberships, refresh)
+    gateway.filters = {"message": MessageFilter()}
     came_back.append(gateway.reconnected)
     budgets = RedisBudgets(settings.redis_url) if settings.redis_url else LocalBudgets()
     key_use = KeyUse(database)

@@ -282,7 +282,7 @@ class World:
         return self.is_received(reader, message) and not is_read
 
     def is_mentioned(self, reader: Reader, message: Message) -> bool:
-        by_topic = bool(message.wildcard & 2) and message.topic_id in reader.talks
+        by_topic = bool(message.wildcard & 2) and (message.topic_id is None or message.topic_id in reader.talks)
         return (
             (reader.id, 3) in message.marks
             or bool(message.wildcard & 1)

@@ -31,6 +31,8 @@ class QueueOptions(msgspec.Struct, frozen=True):
     all_public_channels: bool = False
     capabilities: Capabilities = Capabilities(notification_settings_null=False)
     client: str = ""
+    narrow: tuple[tuple[str, str], ...] = ()
+    """Of the `message` events only those that match all these pairs of operator and operand."""
     slim_presence: bool = False
 
     def wants(self, type: str) -> bool:

@@ -29,6 +29,7 @@ class Queue:
         "acknowledged",
         "all_public",
         "channels",
+        "filters",
         "has_moved",
         "history",
         "id",
@@ -37,7 +38,6 @@ class Queue:
         "is_guest",
         "issued",
         "joined",
-        "filters",
         "kept_at",
         "last_used",
         "options",
@@ -124,9 +124,9 @@ class Queue:
         """Take an event that this listener's audience hears, unless the state holds it or the client did not ask for it."""
         if not self.options.wants(logged.record.type) or not self.options.suits(logged.record.to):
             return
-        if self.options.narrow and logged.record.type in self.filters:
-            if not self.filters[logged.record.type].passes(logged, self):
-                return
+        chosen = self.filters.get(logged.record.type) if self.options.narrow else None
+        if chosen is not None and not chosen.passes(logged, self):
+            return
         if logged.seq <= self.acknowledged:
             return  # the client has it from another process, which was ahead of this one in the log
         if self.snapshot is not None:

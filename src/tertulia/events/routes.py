@@ -68,6 +68,7 @@ async def register(
         all_public_channels=all_public_streams,
         capabilities=client_capabilities or Capabilities(notification_settings_null=False),
         client=call.client,
+        narrow=pairs,
         slim_presence=slim_presence,
     )
     fetch = event_types if fetch_event_types is None else fetch_event_types

@@ -1,6 +1,6 @@
 """How a sent message looks to its listeners."""
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -10,6 +10,8 @@ from tertulia.events.record import Stamp
 from tertulia.messages.model import MessageRecord, MessageSent, SubmessageRecord
 from tertulia.messages.rules import is_me_message
 from tertulia.messages.statements import CHANNEL_WILDCARD, TOPIC_WILDCARD
+from tertulia.narrows import listening
+from tertulia.narrows.listening import check_pairs, is_heard
 from tertulia.users.model import avatar_url
 from tertulia.users.visibility import unknown_sender
 
@@ -65,6 +67,21 @@ class MessagePresenter:
             # The specification's name, and the one existing clients read.
             event["local_id"] = event["local_message_id"] = sent.echo.local_id
         return _encode(event)[1:-1]
+
+
+class MessageFilter:
+    """Which message events a queue with a narrow takes."""
+
+    def check(self, narrow: Sequence[tuple[str, str]]) -> None:
+        """Refuse a narrow that cannot be decided from an event."""
+        check_pairs(narrow)
+
+    def passes(self, logged: Logged, listener: Listener) -> bool:
+        """Whether the message matches the narrow of the listener's queue."""
+        sent, stamp = _sent(logged), _stamp(logged)
+        flags = _flags(sent, stamp, listener.user_id)
+        heard = listening.Heard(sent.channel, stamp.topic or "", sent.sender_email, flags, sent.empty_topic)
+        return is_heard(listener.options.narrow, heard)
 
 
 def _heard(logged: Logged, listener: Listener) -> Heard:

@@ -16,6 +16,7 @@ from tertulia.kernel.db import Reader
 from tertulia.markup import Linkifier, TopicLink, topic_links
 from tertulia.messages.model import MessageRecord
 from tertulia.messages.revisions import UNCHANGED, changes_of
+from tertulia.narrows.conditions import ALERTED, COLLAPSED, MENTIONED, STARRED
 from tertulia.narrows.queries import groups_of
 from tertulia.narrows.search import Query
 from tertulia.narrows.stems import Marker, marker_for
@@ -24,7 +25,7 @@ from tertulia.topics.rules import shown_topic
 from tertulia.users.model import avatar_url
 from tertulia.users.visibility import hidden_from, unknown_sender
 
-FLAG_NAMES = {1: "starred", 2: "collapsed", 3: "mentioned", 4: "has_alert_word"}
+FLAG_NAMES = {STARRED: "starred", COLLAPSED: "collapsed", MENTIONED: "mentioned", ALERTED: "has_alert_word"}
 _OF_CHANNEL, _OF_TOPIC = 1, 2
 """Bits of `message.wildcard`."""
 
@@ -40,6 +41,7 @@ class Look(msgspec.Struct, frozen=True):
     """How the reader's client spells the type of the service's own emoji."""
 
 
+# `offset 0`: a look at an index for each message, never the whole table in a hash.
 # The reader's state is cut to the span that is shown, and so is small: testing each number against a stored set would unpack
 # that set each time.
 _LOAD = """
@@ -61,10 +63,10 @@ select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then r
            from account as person where person.id = any(conversation.participants)
        ) end,
        coalesce(seq <@ state.history, false),
-       seq <@ state.read or exists (select from muted_user where user_id = $2 and muted_id = sender_id),
+       seq <@ state.read or exists (select from muted_user where user_id = $2 and muted_id = sender_id offset 0),
        wildcard,
        wildcard >= 2 and (wanted.topic_id is null or exists (
-           select from topic_participant where topic_participant.topic_id = wanted.topic_id and user_id = $2
+           select from topic_participant where topic_participant.topic_id = wanted.topic_id and user_id = $2 offset 0
        )),
        (select array_agg(flag order by flag) from message_mark where message_id = wanted.id and user_id = $2),
        (select array_agg(group_id) from message_group_mention where message_id = wanted.id),
@@ -80,8 +82,8 @@ select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then r
                order by submessage.id)::text
            from submessage where message_id = wanted.id
        ),
-       exists (select from message_revision where message_id = wanted.id)
-           or exists (select from message_revision where message_revision.topic_id = wanted.topic_id),
+       exists (select from message_revision where message_id = wanted.id offset 0)
+           or exists (select from message_revision where message_revision.topic_id = wanted.topic_id offset 0),
        case when $7 then rendered end,
        (select json_agg(json_build_object('pattern', pattern, 'url_template', url_template) order by position)::text
         from linkifier where realm_id = $5)
@@ -174,19 +176,27 @@ def flags_of(own: _Own, my_groups: set[int]) -> list[str]:
     flags = ["read"] if own.is_read or not own.is_received else []
     marks = own.marks or []
     if not own.is_received:
-        return [*flags, "historical", *(FLAG_NAMES[mark] for mark in marks if mark in (1, 2))]
-    flags += [FLAG_NAMES[mark] for mark in marks]
+        return [*flags, "historical", *(FLAG_NAMES[mark] for mark in marks if mark in (STARRED, COLLAPSED))]
+    in_group = bool(own.groups) and not my_groups.isdisjoint(own.groups or ())
+    if marks or in_group:
+        flags += [FLAG_NAMES[mark] for mark in marks if mark in (STARRED, COLLAPSED)]
+        flags += ["mentioned"] if MENTIONED in marks or in_group else []
     if own.wildcard:
-        by_topic = bool(own.wildcard & _OF_TOPIC) and own.takes_part
-        if own.wildcard & _OF_CHANNEL:
-            flags.append("stream_wildcard_mentioned")
-        if by_topic:
-            flags.append("topic_wildcard_mentioned")
-        if by_topic or own.wildcard & _OF_CHANNEL:
-            flags.append("wildcard_mentioned")
-    if own.groups and not my_groups.isdisjoint(own.groups):
-        flags += ["group_mentioned"] if "mentioned" in flags else ["mentioned", "group_mentioned"]
+        flags += _wildcards(own)
+    if in_group:
+        flags.append("group_mentioned")
+    if ALERTED in marks:
+        flags.append("has_alert_word")
     return flags
+
+
+def _wildcards(own: _Own) -> list[str]:
+    flags = []
+    if own.wildcard & _OF_CHANNEL:
+        flags.append("stream_wildcard_mentioned")
+    if own.wildcard & _OF_TOPIC and own.takes_part:
+        flags.append("topic_wildcard_mentioned")
+    return [*flags, "wildcard_mentioned"] if flags else []
 
 
 async def _marker(reader: Reader, look: Look, rows: Sequence[Any]) -> Marker | None:

@@ -235,8 +235,11 @@ class IsMentioned(OfMessage, frozen=True, kw_only=True):
         return sa.and_(message_mark.c.user_id == _ME, message_mark.c.flag == flag)
 
     def by_wildcard(self) -> Test:
-        """On the message: everybody who received it, or those of them who take part in its topic."""
-        takes_part = exists(participant, participant.c.topic_id == message.c.topic_id, participant.c.user_id == _ME)
+        """On the message: everybody who received it, or those of them who take part in its topic; in a direct
+        conversation all do.
+        """
+        written = exists(participant, participant.c.topic_id == message.c.topic_id, participant.c.user_id == _ME)
+        takes_part = sa.or_(message.c.topic_id.is_(None), written)
         channel_bit = message.c.wildcard.op("&")(constant(1)) != constant(0)
         return sa.and_(message.c.wildcard > constant(0), sa.or_(channel_bit, takes_part))
 

@@ -120,12 +120,8 @@ def through_conversations(build: Builder, *more: Test) -> Ids:
     tests = [*build.tests(*(condition for condition, _ in _topical(build))), *more]
     sampled = _of_place(build, places, tests, sample_size)
     sample = build.cut(sa.select(sampled.c.id).select_from(places.join(sampled, sa.true())), sampled.c.id).cte("sample")
-    furthest, end = (sa.func.min, _ZERO) if build.downwards else (sa.func.max, constant(2**63 - 1))
-    is_full = sa.func.count() == _LIMIT
-    reach = sa.select(sa.case((is_full, furthest(sample.c.id)), else_=end).label("id")).select_from(sample)
-    reached = reach.cte("reach").prefix_with("materialized")
-    within = message.c.id >= reached.c.id if build.downwards else message.c.id <= reached.c.id
-    found = _of_place(build, places, [*tests, within], _LIMIT)
+    reached = _reach(build, sample)
+    found = _of_place(build, places, [*tests, _within(build, reached)], _LIMIT)
     return build.cut(
         sa.select(found.c.id).select_from(reached.join(places, sa.true()).join(found, sa.true())), found.c.id
     )
@@ -169,20 +165,48 @@ def unread(build: Builder) -> Ids:
 
 
 def searched(build: Builder, condition: Matches, at: str) -> Ids:
-    """By the full-text index; and along the messages of topics that hold one of the words."""
-    hits = sa.select(message.c.id).where(condition.in_text(at)).cte("hit").prefix_with("materialized")
+    """By the full-text index, or for a few letters of a script without spaces along the messages that have any; and along
+    the messages of topics that hold one of the words.
+
+    What the index found tells how far the window can reach at most; the topics are read only so far.
+    """
     tests = [build.from_anchor(message.c.id), *build.scope_tests(), *build.tests()]
-    in_text = sa.select(message.c.id).select_from(hits.join(message, message.c.id == hits.c.id)).where(*tests)
+    if condition.is_rare:
+        hits = sa.select(message.c.id).where(condition.in_text(at)).cte("hit").prefix_with("materialized")
+        source = hits.join(message, message.c.id == hits.c.id)
+        in_text = build.cut(sa.select(message.c.id).select_from(source).where(*tests), message.c.id)
+    elif build.narrow.conversation_id is not None:
+        in_text = walk(build, condition.in_text(at))
+    else:
+        in_text = through_conversations(build, condition.in_text(at))
+    near = in_text.cte("near").prefix_with("materialized")
+    reached = _reach(build, near, "reach_of_hits")
+    topics = _named_topics(build, condition, at)
+    inner = sa.select(message.c.id).where(message.c.topic_id == topics.c.id, _within(build, reached), *tests)
+    found = build.cut(inner, message.c.id).correlate(topics, reached).lateral("found")
+    in_topics = sa.select(found.c.id).select_from(reached.join(topics, sa.true()).join(found, sa.true()))
+    return build.union(sa.select(near.c.id), build.cut(in_topics, found.c.id))
+
+
+def _named_topics(build: Builder, condition: Matches, at: str) -> sa.CTE:
     named = sa.select(topic.c.id).where(condition.in_topic(at))
     if build.narrow.conversation_id is not None:
         named = named.where(topic.c.conversation_id == number("conversation"))
     else:
         named = named.where(topic.c.conversation_id.in_(_channels_of(build)))
-    topics = named.cte("named").prefix_with("materialized")
-    inner = sa.select(message.c.id).where(message.c.topic_id == topics.c.id, *tests)
-    found = build.cut(inner, message.c.id).correlate(topics).lateral("found")
-    in_topics = sa.select(found.c.id).select_from(topics.join(found, sa.true()))
-    return build.union(build.cut(in_text, message.c.id), build.cut(in_topics, found.c.id))
+    return named.cte("named").prefix_with("materialized")
+
+
+def _reach(build: Builder, near: sa.CTE, name: str = "reach") -> sa.CTE:
+    """The furthest of enough ids that were found; the end, if they are not enough."""
+    furthest, end = (sa.func.min, _ZERO) if build.downwards else (sa.func.max, constant(2**63 - 1))
+    is_full = sa.func.count() == _LIMIT
+    found = sa.select(sa.case((is_full, furthest(near.c.id)), else_=end).label("id")).select_from(near)
+    return found.cte(name).prefix_with("materialized")
+
+
+def _within(build: Builder, reached: sa.CTE) -> Test:
+    return message.c.id >= reached.c.id if build.downwards else message.c.id <= reached.c.id
 
 
 def reacted(build: Builder) -> Ids:

@@ -115,9 +115,9 @@ async def first_id_since(reader: Reader, moment: datetime) -> int:
     return found or 0
 
 
-async def estimate_hits(reader: Reader, words: Sequence[str]) -> tuple[int, int]:
-    """How many messages hold all these words, and how many there are, as the planner believes."""
-    row = await reader.fetchrow("select hits, total from search_estimate($1::text[])", words)
+async def estimate_hits(reader: Reader, words: Sequence[str], phrases: Sequence[str]) -> tuple[int, int]:
+    """How many messages hold all these words and phrases, and how many there are, as the planner believes."""
+    row = await reader.fetchrow("select hits, total from search_estimate($1::text[], $2::text[])", words, phrases)
     assert row is not None
     return row["hits"], row["total"]
 

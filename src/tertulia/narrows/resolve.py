@@ -248,9 +248,10 @@ class _Resolver:
 
     async def _is_rare(self, query: Query) -> bool:
         """Whether the index of words is the shorter way than a walk along the messages."""
-        if not query.words:
+        if not query.is_stemmed:
             return any(len(piece) >= SHORTEST_INDEXED for piece in query.pieces)
-        hits, total = await queries.estimate_hits(self._reader, query.words)
+        holding, total = await queries.estimate_hits(self._reader, query.words, query.stemmed_phrases)
+        hits = holding // int(RARER_AS_A_PHRASE ** len(query.stemmed_phrases))
         if self._conversation is not None and self._size:
             return hits < self._size
         # A walk reads, for each of some hundreds of messages found, as many as there are for each hit.
@@ -260,6 +261,8 @@ class _Resolver:
 SHORTEST_INDEXED = 3
 """The index of substrings is one of three letters each."""
 MESSAGES_WALKED_FOR = 300
+RARER_AS_A_PHRASE = 30
+"""How much rarer a phrase is than its words together; a guess, the planner has none."""
 
 
 def _simple(term: Term) -> Condition:

@@ -37,6 +37,16 @@ class Query(msgspec.Struct, frozen=True):
     """The same, for parts of words in scripts without spaces; each may be in the topic or in the text."""
 
     @property
+    def stemmed_phrases(self) -> tuple[str, ...]:
+        """The phrases whose words are known by their stems."""
+        return tuple(phrase for phrase in self.phrases if not _UNSPACED.search(phrase))
+
+    @property
+    def is_stemmed(self) -> bool:
+        """Whether the index of words can find it."""
+        return bool(self.words or self.stemmed_phrases)
+
+    @property
     def pieces(self) -> tuple[str, ...]:
         """What has to be there as written."""
         return (*self.phrases, *self.runs)
@@ -48,12 +58,10 @@ def parse_query(typed: str) -> Query:
     phrases: list[str] = []
     runs: list[str] = []
     for quoted, single in _PARTS.findall(typed):
-        if quoted.strip():
+        if any(map(str.isalnum, quoted)):
             phrases.append(quoted.strip())
-        for word in (quoted or single).split():
-            found = _RUNS.findall(word)
-            runs += [] if quoted else found
-            words += [part for part in _UNSPACED.sub(" ", word).split() if any(map(str.isalnum, part))]
+        runs += _RUNS.findall(single)
+        words += [part for part in _UNSPACED.sub(" ", single).split() if any(map(str.isalnum, part))]
     return Query(
         tuple(dict.fromkeys(words))[:MAX_WORDS],
         tuple(dict.fromkeys(phrases))[:MAX_RUNS],
@@ -69,30 +77,35 @@ class Matches(OfMessage, frozen=True, kw_only=True):
     """Few messages hold these words: the index finds them faster than a walk along the messages does."""
 
     @property
+    def wants_index(self) -> bool:
+        """Whether an index leads to the messages; a walk along all messages is quicker for words that many of them hold."""
+        return bool(self.query.pieces) if not self.query.is_stemmed else self.is_rare
+
+    @property
     def shape(self) -> Hashable:
-        return type(self), self.is_rare, bool(self.query.words), len(self.query.phrases), len(self.query.runs)
+        return type(self), self.is_rare, self.query.is_stemmed, len(self.query.pieces)
 
     def values(self) -> Mapping[str, object]:
         pieces = {f"piece{number}": like(piece) for number, piece in enumerate(self.query.pieces)}
-        return pieces | ({"words": list(self.query.words)} if self.query.words else {})
+        return pieces | {"words": list(self.query.words), "phrases": list(self.query.stemmed_phrases)}
 
     def test(self, at: str) -> Test:
         tests: list[Test] = []
-        if self.query.words:
+        if self.query.is_stemmed:
             tests.append(sa.or_(_holds(message.c.search, every_word(at)), self._with_topic(at)))
         tests += [self._holds_piece(f"{at}piece{number}") for number in range(len(self.query.pieces))]
         return sa.and_(*tests) if tests else sa.false()
 
     def in_text(self, at: str) -> Test:
         """On the message alone: what an index on messages finds. What the topic adds is not in it."""
-        if self.query.words:
+        if self.query.is_stemmed:
             return _holds(message.c.search, every_word(at))
         pieces = [message.c.content.ilike(text(f"{at}piece{number}")) for number in range(len(self.query.pieces))]
         return sa.and_(*pieces, message.c.is_unspaced)
 
     def in_topic(self, at: str) -> Test:
         """On the topic alone: one of the words, or pieces, is in it."""
-        if self.query.words:
+        if self.query.is_stemmed:
             return _holds(topic.c.search, any_word(at))
         return sa.or_(*(topic.c.name.ilike(text(f"{at}piece{number}")) for number in range(len(self.query.pieces))))
 
@@ -110,12 +123,18 @@ class Matches(OfMessage, frozen=True, kw_only=True):
 
 def every_word(at: str) -> sa.ColumnElement[str]:
     """The query for texts that hold all the words. Of stop words alone nothing is left, and nothing matches."""
-    return sa.func.search_words(sa.bindparam(f"{at}words", type_=sa.ARRAY(sa.Text())), sa.true())
+    return _words(at, sa.true())
 
 
 def any_word(at: str) -> sa.ColumnElement[str]:
     """The query for texts that hold one of the words."""
-    return sa.func.search_words(sa.bindparam(f"{at}words", type_=sa.ARRAY(sa.Text())), sa.false())
+    return _words(at, sa.false())
+
+
+def _words(at: str, every: Test) -> sa.ColumnElement[str]:
+    # As a query of its own it is made once per statement, and not for each row.
+    typed = [sa.bindparam(f"{at}{kind}", type_=sa.ARRAY(sa.Text())) for kind in ("words", "phrases")]
+    return sa.select(sa.func.search_words(*typed, every)).scalar_subquery()
 
 
 def like(piece: str) -> str:

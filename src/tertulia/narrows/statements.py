@@ -80,7 +80,7 @@ def driven(build: Builder) -> Ids:
     for condition, at in positive:
         if isinstance(condition, IsMentioned):
             return drivers.mentioned(build, condition, at)
-        if isinstance(condition, Matches) and condition.is_rare and InTopicId not in kinds:
+        if isinstance(condition, Matches) and condition.wants_index and InTopicId not in kinds:
             return drivers.searched(build, condition, at)
     if build.narrow.conversation_id is not None or SentBy in kinds or build.narrow.scope is Scope.REACHED:
         return drivers.walk(build)

@@ -33,10 +33,10 @@ class Marker:
 
 async def marker_for(reader: Reader, query: Query, markups: Collection[str], texts: Collection[str]) -> Marker:
     """A marker for these messages and topics."""
-    if not query.words:
+    if not query.is_stemmed:
         return Marker(query, ())
     words = set[str]().union(*map(words_of, markups), *(words_of(escape_text(text)) for text in texts))
-    wanted = [word.lower() for word in query.words]
+    wanted = [word.lower() for part in (*query.words, *query.phrases) for word in part.split()]
     stems = await _stems(reader, {*words, *wanted})
     searched = frozenset[str]().union(*(stems[word] for word in wanted))
     return Marker(query, {word for word in words if not searched.isdisjoint(stems[word])})

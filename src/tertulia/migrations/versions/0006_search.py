@@ -16,12 +16,16 @@ create function search_language() returns regconfig language sql immutable paral
     select 'pg_catalog.english'::regconfig
 $$;
 
--- The query for texts that hold all these words, or one of them. Stop words are left out; of these alone nothing is left.
-create function search_words(words text[], every boolean) returns tsquery language sql immutable parallel safe as $$
-    select coalesce(
-        string_agg('(' || query::text || ')', case when every then ' & ' else ' | ' end)::tsquery, ''::tsquery
-    )
-    from unnest(words) as word, lateral (select plainto_tsquery(search_language(), word) as query) as made
+-- The query for texts that hold all these words and phrases, or one of them. Stop words are left out; of these alone nothing
+-- is left (null), and nothing matches.
+create function search_words(words text[], phrases text[], every boolean) returns tsquery
+language sql immutable parallel safe as $$
+    select string_agg('(' || query::text || ')', case when every then ' & ' else ' | ' end)::tsquery
+    from (
+        select plainto_tsquery(search_language(), word) as query from unnest(words) as word
+        union all
+        select phraseto_tsquery(search_language(), phrase) from unnest(phrases) as phrase
+    ) as made
     where numnode(query) > 0
 $$;
 
@@ -35,16 +39,19 @@ alter table message
     ) stored;
 create index message_search on message using gin (search) with (fastupdate = on);
 create index message_unspaced on message using gin (content gin_trgm_ops) where is_unspaced;
+create index message_unspaced_id on message (conversation_id, id) where is_unspaced;
 alter table topic add column search tsvector generated always as (to_tsvector(search_language(), name)) stored;
 create index topic_search on topic using gin (search);
 
 -- How many messages hold all these words, as the planner believes: it decides which way a search goes.
-create function search_estimate(words text[], out hits bigint, out total bigint) language plpgsql volatile as $$
+create function search_estimate(words text[], phrases text[], out hits bigint, out total bigint)
+language plpgsql volatile as $$
 declare
     plan json;
 begin
-    execute format('explain (format json) select from message where search @@ %L::tsquery', search_words(words, true)::text)
-        into plan;
+    execute format(
+        'explain (format json) select from message where search @@ %L::tsquery', search_words(words, phrases, true)::text
+    ) into plan;
     hits := plan->0->'Plan'->>'Plan Rows';
     total := greatest(reltuples, 0) from pg_class where oid = 'message'::regclass;
 end
