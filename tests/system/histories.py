@@ -92,6 +92,31 @@ class ReadAll:
 
 
 @dataclass(frozen=True)
+class Edit:
+    """Change the text of a message, counted as in Mark."""
+
+    message: int
+    process: int
+
+
+@dataclass(frozen=True)
+class Move:
+    """Move a message, or those after it, or all of its topic."""
+
+    message: int
+    topic: str | None
+    channel: int | None
+    mode: str
+    process: int
+
+
+@dataclass(frozen=True)
+class Erase:
+    message: int
+    process: int
+
+
+@dataclass(frozen=True)
 class Decide:
     """Mute, unmute or follow a topic, or forget it."""
 
@@ -194,6 +219,9 @@ Act = (
     | Mark
     | Star
     | ReadAll
+    | Edit
+    | Move
+    | Erase
     | Decide
     | Join
     | Leave
@@ -308,6 +336,7 @@ class Realm:
         self._began = time.monotonic()
         self.founded = itertools.count(1)
         self._groups: list[int] = []
+        self.erased: set[int] = set()
 
     @classmethod
     async def make(cls, world: World, size: int) -> "Realm":
@@ -356,6 +385,8 @@ class Realm:
                 return await self.send(person, act, {"type": "direct", "to": _json(self.ids(act.to))})
             case Mark() | Star() | ReadAll() | Decide():
                 return await self.change_own(person, act)
+            case Edit() | Move() | Erase():
+                return await self.change_message(person, act)
             case Join() | Leave():
                 return await self.change_subscriptions(person, act)
             case Found():
@@ -398,9 +429,8 @@ class Realm:
     async def register(self, person: Person, act: Register) -> str:
         all_public = act.all_public and person is not self.people[-1]
         data = {"all_public_streams": "true" if all_public else "false"}
-        if act.empty_topic:
-            knows = {"notification_settings_null": True, "empty_topic_name": True, "archived_channels": act.archived}
-            data["client_capabilities"] = _json(knows)
+        knows = {"notification_settings_null": True, "empty_topic_name": act.empty_topic}
+        data["client_capabilities"] = _json(knows | {"archived_channels": act.archived and act.empty_topic})
         asked = time.monotonic()
         body = await self.call(person, act.process, "POST", "register", data)
         now = time.monotonic()
@@ -445,6 +475,26 @@ class Realm:
         data = {"messages": _json(self._newest(act.messages)), "op": "add" if act.read else "remove", "flag": "read"}
         body = await self.call(person, act.process, "POST", "messages/flags", data)
         return str(body.get("messages", body))
+
+    async def change_message(self, person: Person, act: Edit | Move | Erase) -> str:
+        for number in self._newest([act.message]):
+            match act:
+                case Erase():
+                    body = await self.call(person, act.process, "DELETE", f"messages/{number}", {})
+                    if "refused" not in body:
+                        self.erased.add(number)
+                case Edit():
+                    text = {"content": f"text {next(self.founded)}"}
+                    body = await self.call(person, act.process, "PATCH", f"messages/{number}", text)
+                case Move():
+                    data: Json = {"propagate_mode": act.mode, "send_notification_to_new_thread": "false"}
+                    if act.topic is not None:
+                        data["topic"] = act.topic
+                    if act.channel is not None:
+                        data["stream_id"] = self.channels[self.channel_names([act.channel])[0]]
+                    body = await self.call(person, act.process, "PATCH", f"messages/{number}", data)
+            return f"{number}: {body}"
+        return "no message yet"
 
     def _newest(self, numbers: Iterable[int]) -> list[int]:
         newest = [sent.id for sent in self.sent][::-1]
@@ -591,7 +641,7 @@ class Realm:
                 """
                 select message.id, array_agg(read_state.user_id) as user_ids,
                        coalesce(not channel.invite_only, false) as is_public, channel.id as channel_id,
-                       sender.system_bot is not null as is_notice
+                       sender.system_bot is not null as is_notice, bool_or(arrived) as arrived
                 from message join account as sender on sender.id = message.sender_id
                 left join channel on channel.id = message.conversation_id
                 left join read_state on read_state.conversation_id = message.conversation_id and seq <@ history
@@ -600,8 +650,10 @@ class Realm:
                 self.id,
             )
         said = {row["id"] for row in rows if not row["is_notice"]}
-        if said != {sent.id for sent in self.sent} or len(self.sent) != len(said):
+        if said != {sent.id for sent in self.sent} - self.erased or len(self.sent) - len(self.erased) != len(said):
             raise Mismatch(f"replies: {self.sent}; stored: {rows}")
+        # Of messages that moved to another channel or are gone, the database cannot tell any more whose they were at first.
+        changed = self.erased | {row["id"] for row in rows if row["arrived"]}
         owners = {row["id"]: set(row["user_ids"]) for row in rows}
         # Whether a channel was public when somebody spoke is known of those that always were what they are. Of the others
         # the clients themselves know: they do not take messages of private channels (model_client.py).
@@ -615,7 +667,7 @@ class Realm:
                 may |= public | unsure
             before = {sent.id for sent in self.sent if sent.answered < client.asked}
             later = {sent.id for sent in self.sent if sent.asked > client.answered}
-            heard = client.heard
+            heard, own, may = client.heard - changed, own - changed, may - changed
             for what, wrong in (
                 ("heard what was not theirs", heard - may),
                 ("heard what their state held", heard & before),

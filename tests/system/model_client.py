@@ -43,6 +43,8 @@ class ModelState:
         self.max_message_id: int = registered["max_message_id"]
         self.unread = unread_of(registered["unread_msgs"])
         self.starred = dict.fromkeys(registered["starred_messages"], True)
+        self.has_lost = False
+        """Messages were deleted or moved away: which one is the newest now is not told."""
         self._check_count(registered["unread_msgs"]["count"])
 
     def apply(self, event: Json) -> None:
@@ -65,7 +67,9 @@ class ModelState:
         mine, fresh = (sorted(one for one in state.muted_topics if one[0] in self._open) for state in (self, other))
         if mine != fresh:
             found.append(f"muted_topics: {mine} against {fresh}")
-        if self.max_message_id != other.max_message_id:
+        if self.max_message_id != other.max_message_id and not (
+            self.has_lost and self.max_message_id > other.max_message_id
+        ):
             found.append(f"max_message_id: {self.max_message_id} against {other.max_message_id}")
         return found
 
@@ -89,6 +93,32 @@ class ModelState:
         self.max_message_id = max(self.max_message_id, number)
         if "read" not in event["flags"]:
             self._add_unread(number, where)
+
+    def _update_message(self, event: Json) -> None:
+        ids = event["message_ids"]
+        if ids != sorted(set(ids)) or event["message_id"] not in ids:
+            raise Mismatch(f"not a list of messages: {event}")
+        if "orig_subject" not in event:
+            return
+        channel = event.get("new_stream_id", event["stream_id"])
+        where = Where("topic", (channel, event.get("subject", event["orig_subject"])))
+        for number in self.unread.keys() & set(ids):
+            if self.unread[number] != Where("topic", (event["stream_id"], event["orig_subject"])):
+                raise Mismatch(f"message {number} was in {self.unread[number]}, but: {event}")
+            if channel in self.subscriptions:
+                self.unread[number] = where
+            else:
+                del self.unread[number]
+        if "new_stream_id" in event:
+            self.has_lost = True
+            if channel in self.subscriptions:
+                self.max_message_id = max(self.max_message_id, *ids)
+
+    def _delete_message(self, event: Json) -> None:
+        self.has_lost = True
+        for number in event.get("message_ids") or [event["message_id"]]:
+            self.unread.pop(number, None)
+            self.starred.pop(number, None)
 
     def _is_muted(self, where: Where) -> bool | None:
         """None: an archived channel that this client does not list."""
@@ -185,6 +215,9 @@ class ModelState:
         channel = self._known(event["stream_id"])
         if channel is None:
             raise Mismatch(f"an unknown channel changed: {event}")
+        if event["property"] == "first_message_id":
+            channel["first_message_id"] = event["value"]  # those outside did not hear what it was before
+            return
         changes = {event["property"]: event["value"]}
         extra = ("rendered_description", "history_public_to_subscribers", "is_web_public")
         changes |= {name: event[name] for name in extra if name in event}

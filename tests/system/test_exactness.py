@@ -20,6 +20,8 @@ from tests.system.histories import (
     Act,
     Arrive,
     Decide,
+    Edit,
+    Erase,
     Expel,
     Found,
     Gather,
@@ -29,6 +31,7 @@ from tests.system.histories import (
     Join,
     Leave,
     Mark,
+    Move,
     Poll,
     ReadAll,
     Register,
@@ -66,6 +69,14 @@ _say = st.builds(Say, _channel, st.sampled_from(["", "", "tea", "Tea"]), _read, 
 _topic = st.sampled_from(["", "tea", "TEA"])
 _flag = st.sampled_from(["starred", "starred", "collapsed"])
 _poll = st.builds(Poll, st.integers(0, 3), _process, st.booleans())
+_move = st.builds(
+    Move,
+    st.integers(0, 7),
+    st.sampled_from([None, "", "tea", "Tea", "cake"]),
+    st.none() | _channel,
+    st.sampled_from(["change_one", "change_later", "change_all"]),
+    _process,
+)
 _acts: st.SearchStrategy[Act] = st.one_of(
     _say,
     _say,
@@ -74,6 +85,11 @@ _acts: st.SearchStrategy[Act] = st.one_of(
     st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
     st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
     st.builds(Star, _flag, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
+    st.builds(Edit, st.integers(0, 7), _process),
+    _move,
+    _move,
+    _move,
+    st.builds(Erase, st.integers(0, 7), _process),
     st.builds(ReadAll, st.none() | _channel, st.none() | _topic, _process),
     st.builds(Decide, _channel, st.sampled_from(["", "tea", "Tea", "cake"]), st.integers(0, 3), _process),
     st.builds(Join, _some_channels, _process),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tertulia.edits import content, deletion, moves, notices, queries
+from tertulia.edits import content, deletion, moves, notices, queries, statements
 from tertulia.edits.holding import hold
 from tertulia.edits.model import Moving, Rights, Wish
 from tertulia.edits.moves import Moved, Plan
@@ -68,6 +68,7 @@ async def _move(tx: Transaction, caller: Caller, plan: Plan, wish: Wish, event: 
     if plan.is_elsewhere:
         told, lost = await losing(tx, plan.message, plan.source, plan.target, moved.before)
         tell_deleted(tx, caller, lost, plan.message)
+        await statements.forget_marks(tx, [one.id for one in moved.after], plan.target.id)
     else:
         told = await listeners(tx, plan.message, plan.source, moved.after)
     await tell_updated(tx, caller, told, plan.message.id, event)

@@ -10,11 +10,12 @@ from tertulia.edits.holding import hold
 from tertulia.edits.model import Moving
 from tertulia.edits.rights import rights_over
 from tertulia.edits.rules import check_may_delete
-from tertulia.edits.telling import listeners, tell_deleted, tell_first_messages
+from tertulia.edits.telling import listeners, tell_deleted, tell_first_messages, tell_markers_deleted
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.access import Reached, access_message
+from tertulia.reads.change_queries import change_places
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.queries import find_topic
 from tertulia.topics.rules import clean_topic
@@ -36,10 +37,13 @@ async def remove(
     tx: Transaction, caller: Caller, message: Reached, channel: Channel | None, messages: list[Moving]
 ) -> None:
     """Remove messages of one topic or direct conversation, `message` among them, and tell. Under the lock."""
+    await change_places(tx, caller.realm_id)
     told = await listeners(tx, message, channel, messages)
     ids = [one.id for one in messages]
     channels = [] if channel is None else [channel]
     first = await queries.first_message_ids(tx, [channel.id for channel in channels]) if channels else {}
+    if channel is not None:
+        await tell_markers_deleted(tx, caller, message, channel, messages)
     people = await queries.participants_by(tx, ids) if message.topic_id is not None else []
     await queries.delete_messages(tx, ids)
     if message.topic_id is not None:

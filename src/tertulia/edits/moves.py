@@ -18,6 +18,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.access import Reached
+from tertulia.reads.change_queries import change_places
 from tertulia.realms.settings import RealmSettings, decode_settings
 from tertulia.topics.model import Topic
 from tertulia.topics.rules import check_topic_policy, is_resolution
@@ -179,6 +180,7 @@ async def _check_age(tx: Transaction, plan: Plan, rights: Rights, limit: int | N
 
 async def move(tx: Transaction, caller: Caller, plan: Plan) -> Moved:
     """Do it."""
+    await change_places(tx, caller.realm_id)
     if plan.is_rename:
         return await _rename(tx, caller, plan)
     messages = await statements.selected(tx, plan.selection)
@@ -222,7 +224,6 @@ async def _renumber(tx: Transaction, plan: Plan, messages: list[Moving], topic: 
     after = [Moving(one.id, numbers[one.id]) for one in messages]
     old_seqs, new_seqs = [one.seq for one in messages], [one.seq for one in after]
     await statements.carry_read_state(tx, plan.source.id, plan.target.id, old_seqs, new_seqs)
-    await statements.forget_marks(tx, ids, plan.target.id)
     return after
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import msgspec
 
+from tertulia.channels.rights import IS_SUBSCRIBED, MAY_READ
 from tertulia.edits.model import Moving
 from tertulia.events.ranges import Bounds, joined_ranges
 from tertulia.kernel.db import Reader, Transaction
@@ -132,6 +133,20 @@ async def hearers_of(reader: Reader, channel_id: int, seqs: Sequence[int]) -> li
     """
     rows = await reader.fetch(sql, channel_id, multirange(seqs))
     return [Hearers(tuple(row["users"]), row["received"]) for row in rows]
+
+
+async def markers_outside(reader: Reader, channel_id: int, message_ids: Sequence[int]) -> dict[bool, list[int]]:
+    """Who has marks on these messages without being subscribed to their channel; by whether they may read it."""
+    sql = f"""
+    select account.id, {MAY_READ} as may_read
+    from (select distinct user_id from message_mark where message_id = any($2::bigint[])) as marking
+    join account on account.id = marking.user_id join channel on channel.id = $1
+    where not {IS_SUBSCRIBED} order by account.id
+    """
+    found: dict[bool, list[int]] = {}
+    for row in await reader.fetch(sql, channel_id, message_ids):
+        found.setdefault(row["may_read"], []).append(row["id"])
+    return found
 
 
 async def history_of(reader: Reader, channel_id: int, user_id: int) -> Sequence[Bounds]:

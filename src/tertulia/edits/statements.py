@@ -231,16 +231,20 @@ async def carry_read_state(
     await tx.execute(sql, source_id, target_id, old_seqs, new_seqs)
 
 
-async def losing_and_keeping(reader: Reader, source_id: int, target_id: int) -> tuple[list[int], list[int]]:
-    """Of the subscribers of two channels: those of the first who may not read the second, and all others."""
+async def losing_and_keeping(
+    reader: Reader, source_id: int, target_id: int, message_ids: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Of those who are in either of two channels or have marks on messages that went from the first to the second:
+    who may not read them there, and all others."""
     sql = f"""
     select account.id, {_KEEPS} as keeps
     from (
-        select distinct user_id from subscription where channel_id in ($1, $2) and is_active
+        select user_id from subscription where channel_id in ($1, $2) and is_active
+        union select user_id from message_mark where message_id = any($3::bigint[])
     ) as known join account on account.id = known.user_id join channel on channel.id = $2
     order by account.id
     """
-    rows = await reader.fetch(sql, source_id, target_id)
+    rows = await reader.fetch(sql, source_id, target_id, message_ids)
     return [row["id"] for row in rows if not row["keeps"]], [row["id"] for row in rows if row["keeps"]]
 
 

@@ -44,7 +44,7 @@ async def losing(
     tx: Transaction, message: Reached, source: Channel, target: Channel, messages: Sequence[Moving]
 ) -> tuple[list[Told], list[Told]]:
     """Who hears that messages went to another channel, and to whom they are gone with it. `messages`: as they were."""
-    lost, kept = await statements.losing_and_keeping(tx, source.id, target.id)
+    lost, kept = await statements.losing_and_keeping(tx, source.id, target.id, [one.id for one in messages])
     if not lost and source.history_public_to_subscribers:
         inside = await statements.subscribers_not_in(tx, target.id, source.id)
         there = Audience(channel=source.id, public=source.is_public)
@@ -70,6 +70,15 @@ async def tell_updated(
         ids = sorted(message.id for message in one.messages)[-queries.MAX_LISTED :]
         own = {"message_id": message_id if message_id in ids else ids[-1], "message_ids": ids}
         tx.emit(caller.realm_id, updated(one.to, event | own, flagged, settings))
+
+
+async def tell_markers_deleted(
+    tx: Transaction, caller: Caller, message: Reached, channel: Channel, messages: Sequence[Moving]
+) -> None:
+    """Whoever has a mark on a deleted message is told, wherever they are: not what the topic is called by now."""
+    for may_read, users in (await queries.markers_outside(tx, channel.id, [one.id for one in messages])).items():
+        known = message if may_read else msgspec.structs.replace(message, topic="")
+        tell_deleted(tx, caller, _to(users, messages), known)
 
 
 def tell_deleted(tx: Transaction, caller: Caller, told: Sequence[Told], message: Reached) -> None:

@@ -17,6 +17,7 @@ MAX_TOLD = 2000
 
 async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int]) -> list[int]:
     """Mark messages read; those that were unread."""
+    await changes.hold_places(tx, caller.realm_id)
     changed = await changes.read_messages(tx, caller.user_id, message_ids)
     tell_flag(tx, caller, "read", changed)
     return changed
@@ -24,6 +25,7 @@ async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int])
 
 async def mark_unread(tx: Transaction, caller: Caller, message_ids: Sequence[int]) -> list[int]:
     """Mark messages unread in conversations the caller belongs to; those that were read."""
+    await changes.hold_places(tx, caller.realm_id)
     changed = await changes.unread_messages(tx, caller.user_id, message_ids)
     for start in range(0, len(changed), MAX_TOLD):
         _tell_unread(tx, caller, changed[start : start + MAX_TOLD])
@@ -32,11 +34,13 @@ async def mark_unread(tx: Transaction, caller: Caller, message_ids: Sequence[int
 
 async def mark_channel_read(tx: Transaction, caller: Caller, channel_id: int) -> None:
     """Mark everything in a channel read."""
+    await changes.hold_places(tx, caller.realm_id)
     tell_flag(tx, caller, "read", await changes.read_channel(tx, caller.user_id, channel_id))
 
 
 async def mark_topic_read(tx: Transaction, caller: Caller, channel_id: int, topic_id: int) -> None:
     """Mark everything in a topic read."""
+    await changes.hold_places(tx, caller.realm_id)
     tell_flag(tx, caller, "read", await changes.read_topic(tx, caller.user_id, channel_id, topic_id))
 
 
@@ -52,6 +56,7 @@ async def mark_all_read(tx: Transaction, caller: Caller) -> None:
 
 async def mark_sender_read(tx: Transaction, caller: Caller, sender_id: int, *, is_muted: bool) -> None:
     """Mark everything somebody sent read. If they are muted, it counted as read before, and nobody is told."""
+    await changes.hold_places(tx, caller.realm_id)
     changed = await changes.read_sender(tx, caller.user_id, sender_id)
     if not is_muted:
         tell_flag(tx, caller, "read", changed)
@@ -61,6 +66,7 @@ async def change_mark(
     tx: Transaction, caller: Caller, flag: tuple[str, int], message_ids: Sequence[int], *, adds: bool
 ) -> list[int]:
     """Put a flag, given by its name and number, on messages or take it off; those that changed."""
+    await changes.hold_places(tx, caller.realm_id)
     name, number = flag
     change = changes.add_mark if adds else changes.remove_mark
     changed = await change(tx, caller.user_id, number, message_ids)

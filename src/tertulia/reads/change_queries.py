@@ -16,6 +16,9 @@ MAX_LISTED = 50_000
 _BY_GAPS_BELOW = 100_000
 """Up to so many unread messages in a channel, those of a topic are found among them; else among the topic's messages."""
 
+PLACES_LOCK = 7
+"""The class of our advisory locks under which messages of a realm stay where they are."""
+
 _READ_MESSAGES = f"""
 with wanted as materialized (
     select id, conversation_id, seq, sender_id from message where id = any($2::bigint[])
@@ -125,6 +128,19 @@ with held as materialized (
 )
 select id from unread order by id desc limit $3
 """
+
+
+async def hold_places(tx: Transaction, realm_id: int) -> None:
+    """Until the commit no message of the realm moves or goes: what is said of it then comes before that, or after.
+
+    Senders take no part in this: a new message is where it is.
+    """
+    await tx.execute("select pg_advisory_xact_lock_shared($1::int, $2::int)", PLACES_LOCK, realm_id)
+
+
+async def change_places(tx: Transaction, realm_id: int) -> None:
+    """Messages are about to move or go: wait for those who mark some, and keep others waiting until the commit."""
+    await tx.execute("select pg_advisory_xact_lock($1::int, $2::int)", PLACES_LOCK, realm_id)
 
 
 async def read_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
