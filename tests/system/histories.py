@@ -478,23 +478,24 @@ class Realm:
 
     async def change_message(self, person: Person, act: Edit | Move | Erase) -> str:
         for number in self._newest([act.message]):
-            match act:
-                case Erase():
-                    body = await self.call(person, act.process, "DELETE", f"messages/{number}", {})
-                    if "refused" not in body:
-                        self.erased.add(number)
-                case Edit():
-                    text = {"content": f"text {next(self.founded)}"}
-                    body = await self.call(person, act.process, "PATCH", f"messages/{number}", text)
-                case Move():
-                    data: Json = {"propagate_mode": act.mode, "send_notification_to_new_thread": "false"}
-                    if act.topic is not None:
-                        data["topic"] = act.topic
-                    if act.channel is not None:
-                        data["stream_id"] = self.channels[self.channel_names([act.channel])[0]]
-                    body = await self.call(person, act.process, "PATCH", f"messages/{number}", data)
+            path = f"messages/{number}"
+            if isinstance(act, Erase):
+                body = await self.call(person, act.process, "DELETE", path, {})
+                self.erased |= set() if "refused" in body else {number}
+            else:
+                body = await self.call(person, act.process, "PATCH", path, self._changed(act))
             return f"{number}: {body}"
         return "no message yet"
+
+    def _changed(self, act: Edit | Move) -> Json:
+        if isinstance(act, Edit):
+            return {"content": f"text {next(self.founded)}"}
+        data: Json = {"propagate_mode": act.mode, "send_notification_to_new_thread": "false"}
+        if act.topic is not None:
+            data["topic"] = act.topic
+        if act.channel is not None:
+            data["stream_id"] = self.channels[self.channel_names([act.channel])[0]]
+        return data
 
     def _newest(self, numbers: Iterable[int]) -> list[int]:
         newest = [sent.id for sent in self.sent][::-1]
