@@ -167,3 +167,27 @@ def test_the_history_begins_with_the_original(member: Speaker, channel: Channel)
     assert (second["content"], second["prev_content"], second["user_id"]) == ("one three", "one two", member.id)
     assert "two" in second["content_html_diff"]
     assert "three" in second["content_html_diff"]
+
+
+def test_mentions_follow_the_text(member: Speaker, other: Speaker, owner: Speaker, channel: Channel) -> None:
+    names = {who.id: who.get("users/me")["full_name"] for who in (other, owner)}
+    sent = member.send(channel.stream_id, unique("mentions"), f"Hello @**{names[other.id]}|{other.id}**")
+    assert one(other, sent)["flags"] == ["mentioned"]
+    with listen(other) as left, listen(owner) as came:
+        edit(member, sent, content=f"Hello @**{names[owner.id]}|{owner.id}**")
+        assert events(left)[0]["flags"] == []
+        assert events(came)[0]["flags"] == ["mentioned"]
+    assert (one(other, sent)["flags"], one(owner, sent)["flags"]) == ([], ["mentioned"])
+    edit(member, sent, content="Hello @**all**")
+    assert one(other, sent)["flags"] == ["stream_wildcard_mentioned", "wildcard_mentioned"]
+    edit(member, sent, content="Hello")
+    assert (one(other, sent)["flags"], one(owner, sent)["flags"]) == ([], [])
+
+
+def test_the_new_text_is_rendered_as_any_other(member: Speaker, channel: Channel) -> None:
+    sent = member.send(channel.stream_id, unique("markup"), "plain")
+    edit(member, sent, content="**bold** <script>")
+    assert one(member, sent)["content"] == "<p><strong>bold</strong> &lt;script&gt;</p>"
+    found = history(member, sent)[1]
+    assert found["rendered_content"] == one(member, sent)["content"]
+    assert "<script" not in found["content_html_diff"]

@@ -391,3 +391,54 @@ def test_a_large_topic_is_deleted_in_portions(realm: Realm, channel: Channel) ->
         told = [len(event["message_ids"]) for event in events(queue, "delete_message")]
     assert answer["complete"] is True
     assert told == [100, 100, 31]
+
+
+# Mentions
+
+
+def test_a_group_is_mentioned_by_an_edit_if_the_sender_may(realm: Realm, channel: Channel) -> None:
+    made = realm.owner.post("user_groups/create", name=unique("crew"), description="", members=[realm.moderator.id])
+    [name] = [one["name"] for one in realm.owner.get("user_groups")["user_groups"] if one["id"] == made["group_id"]]
+    sent = realm.member.send(channel.stream_id, "topic", "Hello")
+    edit(realm.member, sent, content=f"Hello @*{name}*")
+    assert one(realm.moderator, sent)["flags"] == ["mentioned", "group_mentioned"]
+    assert one(realm.owner, sent)["flags"] == []
+    edit(realm.member, sent, content="Hello")
+    assert one(realm.moderator, sent)["flags"] == []
+    nobody = {"new": group_id(realm, "role:nobody")}
+    path = f"user_groups/{made['group_id']}"
+    assert realm.owner.request("PATCH", path, can_mention_group=nobody).status_code == 200
+    refused(realm.member, sent, content=f"Hello @*{name}*")
+
+
+def test_many_are_mentioned_by_an_edit_only_if_the_sender_may(realm: Realm, channel: Channel) -> None:
+    add_many = [realm.speaker() for _ in range(12)]
+    for speaker in add_many:
+        add(realm, channel, speaker)
+    sent, own = realm.member.send(channel.stream_id, "topic", "a"), realm.owner.send(channel.stream_id, "topic", "a")
+    refused(realm.member, sent, "STREAM_WILDCARD_MENTION_NOT_ALLOWED", content="@**all**")
+    edit(realm.owner, own, content="@**all**")
+    assert "stream_wildcard_mentioned" in one(realm.member, own)["flags"]
+
+
+def test_alert_words_follow_the_text(realm: Realm, channel: Channel) -> None:
+    realm.moderator.post("users/me/alert_words", alert_words=["tea"])
+    sent = realm.member.send(channel.stream_id, "topic", "coffee")
+    edit(realm.member, sent, content="tea, then")
+    assert one(realm.moderator, sent)["flags"] == ["has_alert_word"]
+    edit(realm.member, sent, content="coffee")
+    assert one(realm.moderator, sent)["flags"] == []
+
+
+def test_whoever_starred_a_message_hears_that_it_is_gone_wherever_they_are(realm: Realm, channel: Channel) -> None:
+    other = realm.stage.channel(realm.owner, realm_id=realm.id)
+    sent = [realm.owner.send(other.stream_id, "topic") for _ in range(2)]
+    realm.member.post("messages/flags", messages=sent, op="add", flag="starred")
+    secret = realm.stage.channel(realm.owner, realm_id=realm.id, invite_only=True)
+    with listen(realm.member) as queue:
+        realm.owner.delete(f"messages/{sent[0]}")
+        edit(realm.owner, sent[1], stream_id=secret.stream_id, **QUIET)
+        told = [event["message_ids"] for event in events(queue, "delete_message")]
+    assert told == [[sent[0]], [sent[1]]]
+    state = realm.member.post("register", event_types=[], fetch_event_types=["starred_messages"])
+    assert state["starred_messages"] == []

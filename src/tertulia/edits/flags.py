@@ -15,7 +15,7 @@ HISTORICAL = ("read", "historical")
 
 _FLAGS = """
 with changed as (
-    select id, conversation_id, seq, topic_id, wildcard from message where id = $1
+    select id, conversation_id, seq, topic_id, wildcard, sender_id from message where id = $1
 ), reader as (
     select user_id, changed.seq <@ read as is_read, changed.seq <@ history as is_received
     from changed join read_state using (conversation_id) where upper_inf(history)
@@ -24,11 +24,13 @@ with changed as (
 )
 select array_agg(user_id order by user_id) as user_ids, is_read, is_received, flags, of_channel, of_topic, of_group
 from (
-    select user_id, coalesce(is_read, true) as is_read, coalesce(is_received, false) as is_received,
+    select user_id, coalesce(is_read, true) or exists (
+            select from muted_user where muted_user.user_id = known.user_id and muted_id = sender_id
+        ) as is_read, coalesce(is_received, false) as is_received,
         coalesce(flags, '{}') as flags, is_received and wildcard & 1 > 0 as of_channel,
         is_received and wildcard & 2 > 0
-            and exists (select from topic_participant as part where part.topic_id = changed.topic_id
-                        and part.user_id = known.user_id) as of_topic,
+            and (changed.topic_id is null or exists (select from topic_participant as part
+                where part.topic_id = changed.topic_id and part.user_id = known.user_id)) as of_topic,
         is_received and exists (select from message_group_mention where message_id = $1
                                 and is_group_member(known.user_id, group_id)) as of_group
     from changed, (reader full join marked using (user_id)) as known

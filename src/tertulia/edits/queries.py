@@ -10,23 +10,11 @@ from tertulia.edits.model import Moving
 from tertulia.events.ranges import Bounds, joined_ranges
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.messages.access import Reached
+from tertulia.messages.composing import Composed
+from tertulia.messages.statements import CHANNEL_WILDCARD, HAS_ATTACHMENT, HAS_IMAGE, HAS_LINK, TOPIC_WILDCARD
 
 MAX_LISTED = 10_000
 """How many messages an event names: the newest. The log takes no event of any size."""
-
-
-class Body(msgspec.Struct, frozen=True, kw_only=True):
-    """A message's text, what it becomes, and what it says about the message."""
-
-    content: str
-    rendered: str
-    wildcard: int = 0
-    has_link: bool = False
-    has_image: bool = False
-    has_attachment: bool = False
-    user_ids: tuple[int, ...] = ()
-    """Who is mentioned by name."""
-    group_ids: tuple[int, ...] = ()
 
 
 class Hearers(msgspec.Struct, frozen=True):
@@ -51,19 +39,52 @@ async def lock_conversation(tx: Transaction, conversation_id: int) -> None:
     await tx.fetch("select id from conversation where id = $1 for no key update", conversation_id)
 
 
-async def write_body(tx: Transaction, message: Reached, body: Body, user_id: int, now: datetime) -> None:
+async def write_text(tx: Transaction, message: Reached, text: Composed, user_id: int, now: datetime) -> None:
     """Give a message another text; the old one becomes a revision."""
-    sql = """
+    sql = f"""
     with before as (
         insert into message_revision (message_id, user_id, changed_at, prev_content, prev_rendered)
         values ($1, $2, $3, $4, $5)
     )
-    update message set content = $6, rendered = $7, wildcard = $8, has_link = $9, has_image = $10, has_attachment = $11
+    update message set content = $6, rendered = $7, wildcard = $8 & {CHANNEL_WILDCARD + TOPIC_WILDCARD},
+        has_link = $8 & {HAS_LINK} > 0, has_image = $8 & {HAS_IMAGE} > 0, has_attachment = $8 & {HAS_ATTACHMENT} > 0
     where id = $1
     """
     old = (message.id, user_id, now, message.content, message.rendered)
-    new = (body.content, body.rendered, body.wildcard, body.has_link, body.has_image, body.has_attachment)
-    await tx.execute(sql, *old, *new)
+    await tx.execute(sql, *old, text.content, text.html, text.facts)
+
+
+async def write_concerned(tx: Transaction, message: Reached, text: Composed) -> None:
+    """Whom the new text concerns, of those who received the message: mentioned by name, or by a word they watch for."""
+    sql = """
+    with concerned as (
+        select user_id, 3 as flag from unnest($4::bigint[]) as named(user_id)
+        union
+        select user_id, 4 from alert_word where realm_id = $5 and word_key = any($6::text[])
+    ), wanted as materialized (
+        select concerned.user_id, flag from concerned join read_state
+            on read_state.conversation_id = $2 and read_state.user_id = concerned.user_id and $3::bigint <@ history
+    ), gone as (
+        delete from message_mark where message_id = $1 and flag in (3, 4)
+            and not exists (select from wanted where (user_id, flag) = (message_mark.user_id, message_mark.flag))
+    )
+    insert into message_mark (user_id, flag, message_id) select user_id, flag, $1 from wanted order by user_id, flag
+    on conflict do nothing
+    """
+    where = (message.id, message.conversation_id, message.seq)
+    await tx.execute(sql, *where, text.mentioned, message.realm_id, text.alerting)
+
+
+async def write_groups(tx: Transaction, message_id: int, group_ids: Sequence[int]) -> None:
+    """The groups that a message mentions now."""
+    sql = """
+    with gone as (
+        delete from message_group_mention where message_id = $1 and group_id <> all($2::bigint[])
+    )
+    insert into message_group_mention (message_id, group_id) select $1, id from unnest($2::bigint[]) as named(id)
+    on conflict do nothing
+    """
+    await tx.execute(sql, message_id, group_ids)
 
 
 async def first_message_ids(reader: Reader, channel_ids: Sequence[int]) -> dict[int, int | None]:

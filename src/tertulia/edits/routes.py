@@ -1,6 +1,6 @@
 """Endpoints of changing messages."""
 
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 
@@ -11,8 +11,7 @@ from tertulia.edits.model import Propagation, Wish
 from tertulia.kernel.auth import Administrator, Person
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import alias, delete, get, patch, post
-
-Digest = Annotated[str, msgspec.Meta(min_length=64, max_length=64)]
+from tertulia.messages.actions import Sending
 
 
 class Edited(msgspec.Struct):
@@ -38,7 +37,8 @@ class Deleted(msgspec.Struct):
 @patch("/messages/{message_id}")
 async def edit_message(
     caller: Person,
-    tx: Transaction,
+    database: Database,
+    sending: Sending,
     *,
     message_id: int,
     content: str | None = None,
@@ -59,7 +59,7 @@ async def edit_message(
         tell_new=send_notification_to_new_thread,
         prev_content_sha256=prev_content_sha256,
     )
-    await change_message(tx, caller, message_id, wish)
+    await change_message(database, sending.composer, caller, message_id, wish)
     return Edited(detached_uploads=[])
 
 

@@ -8,6 +8,7 @@ import msgspec
 from tertulia.edits.model import Rights, Wish
 from tertulia.kernel.auth import Role
 from tertulia.kernel.errors import Refusal
+from tertulia.markup import find_widget
 from tertulia.messages.access import Reached
 from tertulia.messages.rules import clean_content
 from tertulia.realms.settings import RealmSettings
@@ -18,7 +19,6 @@ GRACE = timedelta(seconds=20)
 NO_GRACE = timedelta()
 DELETED = "(deleted)"
 """What stands for a text whose author removed all of it."""
-_WIDGETS = ("/poll", "/todo")
 
 
 def cleaned(wish: Wish, settings: RealmSettings) -> Wish:
@@ -81,12 +81,17 @@ def check_expectation(wish: Wish, message: Reached) -> None:
 
 def check_may_edit(message: Reached, user_id: int, now: datetime, settings: RealmSettings) -> None:
     """Refuse a new text by anybody but the sender, and one that comes too late."""
-    if message.sender_id != user_id:
-        raise Refusal("You don't have permission to edit this message.")
-    if is_widget(message.content):
+    check_is_sender(message, user_id)
+    if find_widget(message.content) is not None:
         raise Refusal("Widgets can't be edited.")
     if is_over(message.sent_at, now, settings.message_content_edit_limit_seconds):
         raise Refusal("The time limit for editing this message has passed.")
+
+
+def check_is_sender(message: Reached, user_id: int) -> None:
+    """Refuse a new text by anybody but the sender."""
+    if message.sender_id != user_id:
+        raise Refusal("You don't have permission to edit this message.")
 
 
 def check_may_delete(message: Reached, user_id: int, rights: Rights, settings: RealmSettings) -> None:
@@ -99,12 +104,6 @@ def check_may_delete(message: Reached, user_id: int, rights: Rights, settings: R
         raise Refusal("You don't have permission to delete this message.")
     if is_over(message.sent_at, rights.now, settings.message_content_delete_limit_seconds, grace=NO_GRACE):
         raise Refusal("The time limit for deleting this message has passed.")
-
-
-def is_widget(content: str) -> bool:
-    """Whether a message is a poll or a to-do list."""
-    first = content.split(maxsplit=1)[0] if content.strip() else ""
-    return first in _WIDGETS
 
 
 def is_over(sent_at: datetime, now: datetime, limit: int | None, grace: timedelta = GRACE) -> bool:

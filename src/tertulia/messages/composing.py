@@ -91,6 +91,10 @@ class Composer:
         """A text as HTML, and nothing else."""
         return (await self._render(author, content, None))[0].html
 
+    async def links_of(self, author: Caller, topic: str) -> tuple[TopicLink, ...]:
+        """The links in a topic's name."""
+        return topic_links(topic, (await self._vocabularies.of(author)).linkifiers)
+
     async def _render(
         self, author: Caller, content: str, topic: str | None
     ) -> tuple[Rendered, Named, tuple[TopicLink, ...]]:
