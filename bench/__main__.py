@@ -37,6 +37,7 @@ class Measurement(StrEnum):
     PRESENCE = "presence"
     RENAME = "rename"
     MARKUP = "markup"
+    CHANNELS = "channels"
 
 
 # What `events` is made of; the others are one module each.
