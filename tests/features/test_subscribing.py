@@ -204,3 +204,18 @@ def _listening(speaker: Speaker) -> Queue:
 
 def _never(state: Json) -> list[int]:
     return [channel["stream_id"] for channel in state["never_subscribed"]]
+
+
+def test_settings_that_name_somebody_who_goes_are_told(realm: Realm) -> None:
+    maker = realm.speaker()
+    public, private = make(maker), make(maker, invite_only=True)
+    with _listening(realm.owner) as owners, _listening(realm.member) as others:
+        realm.owner.delete(f"users/{maker.id}")
+        realm.owner.post(f"users/{maker.id}/reactivate")
+        for queue, channels in ((owners, [public, private]), (others, [public])):
+            told = [event for event in queue.so_far() if event["type"] == "stream"]
+            assert [(event["stream_id"], event["property"], event["value"]) for event in told] == [
+                (channel["stream_id"], "can_administer_channel_group", anonymous(people, []))
+                for people in ([], [maker.id])
+                for channel in channels
+            ]

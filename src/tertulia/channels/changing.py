@@ -23,7 +23,7 @@ from tertulia.channels.changing_rules import (
     privacy_of,
     right_to_make,
 )
-from tertulia.channels.creation import clean_description, render_description, retention_days
+from tertulia.channels.creation import clean_description, retention_days
 from tertulia.channels.model import RuledChannel
 from tertulia.channels.rules import clean_channel_name, name_key_of, no_such_channel
 from tertulia.folders.access import hold_folder
@@ -37,6 +37,7 @@ from tertulia.kernel.auth import Caller, Role, check_owner
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
+from tertulia.markup import render_description
 from tertulia.realms.queries import hold_role
 from tertulia.realms.settings import decode_settings
 

@@ -1,6 +1,5 @@
 """New channels as somebody wants them, and whether they may have them (pure; contract/channels.md 2.3 and 3)."""
 
-import html
 import re
 from typing import Any
 
@@ -58,11 +57,6 @@ def clean_description(text: str) -> str:
     if "\0" in text:
         raise Refusal("A description can't contain null bytes.")
     return re.sub(r"\r\n|\r|\n", " ", text.strip())
-
-
-def render_description(text: str) -> str:
-    """A description as HTML. Markup comes with the markup feature."""
-    return f"<p>{html.escape(text)}</p>" if text else ""
 
 
 def parse_topics_policy(value: Any) -> str:

@@ -11,6 +11,7 @@ from tertulia.users.addresses import id_of_fake_email
 from tertulia.users.model import View, view_of
 from tertulia.users.queries import email_key_of
 from tertulia.users.statements import SEES_EMAIL
+from tertulia.users.visibility import hidden_from
 
 MAX_PRINCIPALS = 100_000
 
@@ -45,7 +46,9 @@ async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | s
     fakes = {email: id_of_fake_email(email, caller.fake_domain) for email in emails}
     keys = {email: email_key_of(email) for email in emails}
     asked = [*ids, *(user_id for user_id in fakes.values() if user_id is not None)]
-    found = await _find(reader, view_of(caller), asked, list(keys.values()))
+    everybody = await _find(reader, view_of(caller), asked, list(keys.values()))
+    hidden = await hidden_from(reader, caller, [one.id for one in everybody])
+    found = [one for one in everybody if one.id not in hidden]
     known, addresses = {one.id for one in found}, {one.found_by for one in found}
     for user_id in ids:
         if user_id not in known:

@@ -3,10 +3,11 @@
 This is asked below the channels feature as well: a change of groups or accounts changes who sees what.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tertulia.events.record import Audience, Record, record
 from tertulia.groups import queries
+from tertulia.groups.values import GroupValue
 from tertulia.kernel.db import Reader, Transaction
 
 SIGHT_SETTINGS = ("can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group")
@@ -78,6 +79,23 @@ async def end_sight_of_groups(tx: Transaction, realm_id: int, group_id: int, sub
     people = {user for subgroup in subgroup_ids for user in await queries.all_members(tx, realm_id, subgroup)}
     for ended in ends(sorted(people)):
         tx.emit(realm_id, ended)
+
+
+async def tell_channel_values(tx: Transaction, realm_id: int, values: Mapping[int, GroupValue]) -> None:
+    """Values of channels' settings look otherwise now: somebody in them came back or went."""
+    uses = await queries.channel_uses(tx, realm_id, list(values))
+    seers = await seers_of(tx, sorted({use.channel_id for use in uses if use.invite_only}))
+    for use in uses:
+        to = Audience(
+            realm=use.is_web_public,
+            members=not use.invite_only,
+            channel=use.channel_id,
+            users=seers.get(use.channel_id, ()),
+            needs="archived_channels" if use.is_archived else "",
+        )
+        change = {"property": use.setting, "value": values[use.holder]}
+        event = {"op": "update", "stream_id": use.channel_id, "name": use.name, **change}
+        tx.emit(realm_id, record(to, "stream", event))
 
 
 def ends(user_ids: Sequence[int]) -> list[Record]:

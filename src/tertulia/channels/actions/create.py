@@ -7,7 +7,7 @@ other and then finds the channel there. Names are taken in their order, so that 
 from collections.abc import Sequence
 
 from tertulia.channels import events, statements
-from tertulia.channels.creation import NewChannel, Wish, check_combination, clean_description, render_description
+from tertulia.channels.creation import NewChannel, Wish, check_combination, clean_description
 from tertulia.channels.records import channel_records
 from tertulia.channels.rules import clean_channel_name, name_key_of
 from tertulia.channels.statements import ChannelRow
@@ -23,6 +23,7 @@ from tertulia.kernel.auth import Caller, check_owner
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
+from tertulia.markup import render_description
 from tertulia.realms.settings import decode_settings
 
 DELETE_SETTINGS = ("can_delete_any_message_group", "can_delete_own_message_group")

@@ -17,6 +17,8 @@ from tertulia.channels.principals import Principal, get_principals
 from tertulia.channels.properties_rules import clean_color
 from tertulia.channels.queries import ids_by_name, ruled_channels
 from tertulia.channels.rules import clean_channel_name, name_key_of
+from tertulia.groups.queries import hold_active_users
+from tertulia.groups.values import GroupMembers
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
@@ -64,7 +66,7 @@ class Done(msgspec.Struct, frozen=True):
 async def carry_out(tx: Transaction, caller: Caller, order: Order, settings: Settings) -> Done:
     """Subscribe people to channels, making those that do not exist."""
     wishes = {name_key_of(wish.name): _clean(wish) for wish in reversed(order.wishes)}
-    created = await _create_missing(tx, caller, wishes, order.new, settings)
+    created = await _create_missing(tx, caller, wishes, order, settings)
     existing, unauthorized = await _reach(tx, caller, [key for key in wishes if key not in created], order)
     people = await get_principals(tx, caller, order.principals or [caller.user_id]) if order.subscribes else []
     if any(person.id != caller.user_id for person in people):
@@ -89,7 +91,7 @@ async def carry_out(tx: Transaction, caller: Caller, order: Order, settings: Set
 
 
 async def _create_missing(
-    tx: Transaction, caller: Caller, wishes: Mapping[str, Wish], new: NewChannel, settings: Settings
+    tx: Transaction, caller: Caller, wishes: Mapping[str, Wish], order: Order, settings: Settings
 ) -> dict[str, int]:
     """Make those channels that are not there; their ids by name key. Holds the conversations of all others first."""
     known = await ids_by_name(tx, caller.realm_id, list(wishes))
@@ -97,8 +99,10 @@ async def _create_missing(
     missing = [wish for key, wish in wishes.items() if key not in known]
     if not missing:
         return {}
-    values = await check_may_create(tx, caller, new, settings)
-    created = await create_channels(tx, caller.realm_id, caller.user_id, missing, new, values)
+    # Everybody the call names, at once and in their order: who turns one of them off comes before or after all of it.
+    await hold_active_users(tx, caller.realm_id, sorted(_named_users(caller, order)))
+    values = await check_may_create(tx, caller, order.new, settings)
+    created = await create_channels(tx, caller.realm_id, caller.user_id, missing, order.new, values)
     if len(created) < len(missing):
         # Somebody else made them while we waited: theirs are used.
         theirs = await ids_by_name(tx, caller.realm_id, [key for key in wishes if key not in created])
@@ -117,6 +121,16 @@ async def _reach(
     if names and order.is_strict:
         raise Refusal(f"You can't access the channel ({names[0]}).")
     return reached, names
+
+
+def _named_users(caller: Caller, order: Order) -> set[int]:
+    in_settings = {
+        user
+        for value in order.new.settings.values()
+        if isinstance(value, GroupMembers)
+        for user in value.direct_members
+    }
+    return {caller.user_id, *in_settings, *(one for one in order.principals if isinstance(one, int))}
 
 
 def _clean(wish: Wish) -> Wish:

@@ -7,6 +7,7 @@ not shown there.
 from tertulia.groups import queries
 from tertulia.groups.events import tell_members, tell_permissions, tell_updated
 from tertulia.groups.holders import values_of
+from tertulia.groups.sight import tell_channel_values
 from tertulia.groups.system import SystemGroup, direct_groups
 from tertulia.kernel.db import Transaction
 
@@ -44,6 +45,7 @@ async def _tell_places(tx: Transaction, realm_id: int, user_id: int, op: str) ->
     for use in await queries.group_uses(tx, realm_id, anonymous):
         data = {use.setting: values[use.holder]}
         tell_updated(tx, realm_id, use.group_id, data, is_deactivated=use.is_deactivated)
+    await tell_channel_values(tx, realm_id, values)
     permissions = await queries.permission_uses(tx, realm_id, anonymous)
     if permissions:
         tell_permissions(tx, realm_id, {setting: values[holder] for setting, holder in permissions.items()})
