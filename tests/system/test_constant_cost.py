@@ -22,8 +22,8 @@ from tertulia.messages import windows
 from tertulia.narrows.model import Narrowed
 from tertulia.narrows.statements import ids_from
 from tertulia.reads import queries as read_queries
-from tests.server import OwnServer
-from tests.talk import Speaker
+from tests.server import OwnServer, User
+from tests.talk import Speaker, check_success, speaking
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 
@@ -70,8 +70,19 @@ class Site:
         done = subprocess.run([*command, *options], check=True, capture_output=True)
         return [channel["stream_id"] for channel in json.loads(done.stdout)["channels"]]
 
-    def send(self, channel_id: int) -> None:
-        self.sender.send(channel_id, "constant cost", read_by_sender=True)
+    def send(self, channel_id: int, content: str = "Hello") -> None:
+        self.sender.send(channel_id, "constant cost", content, read_by_sender=True)
+
+    def group(self, owner: User) -> str:
+        """A group everybody but guests is in, and whom the sender may mention."""
+        with speaking(self.server, owner) as speaker:
+            groups = speaker.get("user_groups")["user_groups"]
+            [members] = [group["id"] for group in groups if group["name"] == "role:members"]
+            fields = {"name": "everybody", "description": "", "members": [], "subgroups": [members]}
+            speaker.post("user_groups/create", **fields)
+            [everyone] = [group["id"] for group in groups if group["name"] == "role:everyone"]
+            check_success(speaker.request("PATCH", "realm", can_mention_many_users_group={"new": everyone}))
+        return "everybody"
 
     def rows_of(self, act: Callable[[], None]) -> dict[str, tuple[int, int, int]]:
         """Rows inserted, updated and deleted by so many messages as ROUNDS, by table."""
@@ -150,6 +161,44 @@ def test_a_message_writes_the_same_few_rows_whatever_the_size_of_the_channel(sit
     assert rows[MANY] == rows[FEW]
     assert sum(map(sum, rows[MANY].values())) <= MAX_ROWS * ROUNDS
     assert rows[MANY]["message"] == (ROUNDS, 0, 0)
+
+
+@pytest.mark.timeout(300)
+def test_a_mention_adds_a_row_for_each_person_or_group_and_a_wildcard_none(site: Site) -> None:
+    owner, first, second = site.server.owner, site.server.members[1], site.server.members[2]
+    crew = site.group(owner)
+    contents = {
+        "nobody": "Hello",
+        "one": f"Hello @**|{first.user_id}**",
+        "two": f"Hello @**|{first.user_id}** and @**|{second.user_id}**",
+        "group": f"Hello @*{crew}*",
+        "everybody": "Hello @**topic** and @**all**",
+    }
+    rows: dict[tuple[str, int], dict[str, tuple[int, int, int]]] = {}
+    for size, channel_id in site.channels.items():
+        for kind, content in contents.items():
+            site.send(channel_id, content)  # whoever follows the topic for it follows from now on
+            rows[kind, size] = site.rows_of(
+                lambda channel_id=channel_id, content=content: site.send(channel_id, content)
+            )  # type: ignore[misc]
+    for size in (FEW, MANY):
+        plain = rows["nobody", size]
+        assert rows["one", size] == plain | {"message_mark": (ROUNDS, 0, 0)}
+        assert rows["two", size] == plain | {"message_mark": (2 * ROUNDS, 0, 0)}
+        assert rows["group", size] == plain | {"message_group_mention": (ROUNDS, 0, 0)}
+        assert rows["everybody", size] == plain
+    assert rows["nobody", FEW] == rows["nobody", MANY]
+
+
+@pytest.mark.parametrize("size", [FEW, MANY])
+def test_names_in_a_message_take_one_statement_more(site: Site, size: int) -> None:
+    people = [site.server.members[1].user_id, site.server.members[2].user_id]
+    for named in (people[:1], people):
+        content = "Hello " + " ".join(f"@**|{user_id}**" for user_id in named)
+        site.send(site.channels[size], content)
+        assert (
+            site.statements_of(lambda content=content: site.send(site.channels[size], content)) == SEND_STATEMENTS + 1
+        )  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("size", [FEW, MANY])
