@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -178,9 +179,7 @@ def test_a_mention_adds_a_row_for_each_person_or_group_and_a_wildcard_none(site:
     for size, channel_id in site.channels.items():
         for kind, content in contents.items():
             site.send(channel_id, content)  # whoever follows the topic for it follows from now on
-            rows[kind, size] = site.rows_of(
-                lambda channel_id=channel_id, content=content: site.send(channel_id, content)
-            )  # type: ignore[misc]
+            rows[kind, size] = site.rows_of(partial(site.send, channel_id, content))
     for size in (FEW, MANY):
         plain = rows["nobody", size]
         assert rows["one", size] == plain | {"message_mark": (ROUNDS, 0, 0)}
@@ -196,9 +195,7 @@ def test_names_in_a_message_take_one_statement_more(site: Site, size: int) -> No
     for named in (people[:1], people):
         content = "Hello " + " ".join(f"@**|{user_id}**" for user_id in named)
         site.send(site.channels[size], content)
-        assert (
-            site.statements_of(lambda content=content: site.send(site.channels[size], content)) == SEND_STATEMENTS + 1
-        )  # type: ignore[misc]
+        assert site.statements_of(partial(site.send, site.channels[size], content)) == SEND_STATEMENTS + 1
 
 
 @pytest.mark.parametrize("size", [FEW, MANY])
