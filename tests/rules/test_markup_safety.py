@@ -1,10 +1,14 @@
 """Whatever somebody writes: no exception, no unsafe HTML, time in proportion to the length."""
 
+import asyncio
 import re
+import signal
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import uvloop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,6 +29,7 @@ from tertulia.markup import (
 from tertulia.markup.page import Page
 from tertulia.markup.renderer import written
 from tertulia.markup.sanitizer import sanitized
+from tertulia.markup.time_limit import within
 from tests.rules.markup_page import read
 
 NASTY_NAME = "<b onclick=x>&\"'`*_[x](javascript:1)"
@@ -400,3 +405,37 @@ def test_ordinary_code_of_full_length_is_coloured() -> None:
     code = "def add(first, second):\n    return first + second * 'text'\n" * 150
     assert len(code) < 10_000
     assert '<span class="k">return</span>' in render(f"```python\n{code}```").html
+
+
+def test_the_time_limit_leaves_no_trace() -> None:
+    before = signal.getsignal(signal.SIGVTALRM)
+    assert within(0.05, lambda: re.match(r"(a*)*b", "a" * 40)) is None
+    assert within(5, lambda: "done") == "done"
+    assert within(0, lambda: "no time left") is None
+    assert signal.getsignal(signal.SIGVTALRM) == before
+    assert signal.getitimer(signal.ITIMER_VIRTUAL) == (0.0, 0.0)
+
+
+def test_the_time_limit_holds_inside_an_event_loop() -> None:
+    async def both() -> str:
+        html = render("~~~c\nx " + "\n" * 9_000 + "!\n~~~").html
+        await asyncio.sleep(0)
+        return html
+
+    assert "<span class=" not in uvloop.run(both())
+
+
+def test_in_another_thread_code_stays_plain() -> None:
+    with ThreadPoolExecutor(1) as threads:
+        html = threads.submit(render, "```python\nx = 1\n```").result().html
+    assert 'data-code-language="Python"' in html
+    assert "<span class=" not in html
+
+
+def test_too_many_pictures_have_no_previews_at_all() -> None:
+    some = render("\n".join(f"https://a.example/{number}.png" for number in range(24)))
+    many = render("\n".join(f"https://a.example/{number}.png" for number in range(25)))
+    assert some.html.count("<img") == 24
+    assert "<img" not in many.html
+    assert many.html.count("<a ") == len(many.links) == 25
+    assert not many.has_image
