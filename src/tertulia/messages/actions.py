@@ -41,7 +41,7 @@ class Sending(msgspec.Struct, frozen=True):
         """Send a message; answers once it is committed."""
         for _ in range(ATTEMPTS):
             try:
-                message = await self._prepare(sender, draft)
+                message = await self.prepare(sender, draft)
             except Refusal:
                 # A repeat gets the first answer, whatever has become of the sender's rights since.
                 if draft.key is not None and (first := await self.places.find_sent(sender, draft.key)) is not None:
@@ -53,7 +53,8 @@ class Sending(msgspec.Struct, frozen=True):
             # Something changed between the look and the write: say what is true now.
         raise Refusal("You can't send messages to this conversation.")
 
-    async def _prepare(self, sender: Caller, draft: Draft) -> Outgoing:
+    async def prepare(self, sender: Caller, draft: Draft) -> Outgoing:
+        """Everything up to the write; refuses what the sender may not send."""
         target = await self.places.look(sender, draft.address)
         content = clean_content(draft.content)
         place = await self.places.enter(sender, target)

@@ -1,4 +1,4 @@
-"""Composing: drafts, saved snippets, presence, statuses."""
+"""Composing: drafts, saved snippets, presence, statuses, scheduled messages, reminders."""
 
 from alembic import op
 
@@ -60,6 +60,42 @@ create table user_status (
         check (reaction_type in ('unicode_emoji', 'realm_emoji', 'service_extra_emoji')),
     check ((emoji_name = '') = (emoji_code = ''))
 );
+
+-- A message to be sent later. Whoever delivers it takes the row away in the same transaction.
+create table scheduled_message (
+    id bigint generated always as identity primary key,
+    realm_id bigint not null references realm,
+    user_id bigint not null references account on delete cascade,
+    channel_id bigint references channel,
+    -- Of a direct message: the others, or its author alone.
+    user_ids bigint[] check (cardinality(user_ids) > 0),
+    topic text not null default '',
+    content text not null check (content <> ''),
+    rendered text not null,
+    client text not null check (char_length(client) <= 30),
+    read boolean not null,
+    due timestamptz not null,
+    failed boolean not null default false,
+    -- Grows with each change: whoever has judged an older one judges again.
+    version integer not null default 1,
+    check ((channel_id is null) <> (user_ids is null))
+);
+create index on scheduled_message (due) where not failed;
+create index on scheduled_message (user_id, due);
+
+create table reminder (
+    id bigint generated always as identity primary key,
+    realm_id bigint not null references realm,
+    user_id bigint not null references account on delete cascade,
+    -- The message may be gone by then: its text as it was is kept.
+    message_id bigint not null,
+    content text not null,
+    note text not null default '' check (char_length(note) <= 1000),
+    rendered text not null,
+    due timestamptz not null
+);
+create index on reminder (due);
+create index on reminder (user_id, due);
 """
 
 

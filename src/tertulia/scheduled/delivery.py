@@ -1,0 +1,120 @@
+"""Delivering what is due: sent and taken off the list in one transaction. Any number of workers do it side by side."""
+
+import asyncio
+
+import asyncpg
+import msgspec
+import structlog
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
+from tertulia.messages.actions import Draft, Sending
+from tertulia.messages.model import Outgoing
+from tertulia.messages.policies import decide_policies
+from tertulia.messages.statements import LOCK, SEND, columns
+from tertulia.notices import Notice, tell
+from tertulia.scheduled import queries
+from tertulia.scheduled.actions import failed, removed
+from tertulia.scheduled.model import Scheduled
+from tertulia.users.addresses import fake_domain
+from tertulia.users.queries import owner_of
+
+log = structlog.get_logger()
+
+BATCH = 100
+LATE_SECONDS = 600.0
+"""A message that could not be sent for so long after its time is not sent any more: it may be out of place by now."""
+
+
+class Due(msgspec.Struct, frozen=True):
+    """A message that is due, and its author."""
+
+    message: Scheduled
+    author: Caller
+    is_usable: bool
+    """The author and the organization are active."""
+    is_late: bool
+
+
+class Delivery:
+    """Sends what is due."""
+
+    def __init__(self, database: Database, sending: Sending, settings: Settings) -> None:
+        self._database = database
+        self._sending = sending
+        self._settings = settings
+
+    async def deliver(self) -> int:
+        """Send everything that is due; how many were dealt with."""
+        total, limit = 0, BATCH
+        while True:
+            try:
+                count = await self._deliver_some(limit)
+            except asyncpg.PostgresError as error:
+                if limit == 1:
+                    raise
+                log.warning("scheduled messages failed together: they are sent one by one", error=repr(error))
+                limit = 1
+                continue
+            total += count
+            if count < limit:
+                return total
+
+    async def _deliver_some(self, limit: int) -> int:
+        async with self._database.transaction() as tx:
+            due = [self._due(row) for row in await queries.claim_due(tx, limit, LATE_SECONDS)]
+            judged = await asyncio.gather(*map(self._judge, due))
+            ready = [(one, verdict) for one, verdict in zip(due, judged, strict=True) if isinstance(verdict, Outgoing)]
+            refused = [(one, verdict) for one, verdict in zip(due, judged, strict=True) if isinstance(verdict, str)]
+            stored = await self._send(tx, [message for _, message in ready])
+            for number, (one, _) in enumerate(ready, start=1):
+                if number not in stored:
+                    # The rights changed in this very moment.
+                    refused.append((one, "You may not send it there any more."))
+            sent = [one for number, (one, _) in enumerate(ready, start=1) if number in stored]
+            if sent:
+                await queries.delete_scheduled(tx, [one.message.id for one in sent])
+            for one in sent:
+                tx.emit(one.author.realm_id, removed(one.author.user_id, one.message.id))
+            for one, reason in refused:
+                await self._fail(tx, one, reason)
+        return len(due)
+
+    async def _judge(self, due: Due) -> Outgoing | str:
+        """The message as it goes out, or why it does not."""
+        if not due.is_usable:
+            return ""
+        if due.is_late:
+            return "It could not be sent at its time, because the server was not running."
+        message = due.message
+        draft = Draft(message.address, message.content, message.client, read=message.read)
+        try:
+            return await self._sending.prepare(due.author, draft)
+        except Refusal as refusal:
+            return refusal.msg
+
+    async def _send(self, tx: Transaction, messages: list[Outgoing]) -> set[int]:
+        """Store the messages; the places in the list of those that were."""
+        if not messages:
+            return set()
+        await tx.fetch(LOCK, sorted({message.conversation_id for message in messages}))
+        rows = await tx.fetch(SEND, *columns(messages, self._database.shards))
+        await decide_policies(tx.connection, messages, rows, self._database.shards)
+        return {row["ord"] for row in rows}
+
+    async def _fail(self, tx: Transaction, due: Due, reason: str) -> None:
+        await queries.fail_scheduled(tx, [due.message.id])
+        tx.emit(due.author.realm_id, failed(due.author.user_id, due.message))
+        if reason:
+            text = f"A message that you scheduled could not be sent:\n\n> {reason}\n\nYou find it among your scheduled messages."
+            await tell(tx, due.author.realm_id, [Notice(text, user_id=due.author.user_id)])
+
+    def _due(self, row: asyncpg.Record) -> Due:
+        owner = owner_of(row, 0)
+        author = msgspec.structs.replace(
+            owner.caller, fake_domain=fake_domain(self._settings, owner.caller.subdomain)
+        )
+        fields = {name: row[name] for name in Scheduled.__struct_fields__}
+        return Due(Scheduled(**fields), author, owner.is_active and owner.realm_is_active, row["is_late"])
