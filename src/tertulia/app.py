@@ -38,6 +38,8 @@ import tertulia.reactions.routes
 import tertulia.realms.domain_routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
+import tertulia.reminders.routes
+import tertulia.scheduled.routes
 import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.snippets.routes
@@ -94,6 +96,8 @@ from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
 from tertulia.realms.changes import ChannelCheck
+from tertulia.reminders import state as reminders_state
+from tertulia.scheduled import state as scheduled_state
 from tertulia.sessions.oidc_routes import Providers
 from tertulia.site import Site
 from tertulia.snippets import state as snippets_state
@@ -144,6 +148,8 @@ ROUTES = (
     tertulia.widgets.routes,
     tertulia.presence.routes,
     tertulia.statuses.routes,
+    tertulia.scheduled.routes,
+    tertulia.reminders.routes,
     tertulia.linkifiers.routes,
     tertulia.flags.routes,
     tertulia.events.routes,
@@ -177,6 +183,8 @@ STATE = (
     snippets_state.saved_snippets,
     presence_state.presences,
     statuses_state.user_status,
+    scheduled_state.scheduled_messages,
+    reminders_state.reminders,
     linkifiers_state.realm_linkifiers,
     linkifiers_state.realm_filters,
 )

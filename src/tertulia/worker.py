@@ -1,32 +1,42 @@
-"""The worker: due work that no request waits for. It sends mails and notices, and forgets what is too old to matter.
+"""The worker: due work that no request waits for. It sends scheduled messages, reminders, notices and mails, and forgets what
+is too old to matter.
 
 Any number of workers run side by side: each piece of work is claimed in the transaction that does it.
 """
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
+from functools import partial
+from typing import NamedTuple
 
+import asyncpg
 import structlog
 
+from tertulia.channels.access import ChannelFinder
 from tertulia.channels.traffic import count_traffic
 from tertulia.groups.actions import promote_members
-from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.db import LOST, Database, OutcomeUnknown
 from tertulia.kernel.mail import Postman
 from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.settings import Settings
 from tertulia.logins.attempts import forget_old_failures
 from tertulia.logins.reset import forget_old_tokens
+from tertulia.messages.actions import Sending
+from tertulia.messages.composing import Composer
 from tertulia.messages.keys import forget_old_keys
+from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
+from tertulia.messages.places import Places
+from tertulia.reminders.actions import remind_all
+from tertulia.scheduled.delivery import Delivery
 from tertulia.sessions.actions import forget_old_sessions
 
 log = structlog.get_logger()
 
-TICK_SECONDS = 60.0
-MAIL_SECONDS = 1.0
-WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (
+POOL_SIZE = 6
+RETRY_SECONDS = 1.0
+HOUSEKEEPING: tuple[Callable[[Database], Awaitable[int]], ...] = (
     promote_members,
     count_traffic,
     forget_old_keys,
@@ -36,38 +46,67 @@ WORK: tuple[Callable[[Database], Awaitable[int]], ...] = (
 )
 
 
+class Chore(NamedTuple):
+    """A kind of work, and how often it is looked for."""
+
+    name: str
+    seconds: float
+    do: Callable[[], Awaitable[int]]
+
+
 async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
     """Do what is due until asked to stop."""
     database: Database | None = None
-    postman = Postman(settings)
-    notices: Notices | None = None
-    next_round = 0.0
     async with AsyncExitStack() as stack:
         if settings.metrics_port:
             await stack.enter_async_context(
                 serve_monitor(settings.host, settings.metrics_port, lambda: database is not None)
             )
-        while not stop.is_set():
+        while database is None and not stop.is_set():
             try:
-                if database is None:
-                    database = await Database.connect(settings.postgres_url, shards=settings.shards, size=2)
-                    stack.push_async_callback(database.close)
-                    notices = Notices(database, settings)
-                    log.info("worker", work=[task.__name__ for task in WORK])
-                if time.monotonic() >= next_round:
-                    next_round = time.monotonic() + TICK_SECONDS
-                    await _do_all(database)
-                if sent := await postman.deliver(database):
-                    log.info("mails sent", count=sent)
-                if notices is not None and (sent := await notices.deliver_left()):
-                    log.info("notices sent", count=sent)
+                database = await Database.connect(settings.postgres_url, shards=settings.shards, size=POOL_SIZE)
             except LOST as error:
                 log.warning("PostgreSQL is away", error=repr(error))
-            with suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), MAIL_SECONDS)
+                await _wait(stop, RETRY_SECONDS)
+        if database is None:
+            return
+        stack.push_async_callback(database.close)
+        chores = chores_of(database, settings)
+        log.info("worker", work=[chore.name for chore in chores])
+        # Each goes on by itself: a mail server that does not answer holds up nothing but mails.
+        await asyncio.gather(*(_keep_at(chore, stop) for chore in chores))
 
 
-async def _do_all(database: Database) -> None:
-    for task in WORK:
-        if done := await task(database):
-            log.info("done", work=task.__name__, rows=done)
+def chores_of(database: Database, settings: Settings) -> list[Chore]:
+    """All there is to do."""
+    notices = Notices(database, settings)
+    finder = ChannelFinder(database)
+    sending = Sending(
+        Places(database, finder), Composer(database, finder, settings), SendLane(database, settings.postgres_url)
+    )
+    delivery = Delivery(database, sending, settings)
+    postman = Postman(settings)
+    return [
+        Chore("scheduled messages", 0.5, delivery.deliver),
+        Chore("reminders", 1.0, lambda: remind_all(database)),
+        Chore("notices", 1.0, notices.deliver_left),
+        Chore("mails", 1.0, lambda: postman.deliver(database)),
+        *(Chore(task.__name__, 60.0, partial(task, database)) for task in HOUSEKEEPING),
+    ]
+
+
+async def _keep_at(chore: Chore, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        try:
+            if done := await chore.do():
+                log.info("done", work=chore.name, count=done)
+        except LOST as error:
+            log.warning("PostgreSQL is away", work=chore.name, error=repr(error))
+        except (asyncpg.PostgresError, OutcomeUnknown) as error:
+            log.error("work failed, it is tried again", work=chore.name, error=repr(error))
+        await _wait(stop, chore.seconds)
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)

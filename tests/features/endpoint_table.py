@@ -197,6 +197,20 @@ TABLE: dict[str, Row] = {
     "PATCH /realm/filters/{filter_id}": Row(ADMINISTRATORS, {"filter_id": "0", "pattern": "x"}, "no such linkifier"),
     "DELETE /realm/filters/{filter_id}": Row(ADMINISTRATORS, {"filter_id": "0"}, "no such linkifier"),
     "PATCH /realm/linkifiers": Row(ADMINISTRATORS, {"ordered_linkifier_ids": "[0]"}, "each linkifier once"),
+    # scheduled messages, reminders
+    "GET /scheduled_messages": Row(ANYBODY),
+    "POST /scheduled_messages": Row(
+        ANYBODY, {"type": "direct", "to": "[$bystander]", "content": "x", "scheduled_delivery_timestamp": "1"}, "future"
+    ),
+    "PATCH /scheduled_messages/{scheduled_message_id}": Row(
+        ANYBODY, {"scheduled_message_id": "0", "content": "x"}, "no such scheduled"
+    ),
+    "DELETE /scheduled_messages/{scheduled_message_id}": Row(
+        ANYBODY, {"scheduled_message_id": "0"}, "no such scheduled"
+    ),
+    "GET /reminders": Row(HUMANS),
+    "POST /reminders": Row(HUMANS, {"message_id": "$message", "scheduled_delivery_timestamp": "1"}, "future"),
+    "DELETE /reminders/{reminder_id}": Row(HUMANS, {"reminder_id": "0"}, "no such reminder"),
     # statuses
     "POST /users/me/status": Row(HUMANS, {"status_text": "busy"}),
     "POST /users/{user_id}/status": Row(ADMINISTRATORS, {"user_id": "$bystander", "status_text": "busy"}),

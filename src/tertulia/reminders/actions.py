@@ -16,9 +16,7 @@ MAX_NOTE_LENGTH = 1000
 BATCH = 100
 
 
-async def remind(
-    database: Database, sending: Sending, caller: Caller, message_id: int, due: int, note: str
-) -> int:
+async def remind(database: Database, sending: Sending, caller: Caller, message_id: int, due: int, note: str) -> int:
     """Come back to a message later; the reminder's id."""
     check_future(due)
     note = note.strip()

@@ -48,7 +48,11 @@ class Reminder(msgspec.Struct, frozen=True):
 def said(content: str, note: str) -> str:
     """What the notification bot says when the time has come."""
     fence = "`" * max(3, longest_fence(content) + 1)
-    reason = f"You asked to be reminded of a message, with the note:\n> {note}" if note else "You asked to be reminded of a message."
+    reason = (
+        f"You asked to be reminded of a message, with the note:\n> {note}"
+        if note
+        else "You asked to be reminded of a message."
+    )
     return f"{reason}\n\n{fence}quote\n{content}\n{fence}"
 
 

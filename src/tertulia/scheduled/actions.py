@@ -29,9 +29,7 @@ class Changes(msgspec.Struct, frozen=True):
     due: int | None = None
 
 
-async def schedule(
-    database: Database, sending: Sending, caller: Caller, draft: Draft, due: int
-) -> int:
+async def schedule(database: Database, sending: Sending, caller: Caller, draft: Draft, due: int) -> int:
     """Keep a message until it is due; its id. Refused is what could not be sent now either."""
     check_future(due)
     new = await _judged(sending, caller, draft, due)

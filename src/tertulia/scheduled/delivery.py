@@ -113,8 +113,6 @@ class Delivery:
 
     def _due(self, row: asyncpg.Record) -> Due:
         owner = owner_of(row, 0)
-        author = msgspec.structs.replace(
-            owner.caller, fake_domain=fake_domain(self._settings, owner.caller.subdomain)
-        )
+        author = msgspec.structs.replace(owner.caller, fake_domain=fake_domain(self._settings, owner.caller.subdomain))
         fields = {name: row[name] for name in Scheduled.__struct_fields__}
         return Due(Scheduled(**fields), author, owner.is_active and owner.realm_is_active, row["is_late"])

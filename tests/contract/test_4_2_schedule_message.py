@@ -1,0 +1,148 @@
+"""2.2 and 4.2: scheduled messages, POST /scheduled_messages and what comes of them."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.server import Channel
+from tests.talk import Json, Speaker, check_error, unique
+
+
+def later(seconds: int = 3600) -> int:
+    return int(time.time()) + seconds
+
+
+@pytest.fixture(autouse=True)
+def given_up(member: Speaker) -> Iterator[None]:
+    yield
+    for one in member.get("scheduled_messages")["scheduled_messages"]:
+        member.delete(f"scheduled_messages/{one['scheduled_message_id']}")
+
+
+def scheduled(speaker: Speaker) -> dict[int, Json]:
+    found = speaker.get("scheduled_messages")["scheduled_messages"]
+    state = speaker.post("register", event_types=[], fetch_event_types=["scheduled_messages"])
+    speaker.delete("events", queue_id=state["queue_id"])
+    assert state["scheduled_messages"] == found
+    return {one["scheduled_message_id"]: one for one in found}
+
+
+@pytest.mark.parametrize("kind", ["channel", "stream"])
+def test_a_channel_message_is_kept_and_told(member: Speaker, channel: Channel, kind: str) -> None:
+    due, topic = later(), unique("Later")
+    with member.register(event_types=["scheduled_messages"]) as queue:
+        fields = {"type": kind, "to": channel.stream_id, "topic": topic, "content": "*Soon*"}
+        scheduled_id = member.post("scheduled_messages", **fields, scheduled_delivery_timestamp=due)[
+            "scheduled_message_id"
+        ]
+        shown = {
+            "scheduled_message_id": scheduled_id,
+            "type": "stream",
+            "to": channel.stream_id,
+            "topic": topic,
+            "content": "*Soon*",
+            "rendered_content": "<p><em>Soon</em></p>",
+            "scheduled_delivery_timestamp": due,
+            "failed": False,
+        }
+        assert scheduled(member)[scheduled_id] == shown
+        [event] = queue.poll()
+        assert event == {"id": event["id"], "type": "scheduled_messages", "op": "add", "scheduled_messages": [shown]}
+
+
+@pytest.mark.parametrize("kind", ["direct", "private"])
+def test_a_direct_message_is_kept_without_its_author(member: Speaker, other: Speaker, kind: str) -> None:
+    fields = {"type": kind, "content": "Hi", "scheduled_delivery_timestamp": later()}
+    scheduled_id = member.post("scheduled_messages", **fields, to=[other.id, member.id])["scheduled_message_id"]
+    found = scheduled(member)[scheduled_id]
+    assert (found["type"], found["to"], "topic" in found) == ("private", [other.id], False)
+    own = member.post("scheduled_messages", **fields, to=[member.id])["scheduled_message_id"]
+    assert scheduled(member)[own]["to"] == [member.id]
+
+
+def test_they_are_listed_by_their_time(member: Speaker) -> None:
+    fields = {"type": "direct", "to": [member.id], "content": "Note"}
+    ids = [
+        member.post("scheduled_messages", **fields, scheduled_delivery_timestamp=later(seconds))["scheduled_message_id"]
+        for seconds in (3000, 1000, 2000)
+    ]
+    assert list(scheduled(member)) == [ids[1], ids[2], ids[0]]
+
+
+def test_a_due_message_is_sent_once_and_leaves_the_list(member: Speaker, other: Speaker, channel: Channel) -> None:
+    topic = unique("Due")
+    with (
+        member.register(event_types=["scheduled_messages"]) as own,
+        other.register(event_types=["message"]) as queue,
+    ):
+        fields = {"type": "channel", "to": channel.stream_id, "topic": topic, "content": "Now"}
+        due = later(2)
+        scheduled_id = member.post("scheduled_messages", **fields, scheduled_delivery_timestamp=due)[
+            "scheduled_message_id"
+        ]
+        message = next(event["message"] for event in queue.poll() if event["message"]["subject"] == topic)
+        assert message["timestamp"] - due in (0, 1, 2, 3)
+        assert (message["sender_id"], message["content"]) == (member.id, "Now")
+        assert message["id"] != 0
+        told: list[Json] = []
+        while not told or told[-1]["op"] != "remove":
+            told += own.poll()
+        assert told[-1]["scheduled_message_id"] == scheduled_id
+    assert scheduled_id not in scheduled(member)
+    narrow = [{"operator": "channel", "operand": channel.stream_id}, {"operator": "topic", "operand": topic}]
+    assert len(member.window(before=10, narrow=narrow)["messages"]) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"type": None},
+        {"type": "letter"},
+        {"to": None},
+        {"to": []},
+        {"to": ["somebody"]},
+        {"to": [999_999_999]},
+        {"to": 5},
+        {"content": None},
+        {"content": " "},
+        {"content": "x" * 10_001},
+        {"scheduled_delivery_timestamp": None},
+        {"scheduled_delivery_timestamp": "soon"},
+        {"scheduled_delivery_timestamp": 1},
+        {"scheduled_delivery_timestamp": -5},
+        {"type": "channel", "to": [1], "topic": "T"},
+        {"read_by_sender": "perhaps"},
+    ],
+    ids=lambda change: str(change)[:50],
+)
+def test_what_cannot_be_scheduled(member: Speaker, change: Json) -> None:
+    fields = {"type": "direct", "to": [member.id], "content": "x", "scheduled_delivery_timestamp": later()}
+    check_error(member.request("POST", "scheduled_messages", **fields | change))
+
+
+def test_the_channel_must_exist_and_have_a_topic(member: Speaker, channel: Channel, private: Channel) -> None:
+    fields = {"type": "channel", "content": "x", "scheduled_delivery_timestamp": later()}
+    for unknown in (999_999_999, private.stream_id):
+        reply = member.request("POST", "scheduled_messages", **fields, to=unknown, topic="T")
+        check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=unknown)
+    check_error(member.request("POST", "scheduled_messages", **fields, to=channel.stream_id))
+
+
+def test_nobody_else_learns_of_it(member: Speaker, other: Speaker) -> None:
+    fields = {"type": "direct", "to": [other.id], "content": "x", "scheduled_delivery_timestamp": later()}
+    scheduled_id = member.post("scheduled_messages", **fields)["scheduled_message_id"]
+    assert scheduled_id not in scheduled(other)
+    unknown = check_error(other.request("DELETE", "scheduled_messages/999999999"))
+    assert check_error(other.request("DELETE", f"scheduled_messages/{scheduled_id}")) == unknown
+    assert check_error(other.request("PATCH", f"scheduled_messages/{scheduled_id}", content="y")) == unknown
+
+
+def test_it_is_given_up_and_told(member: Speaker) -> None:
+    fields = {"type": "direct", "to": [member.id], "content": "x", "scheduled_delivery_timestamp": later()}
+    scheduled_id = member.post("scheduled_messages", **fields)["scheduled_message_id"]
+    with member.register(event_types=["scheduled_messages"]) as queue:
+        member.delete(f"scheduled_messages/{scheduled_id}")
+        [event] = queue.poll()
+    assert (event["op"], event["scheduled_message_id"]) == ("remove", scheduled_id)
+    check_error(member.request("DELETE", f"scheduled_messages/{scheduled_id}"))

@@ -1,0 +1,122 @@
+"""3 and 4.3: PATCH /scheduled_messages/{scheduled_message_id}."""
+
+import time
+
+import pytest
+
+from tests.server import Channel
+from tests.talk import Json, Speaker, check_error, unique
+
+
+@pytest.fixture
+def direct(newcomer: Speaker, member: Speaker) -> int:
+    return schedule(newcomer, type="direct", to=[member.id])
+
+
+@pytest.fixture
+def spoken(newcomer: Speaker, channel: Channel) -> int:
+    return schedule(newcomer, type="channel", to=channel.stream_id, topic="Plans")
+
+
+def schedule(speaker: Speaker, seconds: int = 3600, **fields: object) -> int:
+    due = int(time.time()) + seconds
+    sent: Json = {"content": "Old", "scheduled_delivery_timestamp": due, **fields}
+    found: int = speaker.post("scheduled_messages", **sent)["scheduled_message_id"]
+    return found
+
+
+def change(speaker: Speaker, scheduled_id: int, **fields: object) -> None:
+    reply = speaker.request("PATCH", f"scheduled_messages/{scheduled_id}", **fields)
+    assert reply.json() == {"result": "success", "msg": ""}, reply.text
+
+
+def refuse(speaker: Speaker, scheduled_id: int, **fields: object) -> str:
+    return check_error(speaker.request("PATCH", f"scheduled_messages/{scheduled_id}", **fields))
+
+
+def one(speaker: Speaker, scheduled_id: int) -> Json:
+    found = speaker.get("scheduled_messages")["scheduled_messages"]
+    [shown] = [each for each in found if each["scheduled_message_id"] == scheduled_id]
+    record: Json = shown
+    return record
+
+
+def test_only_what_is_passed_changes_and_is_told(newcomer: Speaker, spoken: int) -> None:
+    old = one(newcomer, spoken)
+    with newcomer.register(event_types=["scheduled_messages"]) as queue:
+        change(newcomer, spoken, content="New")
+        new = old | {"content": "New", "rendered_content": "<p>New</p>"}
+        assert one(newcomer, spoken) == new
+        [event] = queue.poll()
+        assert event == {"id": event["id"], "type": "scheduled_messages", "op": "update", "scheduled_message": new}
+    change(newcomer, spoken, topic="Other plans", scheduled_delivery_timestamp=old["scheduled_delivery_timestamp"] + 60)
+    assert one(newcomer, spoken) == new | {
+        "topic": "Other plans",
+        "scheduled_delivery_timestamp": old["scheduled_delivery_timestamp"] + 60,
+    }
+
+
+def test_another_type_needs_to_and_a_channel_its_topic(
+    newcomer: Speaker, member: Speaker, channel: Channel, direct: int, spoken: int
+) -> None:
+    refuse(newcomer, direct, type="channel")
+    refuse(newcomer, direct, type="channel", to=channel.stream_id)
+    refuse(newcomer, direct, type="channel", topic="T")
+    change(newcomer, direct, type="channel", to=channel.stream_id, topic="T")
+    found = one(newcomer, direct)
+    assert (found["type"], found["to"], found["topic"]) == ("stream", channel.stream_id, "T")
+    refuse(newcomer, spoken, type="direct")
+    change(newcomer, spoken, type="private", to=[member.id])
+    found = one(newcomer, spoken)
+    assert (found["type"], found["to"], "topic" in found) == ("private", [member.id], False)
+
+
+def test_the_same_type_needs_nothing_else(newcomer: Speaker, spoken: int, direct: int) -> None:
+    change(newcomer, spoken, type="stream", content="New")
+    change(newcomer, direct, type="direct", content="New")
+    assert one(newcomer, spoken)["content"] == one(newcomer, direct)["content"] == "New"
+
+
+def test_a_topic_is_ignored_in_a_direct_message(newcomer: Speaker, direct: int) -> None:
+    change(newcomer, direct, topic="x" * 100)
+    assert "topic" not in one(newcomer, direct)
+
+
+def test_the_recipient_changes_alone(newcomer: Speaker, other: Speaker, direct: int) -> None:
+    change(newcomer, direct, to=[other.id])
+    assert one(newcomer, direct)["to"] == [other.id]
+
+
+def test_what_makes_no_message_is_refused(newcomer: Speaker, direct: int, spoken: int, private: Channel) -> None:
+    refuse(newcomer, direct)
+    refuse(newcomer, direct, content=" ")
+    refuse(newcomer, direct, to=[999_999_999])
+    refuse(newcomer, direct, to=5)
+    refuse(newcomer, direct, scheduled_delivery_timestamp=5)
+    refuse(newcomer, spoken, to=[1])
+    refuse(newcomer, spoken, topic="x" * 61)
+    refuse(newcomer, 999_999_999, content="New")
+    reply = newcomer.request("PATCH", f"scheduled_messages/{spoken}", to=private.stream_id)
+    check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=private.stream_id)
+
+
+def test_a_failed_one_needs_another_time_and_is_pending_then(
+    newcomer: Speaker, owner: Speaker, member: Speaker
+) -> None:
+    name = unique("Closing")
+    owner.post("users/me/subscriptions", subscriptions=[{"name": name}], principals=[owner.id, newcomer.id])
+    channel_id = owner.get("get_stream_id", stream=name)["stream_id"]
+    with newcomer.register(event_types=["scheduled_messages", "message"]) as queue:
+        scheduled_id = schedule(newcomer, 2, type="channel", to=channel_id, topic="T")
+        owner.delete(f"streams/{channel_id}")
+        told: list[Json] = []
+        while len(told) < 3:
+            told += queue.poll()
+        failed = next(event for event in told if event.get("op") == "update")["scheduled_message"]
+        assert (failed["scheduled_message_id"], failed["failed"]) == (scheduled_id, True)
+        notice = next(event["message"] for event in told if event["type"] == "message")
+        assert (notice["type"], notice["sender_full_name"]) == ("private", "Notification Bot")
+    assert one(newcomer, scheduled_id)["failed"] is True
+    refuse(newcomer, scheduled_id, type="direct", to=[member.id])
+    change(newcomer, scheduled_id, type="direct", to=[member.id], scheduled_delivery_timestamp=int(time.time()) + 3600)
+    assert one(newcomer, scheduled_id)["failed"] is False

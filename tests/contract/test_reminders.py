@@ -1,0 +1,69 @@
+"""Reminders (contract/messages.md 10)."""
+
+import time
+
+from tests.server import Channel
+from tests.talk import Json, Speaker, check_error, unique
+
+
+def listed(speaker: Speaker) -> list[Json]:
+    found: list[Json] = speaker.get("reminders")["reminders"]
+    state = speaker.post("register", event_types=[], fetch_event_types=["reminders"])
+    speaker.delete("events", queue_id=state["queue_id"])
+    assert state["reminders"] == found
+    return found
+
+
+def test_a_reminder_is_kept_told_and_dropped(newcomer: Speaker, member: Speaker, channel: Channel) -> None:
+    message, due = member.send(channel.stream_id, unique("Later"), "Think of it"), int(time.time()) + 3600
+    with newcomer.register(event_types=["reminders"]) as queue:
+        fields = {"message_id": message, "scheduled_delivery_timestamp": due, "note": "before noon"}
+        reminder_id = newcomer.post("reminders", **fields)["reminder_id"]
+        [found] = listed(newcomer)
+        assert (found["reminder_id"], found["reminder_target_message_id"]) == (reminder_id, message)
+        assert (found["type"], found["to"], found["failed"]) == ("private", [newcomer.id], False)
+        assert (found["scheduled_delivery_timestamp"], "before noon" in found["content"]) == (due, True)
+        [event] = queue.poll()
+        assert (event["op"], event["reminders"]) == ("add", [found])
+        newcomer.delete(f"reminders/{reminder_id}")
+        [event] = queue.poll()
+        assert (event["op"], event["reminder_id"]) == ("remove", reminder_id)
+    assert listed(newcomer) == []
+    check_error(newcomer.request("DELETE", f"reminders/{reminder_id}"))
+
+
+def test_it_comes_as_a_message_at_its_time(newcomer: Speaker, member: Speaker, channel: Channel) -> None:
+    message = member.send(channel.stream_id, unique("Soon"), "Think of **this**")
+    with newcomer.register(event_types=["message"], apply_markdown=True) as queue:
+        newcomer.post("reminders", message_id=message, scheduled_delivery_timestamp=int(time.time()) + 2, note="now")
+        [event] = queue.poll()
+    said = event["message"]
+    assert (said["type"], said["sender_full_name"]) == ("private", "Notification Bot")
+    assert "<strong>this</strong>" in said["content"]
+    assert "now" in said["content"]
+    assert listed(newcomer) == []
+
+
+def test_what_makes_no_reminder_is_refused(
+    newcomer: Speaker, owner: Speaker, channel: Channel, private: Channel
+) -> None:
+    message, due = newcomer.send([newcomer.id]), int(time.time()) + 3600
+    secret = owner.send(private.stream_id, "Secret")
+    for fields in (
+        {"message_id": message, "scheduled_delivery_timestamp": 5},
+        {"message_id": message},
+        {"scheduled_delivery_timestamp": due},
+        {"message_id": message, "scheduled_delivery_timestamp": due, "note": "x" * 1001},
+        {"message_id": 999_999_999, "scheduled_delivery_timestamp": due},
+        {"message_id": secret, "scheduled_delivery_timestamp": due},
+    ):
+        check_error(newcomer.request("POST", "reminders", **fields))
+
+
+def test_nobody_else_drops_it(newcomer: Speaker, member: Speaker, bot: Speaker) -> None:
+    message = newcomer.send([newcomer.id])
+    fields = {"message_id": message, "scheduled_delivery_timestamp": int(time.time()) + 3600}
+    reminder_id = newcomer.post("reminders", **fields)["reminder_id"]
+    check_error(member.request("DELETE", f"reminders/{reminder_id}"))
+    check_error(bot.request("GET", "reminders"))
+    assert len(listed(newcomer)) == 1
