@@ -42,9 +42,9 @@ def _mark(text: str, is_hit: IsHit, pieces: Sequence[str]) -> str:
     # An entity of several letters, or a letter that grows in small letters, must not shift what follows.
     shown = "".join(_one(letter) for letter in letters) if "&" in text else text
     found = [match.span() for match in _WORDS.finditer(shown) if is_hit(match[0].lower())]
-    small = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in shown)
-    for piece in pieces:
-        found += [match.span() for match in re.finditer(re.escape(piece.lower()), small)]
+    if pieces:
+        small = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in shown)
+        found += [match.span() for piece in pieces for match in re.finditer(re.escape(piece.lower()), small)]
     if not found:
         return text
     made, end = [], 0
