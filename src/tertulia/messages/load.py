@@ -56,7 +56,11 @@ with wanted as materialized (
 )
 select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then rendered else content end,
        starts_with(content, '/me '), extract(epoch from sent_at)::bigint, topic.name, channel.name,
-       account.full_name, api_email(account, $4), account.avatar_version,
+       account.full_name,
+       -- Whoever has no account sees no address of a person.
+       case when $2 = 0 and account.bot_type is null then 'user' || account.id::text || '@' || $4
+           else api_email(account, $4) end,
+       account.avatar_version,
        case when channel.id is null then (
            select json_agg(json_build_object('id', person.id, 'email', api_email(person, $4), 'full_name', person.full_name,
                'is_mirror_dummy', false) order by person.id)::text
@@ -121,7 +125,7 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look) -
     changed_ids = [row[0] for row in rows if row[21]]
     allow_empty = look.allow_empty_topic_name
     changed = await changes_of(reader, changed_ids, settings, allow_empty=allow_empty) if changed_ids else {}
-    hidden = await hidden_from(reader, caller, {row[2] for row in rows})
+    hidden = await hidden_from(reader, caller, {row[2] for row in rows}) if caller.user_id else frozenset[int]()
     my_groups = set(await groups_of(reader, caller.user_id)) if any(row[18] for row in rows) else set()
     marker = await _marker(reader, look, rows)
     show_topic = functools.partial(shown_topic, settings=settings, allow_empty=allow_empty)

@@ -5,15 +5,18 @@ from typing import Annotated
 import msgspec
 
 from tertulia.custom_emoji.model import EXTRA, shown_type
-from tertulia.kernel.auth import Person
+from tertulia.kernel.auth import Anyone, Caller, Person
 from tertulia.kernel.db import Reader
 from tertulia.kernel.endpoint import Call, get
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
 from tertulia.messages.access import access_message
 from tertulia.messages.fetch import Fetched, Match, fetch, fetch_these, find_matches
 from tertulia.messages.load import Look, load
 from tertulia.messages.model import MessageRecord
+from tertulia.messages.spectators import spectator_of
 from tertulia.messages.windows import Window
+from tertulia.narrows.rules import without_home
 from tertulia.narrows.terms import Narrow
 from tertulia.realms.limits import MAX_FETCHED_MESSAGES
 
@@ -30,9 +33,10 @@ class OneMessage(msgspec.Struct):
 
 @get("/messages")
 async def get_messages(
-    caller: Person,
+    caller: Anyone,
     call: Call,
     reader: Reader,
+    settings: Settings,
     *,
     anchor: str | None = None,
     anchor_date: str | None = None,
@@ -48,19 +52,26 @@ async def get_messages(
 ) -> Fetched:
     """Fetch messages around an anchor (a message ID, `newest`, `oldest`, `first_unread`, or `date` with `anchor_date`),
     or those with given IDs.
+
+    Open to everybody in organizations with public access, for narrows with `channels:web-public`.
     """
+    if caller is None:
+        reading: Caller = await spectator_of(call, reader, settings, narrow or [])
+        narrow = without_home(narrow or [])
+    else:
+        reading = caller
     look = look_of(call, apply_markdown=apply_markdown, allow_empty_topic_name=allow_empty_topic_name)
     if message_ids is not None:
         of_windows = (anchor, num_before, num_after, include_anchor, use_first_unread_anchor)
         if any(value is not None for value in of_windows):
             raise mixed_up()
-        return await fetch_these(reader, caller, narrow, message_ids, look)
+        return await fetch_these(reader, reading, narrow, message_ids, look)
     if use_first_unread_anchor:
         anchor = "first_unread"
     if anchor is None:
         raise Refusal("Missing 'anchor' argument.")
     window = Window(anchor, num_before or 0, num_after or 0, include_anchor is not False, anchor_date)
-    return await fetch(reader, caller, narrow or [], window, look)
+    return await fetch(reader, reading, narrow or [], window, look)
 
 
 class Matched(msgspec.Struct):

@@ -36,6 +36,7 @@ from tertulia.narrows.search import Matches, Query, join_queries
 from tertulia.narrows.terms import Term, bad_narrow
 from tertulia.realms.settings import decode_settings
 from tertulia.users.access import get_user_id
+from tertulia.users.addresses import id_of_fake_email
 
 MAX_PEOPLE = 250
 
@@ -237,6 +238,9 @@ class _Resolver:
         return [person for person in found if person is not None]
 
     async def _find_user(self, named: int | str) -> int | None:
+        if isinstance(named, str) and not self._caller.user_id:
+            # Whoever has no account sees no addresses, and cannot try them out either.
+            named = id_of_fake_email(named, self._caller.fake_domain) or 0
         if isinstance(named, str):
             try:
                 return await get_user_id(self._reader, self._caller, named)

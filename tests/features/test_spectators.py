@@ -1,0 +1,93 @@
+"""Reading without an account: web-public channels of organizations with public access (contract/narrow.md 8)."""
+
+from typing import NamedTuple
+
+import pytest
+
+from tests.features.realm import Realm
+from tests.features.stage import Stage
+from tests.server import Channel
+from tests.talk import Json, Speaker, check_error
+
+PUBLIC = {"operator": "channels", "operand": "web-public"}
+
+
+class Square(NamedTuple):
+    """An organization with a channel that anybody may read."""
+
+    realm: Realm
+    nobody: Speaker
+    open: Channel
+    sent: int
+
+
+@pytest.fixture
+def square(stage: Stage, realm: Realm) -> Square:
+    channel, closed = (stage.channel(realm.member, realm_id=realm.id) for _ in range(2))
+    stage.sql("update channel set is_web_public = true where id = %s", channel.stream_id)
+    stage.sql("update realm set settings = settings || '{\"enable_spectator_access\": true}' where id = %s", realm.id)
+    sent = realm.member.send(channel.stream_id, "✔ topic", "Hello world")
+    realm.member.send(closed.stream_id, "topic", "Hello world")
+    return Square(realm, stage.nobody(host=realm.host), channel, sent)
+
+
+def found(square: Square, *terms: Json) -> list[int]:
+    window = square.nobody.window(before=99, narrow=list(terms))
+    return [message["id"] for message in window["messages"]]
+
+
+def test_anybody_reads_web_public_channels(square: Square) -> None:
+    [message] = square.nobody.window("first_unread", 99, narrow=[PUBLIC])["messages"]
+    assert (message["id"], message["flags"]) == (square.sent, ["read"])
+    assert square.realm.member.email not in str(message)
+    assert message["sender_email"].startswith(f"user{square.realm.member.id}@")
+
+
+def test_narrows_that_ask_nothing_personal_are_allowed(square: Square) -> None:
+    for operator, operand in (
+        ("channel", square.open.name),
+        ("topic", "✔ TOPIC"),
+        ("sender", square.realm.member.id),
+        ("search", "worlds"),
+        ("id", square.sent),
+        ("with", square.sent),
+        ("near", "5"),
+        ("is", "resolved"),
+        ("in", "home"),
+    ):
+        assert found(square, PUBLIC, {"operator": operator, "operand": operand}) == [square.sent], operator
+    assert found(square, PUBLIC, {"operator": "has", "operand": "link"}) == []
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [],
+        [["is", "starred"]],
+        [{**PUBLIC, "negated": True}],
+        [PUBLIC, ["is", "unread"]],
+        [PUBLIC, {"operator": "dm", "operand": [1]}],
+        [PUBLIC, {"operator": "mentions", "operand": 1}],
+        [["channels", "public"]],
+    ],
+)
+def test_everything_else_needs_an_account(square: Square, terms: list[object]) -> None:
+    check_error(square.nobody.request("GET", "messages", anchor="newest", narrow=terms), "UNAUTHORIZED", 401)
+
+
+def test_an_address_cannot_be_tried_out(square: Square) -> None:
+    for email in (square.realm.member.email, "nobody@example.com"):
+        narrow = [PUBLIC, {"operator": "sender", "operand": email}]
+        reply = square.nobody.request("GET", "messages", anchor="newest", narrow=narrow)
+        check_error(reply, "BAD_NARROW", desc=f"unknown user {email}")
+
+
+def test_other_channels_are_not_there(square: Square, stage: Stage) -> None:
+    other = stage.channel(square.realm.member, realm_id=square.realm.id)
+    reply = square.nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC, ["channel", other.name]])
+    check_error(reply, "BAD_NARROW", desc=f"unknown channel {other.name}")
+
+
+def test_without_public_access_nobody_reads_without_an_account(square: Square, stage: Stage) -> None:
+    stage.sql("update realm set settings = settings - 'enable_spectator_access' where id = %s", square.realm.id)
+    check_error(square.nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC]), "UNAUTHORIZED", 401)
