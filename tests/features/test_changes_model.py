@@ -161,17 +161,22 @@ class Play:
         return state
 
     def _check_topics(self) -> None:
-        """The newest message of each topic."""
+        """The newest message of each topic, and who takes part in it."""
         rows = self.stage.sql(
             """
-            select topic.conversation_id, name_key, message.id from topic
+            select topic.conversation_id, name_key, message.id, array(
+                select user_id from topic_participant where topic_id = topic.id order by user_id
+            ) from topic
             left join message on message.conversation_id = topic.conversation_id and message.seq = topic.last_seq
             where topic.conversation_id = any(%s) and topic.last_seq > 0
             """,
             list(self.model.channels),
         )
-        found = {(channel, key): newest for channel, key, newest in rows}
-        expected = {(one.channel, one.topic): one.id for _, one in sorted(self.model.messages.items())}
+        found = {(channel, key): (newest, people) for channel, key, newest, people in rows}
+        expected: dict[tuple[int, str], tuple[int, list[int]]] = {}
+        for _, one in sorted(self.model.messages.items()):
+            _, people = expected.get((one.channel, one.topic), (0, []))
+            expected[one.channel, one.topic] = one.id, sorted({*people, one.sender})
         assert found == expected, self.tell()
 
 

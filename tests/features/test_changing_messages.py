@@ -191,6 +191,18 @@ def test_the_topics_policy_of_the_channel_holds_for_moves(realm: Realm, channel:
     edit(realm.member, sent, topic="", **QUIET)
 
 
+def test_renaming_a_whole_topic_touches_no_message(realm: Realm, channel: Channel) -> None:
+    for number in range(20):
+        realm.owner.send(channel.stream_id, "topic", f"{number}")
+    rows = "select id, xmin::text from message where conversation_id = %s order by id"
+    before = realm.stage.sql(rows, channel.stream_id)
+    edit(realm.member, before[7][0], topic="new", propagate_mode="change_all", **QUIET)
+    assert realm.stage.sql(rows, channel.stream_id) == before
+    counted = "select count(*) from message_revision join topic on topic.id = topic_id where conversation_id = %s"
+    assert realm.stage.sql(counted, channel.stream_id) == [(1,)]
+    assert [version["topic"] for version in history(realm.member, before[0][0])] == ["topic", "new"]
+
+
 # Protected history
 
 
