@@ -13,7 +13,7 @@ from tests.features.stage import Stage
 from tests.talk import Speaker
 
 # More of them: TERTULIA_CHANGES=1000 bin/test tests/features/test_changes_model.py
-EXAMPLES = int(os.environ.get("TERTULIA_CHANGES", "12"))
+EXAMPLES = int(os.environ.get("TERTULIA_CHANGES", "8"))
 FIRST = int(os.environ.get("TERTULIA_CHANGES_FROM", "0"))
 STEPS = 45
 TOPICS = ("", "tea", "Tea", "milk", "oat", "OAT")

@@ -1,7 +1,7 @@
 """Changing messages: their text, their topic, their channel; deleting them; what they were before.
 
-To be read in this order: routes.py, actions.py (what is wanted, may they?), then content.py, topics.py (moves inside a
-channel), channels.py (moves to another), deletion.py; events.py is what listeners get. Invariants:
+To be read in this order: routes.py, actions.py (what is wanted, may they?), holding.py (what is held meanwhile), then
+content.py, moves.py, deletion.py; telling.py and events.py are what listeners get. Invariants:
 - Whoever changes a message holds its conversation, and the one it goes to, in the order of their ids: sends, changes and
   subscriptions are one order there, and rights are asked for under these locks.
 - Nobody changes another's text. Nobody moves or deletes what they cannot see.
