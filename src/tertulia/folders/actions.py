@@ -14,11 +14,11 @@ from tertulia.folders.rules import (
     clean_folder_description,
     clean_folder_name,
     no_such_folder,
-    render,
 )
 from tertulia.kernel.auth import Caller, check_administrator
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.markup import render_description
 from tertulia.users.queries import lock_accounts
 
 
@@ -27,7 +27,7 @@ async def create_folder(tx: Transaction, caller: Caller, name: str, description:
     name = clean_folder_name(name)
     description = clean_folder_description(description)
     check_name_is_free(name, await _hold(tx, caller))
-    texts = description, render(description)
+    texts = description, render_description(description)
     folder = await queries.insert_folder(tx, caller.realm_id, caller.user_id, name, texts)
     tell_created(tx, caller.realm_id, folder)
     return folder.id

@@ -1,6 +1,5 @@
 """Pure decisions about folders."""
 
-import html
 from collections.abc import Sequence
 
 import msgspec
@@ -8,6 +7,7 @@ import msgspec
 from tertulia.folders.model import Folder, FolderPlan
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.text import bad_character, name_key_of
+from tertulia.markup import render_description
 from tertulia.realms.limits import MAX_CHANNEL_FOLDER_DESCRIPTION_LENGTH, MAX_CHANNEL_FOLDER_NAME_LENGTH
 
 
@@ -33,11 +33,6 @@ def clean_folder_description(description: str) -> str:
     return description
 
 
-def render(description: str) -> str:
-    """A description as HTML."""
-    return f"<p>{html.escape(description)}</p>" if description else ""
-
-
 def changed_folder(folder: Folder, plan: FolderPlan) -> Folder:
     """The folder as somebody wants it."""
     name = folder.name if plan.name is None else clean_folder_name(plan.name)
@@ -45,7 +40,7 @@ def changed_folder(folder: Folder, plan: FolderPlan) -> Folder:
     if plan.description is None or plan.description == folder.description:
         return msgspec.structs.replace(folder, name=name, is_archived=is_archived)
     description = clean_folder_description(plan.description)
-    rendered = render(description)
+    rendered = render_description(description)
     return msgspec.structs.replace(
         folder, name=name, description=description, rendered_description=rendered, is_archived=is_archived
     )

@@ -9,12 +9,12 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.ruler import Ruler
-from markdown_it.rules_block import StateBlock, blockquote, code, heading, hr
+from markdown_it.rules_block import StateBlock, code, heading, hr
 from markdown_it.token import Token
 
 from tertulia.markup.fences import fence
-from tertulia.markup.limits import MAX_LEVEL
 from tertulia.markup.lists import is_list_inside, list_rule
+from tertulia.markup.quotes import quote
 from tertulia.markup.tables import table
 
 
@@ -24,30 +24,6 @@ def parse_blocks(text: str) -> list[Token]:
     state = StateBlock(text, _PARSER, {}, tokens)
     _PARSER.block.tokenize(state, 0, state.lineMax)
     return tokens
-
-
-def _quote(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    place = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith(">", place) or state.level >= MAX_LEVEL or _is_bare_quote(state, start, end):
-        return False
-    return blockquote(state, start, end, silent)
-
-
-def _is_bare_quote(state: StateBlock, start: int, end: int) -> bool:
-    """Whether nothing but `>` stands on this line and on those that follow it."""
-    if start < state.env.get(f"bare {state.level}", 0):
-        return True
-    line = start
-    while line < end:
-        content = state.src[state.bMarks[line] + state.tShift[line] : state.eMarks[line]].rstrip()
-        if content != ">":
-            if content.startswith(">"):
-                return False
-            break
-        line += 1
-    # Remembered, so that a long column of them is walked once.
-    state.env[f"bare {state.level}"] = line
-    return line > start
 
 
 def _heading(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -84,7 +60,7 @@ def _parser() -> MarkdownIt:
     ruler: Ruler[Any] = Ruler()
     for name, rule, ends in (
         ("fence", fence, ["paragraph", "blockquote", "list"]),
-        ("blockquote", _quote, ["paragraph", "blockquote", "list"]),
+        ("blockquote", quote, ["paragraph", "blockquote", "list"]),
         ("hr", _rule, ["paragraph", "blockquote", "list"]),
         ("list", list_rule, ["paragraph", "blockquote"]),
         ("code", code, []),

@@ -29,7 +29,7 @@ def fence(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     else:
         token = state.push("math" if language == "math" else "code", "code", 0)
         token.info = language
-        token.content = state.getLines(start + 1, close, max(state.sCount[start], 0), False)
+        token.content = state.getLines(start + 1, close, state.sCount[start], False)
     state.line = after
     return True
 

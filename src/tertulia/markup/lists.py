@@ -71,7 +71,7 @@ def _item(state: StateBlock, line: int, end: int, content_start: int) -> bool:
     state.push("item_open", "li", 1)
     old_shift, old_count = state.tShift[line], state.sCount[line]
     old_indent, old_tight = state.blkIndent, state.tight
-    state.blkIndent = max(old_count, 0) + 2
+    state.blkIndent = old_count + 2
     # The first line is never code, however far its text is from the marker.
     state.tShift[line] = content_start - state.bMarks[line]
     state.sCount[line] = state.blkIndent

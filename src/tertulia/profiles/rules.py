@@ -1,7 +1,6 @@
 """Pure decisions about profile fields: what a field may be, and what may be said in it."""
 
 import datetime as dt
-import html
 import re
 from collections.abc import Sequence
 from typing import Annotated
@@ -10,6 +9,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from tertulia.kernel.errors import Refusal
+from tertulia.markup import render_description
 from tertulia.profiles.accounts import CUSTOM, EXTERNAL_ACCOUNTS, USERNAME
 from tertulia.profiles.model import FieldPlan, FieldType, ProfileField, Value
 from tertulia.users.model import ProfileEntry
@@ -199,7 +199,7 @@ def value_of(field: ProfileField, entry: ProfileEntry) -> Value | None:
     if not text.strip():
         return None
     _check_text(field, text)
-    return Value(field.id, text, render(text) if field.type in RENDERED_TYPES else None)
+    return Value(field.id, text, render_description(text) if field.type in RENDERED_TYPES else None)
 
 
 def user_ids_of(field: ProfileField, entry: ProfileEntry) -> list[int]:
@@ -248,8 +248,3 @@ def _is_url(text: str) -> bool:
         and text.isprintable()
         and not any(char in " <>\"'`\\" for char in text)
     )
-
-
-def render(text: str) -> str:
-    """A text as HTML. Nothing in it is markup yet."""
-    return "<p>" + html.escape(text).replace("\n", "<br>\n") + "</p>"
