@@ -4,6 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tertulia.narrows.model import Narrowed
+from tertulia.narrows.scopes import Scope
+from tertulia.narrows.search import Matches, parse_query
+from tertulia.narrows.statements import ids_from
 from tests.features.stage import Backstage, Stage
 from tests.server import Channel, Server
 from tests.talk import Json, Speaker, check_error
@@ -108,6 +112,22 @@ def test_without_a_search_there_are_no_marks(room: Room) -> None:
 @pytest.mark.parametrize("typed", ["", "  ", "\t"])
 def test_a_blank_search_is_refused(room: Room, typed: str) -> None:
     check_error(room[0].request("GET", "messages", anchor="newest", narrow=[["search", typed]]))
+
+
+def test_both_ways_of_a_search_find_the_same(room: Room, backstage: Backstage) -> None:
+    speaker, channel, _ = room
+    everything = {"user_id": speaker.id, "realm_id": 1, "scope": Scope.RECEIVED}
+    for typed in ("run", "green red", '"red green"', "phrase green", "東京", "東京タワー", "about", "phrase river"):
+        found = []
+        for is_rare in (True, False):
+            matches = Matches(query=parse_query(typed), is_rare=is_rare)
+            for here in ({}, {"conversation_id": channel.stream_id, "sees_all": True}):
+                narrow = Narrowed(**everything, **here, conditions=(matches,))  # type: ignore[arg-type]
+                for downwards in (True, False):
+                    statement = ids_from(narrow, 2**62 if downwards else 0, 50, downwards=downwards)
+                    rows = backstage.write(lambda tx, asked=statement: tx.fetch(asked.sql, *asked.arguments))  # type: ignore[misc]
+                    found.append(sorted(row["id"] for row in rows))
+        assert all(ids == found[0] for ids in found), typed
 
 
 def test_a_new_message_is_found_at_once(room: Room) -> None:

@@ -18,9 +18,13 @@ from typing import Any
 
 import psycopg2
 import pytest
+from msgspec.structs import replace
 
 from tertulia.messages import windows
+from tertulia.narrows.conditions import Has, HasMark, IsHidden, IsMentioned, IsUnread, SentBy
 from tertulia.narrows.model import Narrowed
+from tertulia.narrows.scopes import Scope
+from tertulia.narrows.search import Matches, parse_query
 from tertulia.narrows.statements import ids_from
 from tertulia.reads import queries as read_queries
 from tests.server import OwnServer, User
@@ -35,7 +39,7 @@ MAX_ROWS = 8
 # Round trips of a request, each of them one statement: nothing may be asked once per row, person or channel.
 SEND_STATEMENTS = 6  # whose key, which channel; begin, lock, send, commit
 POLL_STATEMENTS = 1  # whose key
-FETCH_STATEMENTS = 6  # whose key, which channel, which messages; their rows, read states, marks
+FETCH_STATEMENTS = 4  # whose key, which channel, which messages; their rows with all that belongs to them
 
 
 class Site:
@@ -49,6 +53,7 @@ class Site:
         self.fill(users=MANY)
         self.channels = {size: self.fill(channels=1, subscribers=size)[0] for size in (FEW, MANY)}
         self.sender = Speaker(server, server.members[0])
+        self.filled: list[int] = []
 
     def ask(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
         with self.pg.cursor() as cursor:
@@ -274,6 +279,46 @@ def test_everything_received_is_found_whatever_the_sizes_of_its_conversations(si
                 with site.pg.cursor() as cursor:
                     cursor.execute(asked, {f"p{place}": value for place, value in enumerate(found.arguments, start=1)})
                     assert cursor.fetchall() == site.ask(plain, reader, anchor, limit)
+
+
+NARROWS: dict[str, Callable[[Narrowed, int], Narrowed]] = {
+    "a channel": lambda narrow, channel: replace(narrow, conversation_id=channel, sees_all=True),
+    "a protected channel": lambda narrow, channel: replace(narrow, conversation_id=channel),
+    "everything received": lambda narrow, _: narrow,
+    "everything but what is muted": lambda narrow, _: replace(narrow, conditions=(IsHidden(negated=True),)),
+    "one's mentions": lambda narrow, _: replace(narrow, conditions=(IsMentioned(group_ids=(1, 2)),)),
+    "stars": lambda narrow, _: replace(
+        narrow, scope=Scope.REACHED, conditions=(HasMark(user_id=narrow.user_id, flag=1),)
+    ),
+    "unread": lambda narrow, _: replace(narrow, conditions=(IsUnread(),)),
+    "a sender": lambda narrow, _: replace(narrow, conditions=(SentBy(user_id=narrow.user_id),)),
+    "links": lambda narrow, _: replace(narrow, conditions=(Has(what="link"),)),
+    "a rare word": lambda narrow, _: replace(
+        narrow, conditions=(Matches(query=parse_query("zebra crossing"), is_rare=True),)
+    ),
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("kind", NARROWS)
+def test_a_narrow_walks_an_index_and_stops_when_it_has_enough(site: Site, kind: str) -> None:
+    reader = site.server.members[1].user_id
+    site.filled = site.filled or site.fill(channels=5, messages=5000, subscribers=FEW)
+    narrow = NARROWS[kind](Narrowed(user_id=reader, realm_id=1), site.filled[0])
+    for downwards in (True, False):
+        statement = ids_from(narrow, windows.NEWEST if downwards else 0, 100, downwards=downwards)
+        site.ask("set plan_cache_mode = force_generic_plan")
+        types = dict(re.findall(r"\$(\d+)::(\w+(?:\[\])?)", statement.sql))
+        kinds = ", ".join(types[str(place + 1)] for place in range(len(statement.arguments)))
+        site.ask("deallocate all")
+        site.ask(f"prepare narrow({kinds}) as {statement.sql.replace('%', '%%')}")
+        places = ", ".join(["%s"] * len(statement.arguments))
+        arguments = [list(value) if isinstance(value, tuple) else value for value in statement.arguments]
+        [(plans,)] = site.ask(f"explain (analyze, format json) execute narrow({places})", *arguments)
+        nodes = list(_nodes(plans[0]["Plan"]))
+        large = ("message", "subscription", "read_state")
+        read_whole = [node for node in nodes if node["Node Type"] == "Seq Scan" and node.get("Relation Name") in large]
+        assert read_whole == [], read_whole[0]["Relation Name"]
 
 
 def _unread_readers(site: Site) -> tuple[int, int]:
