@@ -45,7 +45,9 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
         "realm_name": realm.name,
         "realm_icon": ICON,
         "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",
-        "realm_web_public_access_enabled": False,
+        "realm_web_public_access_enabled": (
+            settings.web_public_streams_enabled and decode_settings(realm.settings).enable_spectator_access
+        ),
     }
     return with_aliases(reply, enabled=settings.compat_aliases)
 

@@ -46,7 +46,6 @@ LIMITS: dict[str, Any] = {
     "server_avatar_changes_disabled": False,
     "server_name_changes_disabled": False,
     "server_needs_upgrade": False,
-    "server_web_public_streams_enabled": False,
 }
 
 
@@ -86,6 +85,7 @@ async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Setti
         LIMITS
         | {"server_supported_permission_settings": permissions}
         | {"development_environment": settings.development}
+        | {"server_web_public_streams_enabled": settings.web_public_streams_enabled}
         | prefixed
     )
 

@@ -9,6 +9,7 @@ from tertulia.groups.rights import holds
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
+from tertulia.realms.settings import decode_settings
 from tertulia.users import queries
 from tertulia.users.access import is_limited
 from tertulia.users.directory import Directory
@@ -18,7 +19,7 @@ from tertulia.users.model import avatar_url, avatar_url_medium, view_of
 def realm_users(directory: Directory) -> Provider:
     """Everybody in the organization, and who the caller is in it."""
 
-    async def provide(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    async def provide(reader: Reader, caller: Caller, _wanted: Wanted, settings: Settings) -> dict[str, Any]:
         view = view_of(caller)
         if await is_limited(reader, caller):
             active, others, _ = await queries.users_for_state(reader, view, limited=True)
@@ -29,7 +30,7 @@ def realm_users(directory: Directory) -> Provider:
             "realm_non_active_users": msgspec.Raw(others),
             "cross_realm_bots": msgspec.Raw(await queries.system_bots(reader, view)),
             **about_oneself(caller),
-            **await what_one_may(reader, caller),
+            **await what_one_may(reader, caller, settings),
         }
 
     return Provider(frozenset(["realm_user"]), provide)
@@ -52,14 +53,15 @@ def about_oneself(caller: Caller) -> dict[str, Any]:
     }
 
 
-async def what_one_may(reader: Reader, caller: Caller) -> dict[str, bool]:
+async def what_one_may(reader: Reader, caller: Caller, settings: Settings) -> dict[str, bool]:
     """Rights that clients ask for by these names."""
     public = await holds(reader, caller, "can_create_public_channel_group")
     private = await holds(reader, caller, "can_create_private_channel_group")
+    is_open = settings.web_public_streams_enabled and decode_settings(caller.realm_settings).enable_spectator_access
     return {
         "can_create_streams": public or private,
         "can_create_public_streams": public,
         "can_create_private_streams": private,
-        "can_create_web_public_streams": False,
+        "can_create_web_public_streams": is_open and await holds(reader, caller, "can_create_web_public_channel_group"),
         "can_invite_others_to_realm": await holds(reader, caller, "can_invite_users_group"),
     }
