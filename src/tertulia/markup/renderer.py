@@ -17,7 +17,10 @@ from tertulia.markup.sanitizer import sanitized
 from tertulia.markup.typography import tex
 
 # Text in which nothing can mean anything, line by line beginning with a letter: most of what people write. It needs no escaping.
-_PLAIN = re.compile(r"""[^\W\d_](?:[\w ,!?'"()=%/-]|\.(?=[ \n]|\Z)|(?<! )\n{1,2}(?=[^\W\d_]))*+""")
+_PLAIN = re.compile(
+    r"""[^\W\d_](?:[\w ,!?'"()=%/+‘’“”–—…-]|\.(?=[ \n.]|\Z)|(?<=\d)\.(?=\d)|;(?!\))|(?<!\():(?=[ \n]|\Z)"""
+    r"""|(?<! )\n{1,2}(?=[^\W\d_]))*+"""
+)
 _BLANK_LINES = re.compile(r"\n[ ]*\n\s*")
 
 
