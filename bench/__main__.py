@@ -34,6 +34,7 @@ class Measurement(StrEnum):
     RIGHTS = "rights"
     USERS = "users"
     TYPING = "typing"
+    UNREAD = "unread"
     PRESENCE = "presence"
     RENAME = "rename"
     MARKUP = "markup"

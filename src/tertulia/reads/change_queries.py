@@ -34,7 +34,7 @@ with wanted as materialized (
     from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from changed group by conversation_id) as new
     where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
 )
-select id from changed order by id
+select array(select id from changed order by id)
 """
 
 # Whoever belongs to a channel may read its history, unless it is protected: then what they did not receive is not theirs.
@@ -78,8 +78,8 @@ held as materialized (
 """
 
 _IN_GAPS = """
-select message.id, message.seq, message.sender_id, message.topic_id from held, unnest(gaps) as gap, lateral (
-    select id, seq, sender_id, topic_id from message
+select message.* from held, unnest(gaps) as gap, lateral (
+    select id, conversation_id, seq, sender_id, topic_id from message
     where message.conversation_id = held.conversation_id and seq >= lower(gap) and seq < upper(gap) offset 0
 ) as message
 """
@@ -89,23 +89,24 @@ with {_HELD_CHANNEL}, unread as materialized ({_IN_GAPS}), stored as (
     update read_state set read = read_state.read + held.gaps from held
     where read_state.conversation_id = held.conversation_id and read_state.user_id = $1 and not isempty(held.gaps)
 )
-select id from unread where {NOT_MUTED_SENDER} order by id desc limit $3
+select array(select id from unread where {NOT_MUTED_SENDER} order by id desc limit $3)
 """
 
 _READ_TOPIC = f"""
 with {_HELD_CHANNEL}, unread as materialized (
     {_IN_GAPS} where held.width <= {_BY_GAPS_BELOW} and message.topic_id = $4
     union all
-    select message.id, message.seq, message.sender_id, message.topic_id from held, lateral (
-        select id, seq, sender_id, topic_id from message where message.topic_id = $4 and seq <@ held.gaps offset 0
+    select message.* from held, lateral (
+        select id, conversation_id, seq, sender_id, topic_id from message
+        where message.topic_id = $4 and seq <@ held.gaps offset 0
     ) as message
     where held.width > {_BY_GAPS_BELOW}
 ), stored as (
     update read_state set read = read_state.read + new.seqs
-    from (select range_agg(int8range(seq, seq + 1)) as seqs from unread) as new
-    where read_state.conversation_id = $2 and read_state.user_id = $1 and new.seqs is not null
+    from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from unread group by conversation_id) as new
+    where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
 )
-select id from unread where {NOT_MUTED_SENDER} order by id desc limit $3
+select array(select id from unread where {NOT_MUTED_SENDER} order by id desc limit $3)
 """
 
 
@@ -126,7 +127,7 @@ with held as materialized (
     from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from unread group by conversation_id) as new
     where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
 )
-select id from unread order by id desc limit $3
+select array(select id from unread order by id desc limit $3)
 """
 
 
@@ -145,7 +146,8 @@ async def change_places(tx: Transaction, realm_id: int) -> None:
 
 async def read_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
     """Mark messages read; those that were unread, ascending."""
-    return [row["id"] for row in await tx.fetch(_READ_MESSAGES, user_id, message_ids)]
+    found: list[int] = await tx.fetchval(_READ_MESSAGES, user_id, message_ids)
+    return found
 
 
 async def unread_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[Returned]:
@@ -155,17 +157,20 @@ async def unread_messages(tx: Transaction, user_id: int, message_ids: Sequence[i
 
 async def read_channel(tx: Transaction, user_id: int, channel_id: int) -> list[int]:
     """Mark everything in a channel read; the newest of what was unread, ascending."""
-    return [row["id"] for row in reversed(await tx.fetch(_READ_CHANNEL, user_id, channel_id, MAX_LISTED))]
+    newest: list[int] = await tx.fetchval(_READ_CHANNEL, user_id, channel_id, MAX_LISTED)
+    return newest[::-1]
 
 
 async def read_topic(tx: Transaction, user_id: int, channel_id: int, topic_id: int) -> list[int]:
     """Mark everything in a topic read; the newest of what was unread, ascending."""
-    return [row["id"] for row in reversed(await tx.fetch(_READ_TOPIC, user_id, channel_id, MAX_LISTED, topic_id))]
+    newest: list[int] = await tx.fetchval(_READ_TOPIC, user_id, channel_id, MAX_LISTED, topic_id)
+    return newest[::-1]
 
 
 async def read_sender(tx: Transaction, user_id: int, sender_id: int) -> list[int]:
     """Mark everything somebody sent read; the newest of what was stored as unread, ascending."""
-    return [row["id"] for row in reversed(await tx.fetch(_READ_SENDER, user_id, sender_id, MAX_LISTED))]
+    newest: list[int] = await tx.fetchval(_READ_SENDER, user_id, sender_id, MAX_LISTED)
+    return newest[::-1]
 
 
 async def lock_own_conversations(tx: Transaction, user_id: int) -> None:

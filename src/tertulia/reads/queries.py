@@ -33,7 +33,7 @@ sample as (
     ) as found
     where total.width > $2 order by found.id desc limit $2
 )
-select case when count(*) = $2 then min(id) end from sample
+select (select width from total) > $2 as is_over, case when count(*) = $2 then min(id) end as id from sample
 """
 
 _BY_GAPS = """
@@ -53,30 +53,30 @@ select found.* from mine, lateral (
 _UNREAD = """
 with {mine}, unread as materialized (
     select id, conversation_id, topic_id, wildcard from ({found}) as found
-    where {not_muted_sender} order by id desc limit $2
+    where {not_muted_sender} {newest}
 ), named as materialized (
     select distinct group_id from unread join message_group_mention on message_id = unread.id
 ), addressed as (
     select distinct message_id as id from unread join message_group_mention on message_id = unread.id
     where group_id in (select group_id from named where is_group_member($1, group_id))
 ), places as (
-    select unread.conversation_id, unread.topic_id, array_agg(unread.id order by unread.id) as ids,
-           array_agg(unread.id order by unread.id) filter (where personal.message_id is not null or addressed.id is not null)
+    select unread.conversation_id, unread.topic_id, array_agg(unread.id) as ids,
+           array_agg(unread.id) filter (where personal.message_id is not null or addressed.id is not null)
                as addressed,
-           array_agg(unread.id order by unread.id) filter (where wildcard & 1 = 1) as called,
-           array_agg(unread.id order by unread.id) filter (where wildcard & 2 = 2) as called_in_topic
+           array_agg(unread.id) filter (where wildcard & 1 = 1) as called,
+           array_agg(unread.id) filter (where wildcard & 2 = 2) as called_in_topic
     from unread left join addressed using (id)
     left join message_mark as personal
         on personal.user_id = $1 and personal.flag = 3 and personal.message_id = unread.id
     group by unread.conversation_id, unread.topic_id
 )
 select places.conversation_id, conversation.participants, topic.name as topic, {is_muted} as is_muted, ids,
-       array(
+       case when coalesce(addressed, called, called_in_topic) is null then '{{}}' else array(
            select distinct id from unnest(
                coalesce(addressed, '{{}}') || case when {is_muted} then '{{}}' else coalesce(called, '{{}}') end
                || case when {is_muted} or not exists ({topic_call}) then '{{}}' else coalesce(called_in_topic, '{{}}') end
            ) as id order by id
-       ) as mentions
+       ) end as mentions
 from places join conversation on conversation.id = places.conversation_id
 left join topic on topic.id = places.topic_id
 left join topic_policy on topic_policy.user_id = $1 and topic_policy.topic_id = places.topic_id
@@ -85,17 +85,20 @@ order by places.conversation_id, topic.name_key
 """
 
 
-def _unread(found: str) -> str:
+def _unread(found: str, newest: str) -> str:
     return _UNREAD.format(
         mine=_MINE,
         found=found,
+        newest=newest,
         not_muted_sender=NOT_MUTED_SENDER,
         is_muted=IS_MUTED,
         topic_call=TOPIC_CALL.format(message="places"),
     )
 
 
-UNREAD_BY_GAPS, UNREAD_BY_IDS = _unread(_BY_GAPS), _unread(_BY_IDS)
+_LIMITED = "order by id desc limit $2"
+UNREAD_BY_GAPS = _unread(_BY_GAPS, "and $2::bigint is not null")
+UNREAD_BY_GAPS_LIMITED, UNREAD_BY_IDS = _unread(_BY_GAPS, _LIMITED), _unread(_BY_IDS, _LIMITED)
 
 _STANDING = """
 select message.id, message.conversation_id, coalesce(seq <@ history, false) as is_received,
@@ -107,10 +110,12 @@ where message.id = any($2::bigint[]) and message.realm_id = $3
 
 
 async def unread_messages(reader: Reader, user_id: int, limit: int) -> list[Unread]:
-    """The newest unread messages, by conversation and topic."""
-    reach = await reader.fetchval(_REACH, user_id, limit)
-    sql = UNREAD_BY_GAPS if reach is None else UNREAD_BY_IDS
-    return [Unread(**row) for row in await reader.fetch(sql, user_id, limit, reach)]
+    """The newest unread messages, by conversation and topic; the ids in no order."""
+    reach = await reader.fetchrow(_REACH, user_id, limit)
+    assert reach is not None
+    sql = UNREAD_BY_GAPS_LIMITED if reach["is_over"] else UNREAD_BY_GAPS
+    rows = await reader.fetch(UNREAD_BY_IDS if reach["id"] is not None else sql, user_id, limit, reach["id"])
+    return [Unread(**row) for row in rows]
 
 
 async def standings(reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]) -> list[Standing]:

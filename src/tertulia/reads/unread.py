@@ -47,6 +47,7 @@ def group_unread(unread: Sequence[Unread], user_id: int, *, empty_topic: str) ->
     found = UnreadMessages(count=0, pms=[], huddles=[], streams=[], mentions=[], old_unreads_missing=False)
     total = 0
     for place in unread:
+        place.ids.sort()
         total += len(place.ids)
         found.count += 0 if place.is_muted else len(place.ids)
         found.mentions += place.mentions
