@@ -74,7 +74,8 @@ select places.conversation_id, conversation.participants, topic.name as topic, {
        case when coalesce(addressed, called, called_in_topic) is null then '{{}}' else array(
            select distinct id from unnest(
                coalesce(addressed, '{{}}') || case when {is_muted} then '{{}}' else coalesce(called, '{{}}') end
-               || case when {is_muted} or not exists ({topic_call}) then '{{}}' else coalesce(called_in_topic, '{{}}') end
+               || case when not {is_muted} and (places.topic_id is null or exists ({topic_call}))
+                   then coalesce(called_in_topic, '{{}}') else '{{}}' end
            ) as id order by id
        ) end as mentions
 from places join conversation on conversation.id = places.conversation_id

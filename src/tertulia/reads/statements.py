@@ -20,6 +20,6 @@ def is_mention(message: str, is_muted: str) -> str:
     return f"""
     (exists ({personal}) or exists ({group}) or (
         {message}.wildcard > 0 and not {is_muted}
-        and ({message}.wildcard & 1 = 1 or exists ({call}))
+        and ({message}.wildcard & 1 = 1 or {message}.topic_id is null or exists ({call}))
     ))
     """
