@@ -229,15 +229,16 @@ def test_what_was_sent_before_one_subscribed_can_be_marked_unread(newcomer: Spea
 
 
 def test_the_event_of_marking_unread_tells_whether_the_topic_is_muted(
-    member: Speaker, other: Speaker, channel: Channel
+    newcomer: Speaker, other: Speaker, channel: Channel
 ) -> None:
+    newcomer.post("users/me/subscriptions", subscriptions=[{"name": channel.name}])
     topics = {policy: unique("muted") for policy in (0, 1, 2, 3)}
     ids = {policy: other.send(channel.stream_id, topic) for policy, topic in topics.items()}
     for policy, topic in topics.items():
-        decide(member, channel.stream_id, topic, policy)
-    mark(member, list(ids.values()))
-    with member.register(**TYPES) as queue:
-        mark(member, list(ids.values()), "remove")
+        decide(newcomer, channel.stream_id, topic, policy)
+    mark(newcomer, list(ids.values()))
+    with newcomer.register(**TYPES) as queue:
+        mark(newcomer, list(ids.values()), "remove")
         [event] = queue.poll()
     told = {policy: event["message_details"][str(sent)]["unmuted_stream_msg"] for policy, sent in ids.items()}
     assert told == {0: True, 1: False, 2: True, 3: True}

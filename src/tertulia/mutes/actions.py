@@ -6,7 +6,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.mutes import queries
 from tertulia.reads.actions import mark_sender_read
-from tertulia.reads.change_queries import lock_own_conversations
+from tertulia.reads.change_queries import hold_places, lock_own_conversations
 from tertulia.users.access import get_user_text
 from tertulia.users.actions import get_both
 from tertulia.users.queries import lock_accounts
@@ -37,6 +37,7 @@ async def unmute(tx: Transaction, caller: Caller, user_id: int) -> None:
 async def _hold(tx: Transaction, caller: Caller, user_id: int) -> None:
     # A message comes before the change, and is among those marked read, or after it, and its event says that it is read.
     await lock_own_conversations(tx, caller.user_id)
+    await hold_places(tx, caller.realm_id)
     held = await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
     get_both(held, caller.user_id, user_id)
 
