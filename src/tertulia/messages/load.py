@@ -41,7 +41,7 @@ class Look(msgspec.Struct, frozen=True):
     """How the reader's client spells the type of the service's own emoji."""
 
 
-# `offset 0`: a look at an index for each message, never the whole table in a hash.
+# What few messages have is read once for all of them; `offset 0`: a look at an index for each, never a whole table in a hash.
 # The reader's state is cut to the span that is shown, and so is small: testing each number against a stored set would unpack
 # that set each time.
 _LOAD = """
@@ -53,6 +53,25 @@ with wanted as materialized (
 ), state as materialized (
     select span.conversation_id, history * seqs as history, read * seqs as read
     from span join read_state on read_state.conversation_id = span.conversation_id and read_state.user_id = $2
+), mark as (
+    select message_id, array_agg(flag order by flag) as flags
+    from message_mark where message_id = any($1) and user_id = $2 group by message_id
+), mentioned as (
+    select message_id, array_agg(group_id) as groups
+    from message_group_mention where message_id = any($1) group by message_id
+), reacted as (
+    select message_id, json_agg(json_build_object('emoji_name', emoji_name, 'emoji_code', emoji_code,
+        'reaction_type', case reaction_type when 'service_extra_emoji' then $6 else reaction_type end,
+        'user_id', user_id) order by reacted_at, user_id, emoji_code)::text as reactions
+    from reaction where message_id = any($1) group by message_id
+), played as (
+    select message_id, json_agg(json_build_object('id', id, 'message_id', message_id, 'sender_id', sender_id,
+        'msg_type', msg_type, 'content', content) order by id)::text as submessages
+    from submessage where message_id = any($1) group by message_id
+), changed as (
+    select distinct message_id from message_revision where message_id = any($1)
+), renamed as (
+    select distinct topic_id from message_revision where topic_id in (select topic_id from wanted)
 )
 select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then rendered else content end,
        starts_with(content, '/me '), extract(epoch from sent_at)::bigint, topic.name, channel.name,
@@ -72,28 +91,17 @@ select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then r
        wildcard >= 2 and (wanted.topic_id is null or exists (
            select from topic_participant where topic_participant.topic_id = wanted.topic_id and user_id = $2 offset 0
        )),
-       (select array_agg(flag order by flag) from message_mark where message_id = wanted.id and user_id = $2),
-       (select array_agg(group_id) from message_group_mention where message_id = wanted.id),
-       (
-           select json_agg(json_build_object('emoji_name', emoji_name, 'emoji_code', emoji_code,
-               'reaction_type', case reaction_type when 'service_extra_emoji' then $6 else reaction_type end,
-               'user_id', user_id) order by reacted_at, user_id, emoji_code)::text
-           from reaction where message_id = wanted.id
-       ),
-       (
-           select json_agg(json_build_object('id', submessage.id, 'message_id', message_id,
-               'sender_id', submessage.sender_id, 'msg_type', msg_type, 'content', submessage.content)
-               order by submessage.id)::text
-           from submessage where message_id = wanted.id
-       ),
-       exists (select from message_revision where message_id = wanted.id offset 0)
-           or exists (select from message_revision where message_revision.topic_id = wanted.topic_id offset 0),
+       mark.flags, mentioned.groups, reacted.reactions, played.submessages,
+       changed.message_id is not null or renamed.topic_id is not null,
        case when $7 then rendered end,
        (select json_agg(json_build_object('pattern', pattern, 'url_template', url_template) order by position)::text
         from linkifier where realm_id = $5)
 from wanted join account on account.id = sender_id join conversation on conversation.id = wanted.conversation_id
 left join topic on topic.id = wanted.topic_id left join channel on channel.id = wanted.conversation_id
 left join state on state.conversation_id = wanted.conversation_id
+left join mark on mark.message_id = wanted.id left join mentioned on mentioned.message_id = wanted.id
+left join reacted on reacted.message_id = wanted.id left join played on played.message_id = wanted.id
+left join changed on changed.message_id = wanted.id left join renamed on renamed.topic_id = wanted.topic_id
 order by wanted.id
 """
 
