@@ -9,7 +9,7 @@ from tests.talk import Json, Speaker, check_error, unique
 def refused(speaker: Speaker, narrow: object, code: str = "BAD_NARROW") -> Json:
     reply = speaker.request("GET", "messages", anchor="newest", num_before=1, narrow=narrow)
     body: Json = reply.json()
-    extra = {"desc": body.get("desc")} if code == "BAD_NARROW" else {}
+    extra: Json = {"desc": body.get("desc")} if code == "BAD_NARROW" else {}
     check_error(reply, code, **extra)
     return body
 

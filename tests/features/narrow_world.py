@@ -279,7 +279,8 @@ class World:
 
     def is_unread(self, reader: Reader, message: Message) -> bool:
         is_read = message.seq in reader.read.get(message.place.id, ()) or message.sender in reader.muted
-        return self.is_received(reader, message) and not is_read
+        belongs = message.place.kind == "dm" or message.place.id in reader.subscribed
+        return belongs and self.is_received(reader, message) and not is_read
 
     def is_mentioned(self, reader: Reader, message: Message) -> bool:
         by_topic = bool(message.wildcard & 2) and (message.topic_id is None or message.topic_id in reader.talks)

@@ -126,3 +126,23 @@ def test_with_leads_to_the_conversation_a_message_is_in(world: World) -> None:
                 and world.is_reached(reader, other)
             ]
             assert [found["id"] for found in reply.json()["messages"]] == same
+
+
+def test_the_flags_of_messages_say_what_the_narrows_find(world: World) -> None:
+    for reader in world.readers:
+        ids = [message.id for message in world.messages]
+        shown = {
+            message["id"]: message["flags"] for message in reader.speaker.get("messages", message_ids=ids)["messages"]
+        }
+        for message in world.messages:
+            if message.id not in shown:
+                continue
+            flags = shown[message.id]
+            is_received = world.is_received(reader, message)
+            assert ("historical" in flags) is not is_received
+            assert ("read" in flags) is not world.is_unread(reader, message)
+            assert ("starred" in flags) is ((reader.id, 1) in message.marks)
+            mentions = {"mentioned", "stream_wildcard_mentioned", "topic_wildcard_mentioned"} & set(flags)
+            assert bool(mentions) is (is_received and world.is_mentioned(reader, message))
+            assert ("group_mentioned" in flags) is (is_received and bool(message.groups & reader.groups))
+            assert ("wildcard_mentioned" in flags) is bool(mentions - {"mentioned"})

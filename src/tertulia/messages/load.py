@@ -51,7 +51,8 @@ with wanted as materialized (
 ), span as (
     select conversation_id, int8multirange(int8range(min(seq), max(seq), '[]')) as seqs from wanted group by conversation_id
 ), state as materialized (
-    select span.conversation_id, history * seqs as history, read * seqs as read
+    -- In a channel somebody has left nothing is unread.
+    select span.conversation_id, history * seqs as history, case when upper_inf(history) then read * seqs else seqs end as read
     from span join read_state on read_state.conversation_id = span.conversation_id and read_state.user_id = $2
 ), mark as (
     select message_id, array_agg(flag order by flag) as flags

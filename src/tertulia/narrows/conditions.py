@@ -258,10 +258,15 @@ class IsUnread(OfMessage, frozen=True, kw_only=True):
 
     def test(self, at: str) -> Test:  # noqa: ARG002
         seq = message.c.seq
-        unread = sa.and_(contains(read_state.c.history, seq), sa.not_(contains(read_state.c.read, seq)))
+        missing = sa.not_(contains(read_state.c.read, seq))
+        unread = sa.and_(self.belongs(), contains(read_state.c.history, seq), missing)
         own = [read_state.c.conversation_id == message.c.conversation_id, read_state.c.user_id == _ME]
         found = sa.select(unread).where(*own).correlate(message).scalar_subquery()
         return sa.and_(found, self.is_heard())
+
+    def belongs(self) -> Test:
+        """On the reader's state: in a channel they have left nothing is unread."""
+        return sa.func.upper_inf(read_state.c.history)
 
     def is_heard(self) -> Test:
         """What is sent by somebody the reader muted counts as read."""

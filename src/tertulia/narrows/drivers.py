@@ -147,9 +147,9 @@ def mentioned(build: Builder, condition: IsMentioned, at: str) -> Ids:
 def unread(build: Builder) -> Ids:
     """Through the gaps of what was read: each is one range of the index."""
     here = build.narrow.conversation_id is not None
-    tests = build.conversation_tests()
+    tests = [*build.conversation_tests(), lambda _: IsUnread().belongs()]
     if here:
-        tests = [*tests, lambda conversation_id: conversation_id == number("conversation")]
+        tests.append(lambda conversation_id: conversation_id == number("conversation"))
     all_seqs = sa.func.int8multirange(sa.func.int8range(_ONE, _last_seq() + _ONE))
     gaps = read_state.c.history.op("*")(all_seqs).op("-")(read_state.c.read)
     mine = conversations(Scope.RECEIVED, [*tests, *_worth_reading(build)], gaps.label("gaps"))
