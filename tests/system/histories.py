@@ -450,7 +450,10 @@ class Realm:
 
     async def send(self, person: Person, act: Say | Whisper, data: Json) -> str:
         asked = time.monotonic()
-        data["content"] = f"message {len(self.sent)}"
+        # Mentions change who follows a topic.
+        concerned = self.people[len(self.sent) % len(self.people)].user_id
+        said = ("", f" @**|{concerned}**", " @**all** @**topic**")[len(self.sent) % 3]
+        data["content"] = f"message {len(self.sent)}{said}"
         if act.read is not None:
             data["read_by_sender"] = "true" if act.read else "false"
         body = await self.call(person, act.process, "POST", "messages", data)
