@@ -52,13 +52,15 @@ import tertulia.widgets.routes
 from tertulia import __version__
 from tertulia.alerts import state as alerts_state
 from tertulia.bots import state as bots_state
+from tertulia.bots.defaults import ChannelHolder, queue_defaults
 from tertulia.channels import state as channels_state
-from tertulia.channels.access import ChannelFinder, check_channel
+from tertulia.channels.access import ChannelFinder, check_channel, hold_channels_named
 from tertulia.channels.actions.defaults import hold_defaults, welcome
 from tertulia.drafts import state as drafts_state
 from tertulia.edits.events import DeletePresenter, UpdatePresenter
 from tertulia.events.gateway import Gateway
 from tertulia.events.logged import Presenter
+from tertulia.events.options import QueueDefaults
 from tertulia.events.polls import Polls
 from tertulia.events.register import InitialState
 from tertulia.events.stream import StreamUnavailable
@@ -264,6 +266,8 @@ def build_api(
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
         ChannelCheck: ChannelCheck(check_channel),
+        QueueDefaults: queue_defaults(database),
+        ChannelHolder: ChannelHolder(hold_channels_named),
     }
     endpoints = collect(*ROUTES)
     site = Site(database, gateway)

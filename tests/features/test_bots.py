@@ -317,5 +317,74 @@ def test_an_incoming_webhook_may_send_and_nothing_else(realm: Realm) -> None:
 
 
 def test_what_bots_do_not_support_is_reported_as_ignored(realm: Realm) -> None:
-    made = make(realm.member, default_sending_stream="general", config_data={})
-    assert made["ignored_parameters_unsupported"] == ["config_data", "default_sending_stream"]
+    made = make(realm.member, config_data={}, service_name="x")
+    assert made["ignored_parameters_unsupported"] == ["config_data", "service_name"]
+
+
+def test_defaults_of_a_bot_are_channels_by_name(realm: Realm) -> None:
+    first, second = (realm.stage.channel(realm.member, realm_id=realm.id) for _ in range(2))
+    types = ["realm_bot", "message"]
+    with Queue(realm.owner, event_types=types, fetch_event_types=types) as queue:
+        made = realm.member.post(
+            "bots", full_name=unique("Bot"), short_name=unique("b").replace(" ", ""), default_sending_stream=first.name
+        )
+        assert (made["default_sending_stream"], made["default_all_public_streams"]) == (first.name, False)
+        path = f"bots/{made['user_id']}"
+        wanted = {"default_events_register_stream": second.name, "default_all_public_streams": True}
+        changed = check_success(realm.member.request("PATCH", path, **wanted))
+        assert changed["default_sending_stream"] == first.name
+        assert {name: changed[name] for name in wanted} == wanted
+        check_success(realm.owner.request("PATCH", f"streams/{first.stream_id}", new_name=f"{first.name} x"))
+        check_success(realm.member.request("PATCH", path, default_events_register_stream=""))
+        known = {bot["user_id"]: bot for bot in queue.state["realm_bots"]}
+        for event in queue.so_far():
+            known[event["bot"]["user_id"]] = known.get(event["bot"]["user_id"], {}) | event["bot"]
+        with Queue(realm.owner, event_types=types, fetch_event_types=types) as later:
+            assert known == {bot["user_id"]: bot for bot in later.state["realm_bots"]}
+    [listed] = realm.member.get("bots")["bots"]
+    assert listed["default_sending_stream"] == f"{first.name} x"
+    assert listed["default_events_register_stream"] is None
+
+
+def test_a_bot_sends_and_listens_by_its_defaults(realm: Realm) -> None:
+    channel, other = (realm.stage.channel(realm.member, realm_id=realm.id) for _ in range(2))
+    bot = realm.bot(realm.member)
+    fields = {"type": "channel", "topic": "tea", "content": "Hello"}
+    check_error(bot.request("POST", "messages", **fields))
+    wanted = {"default_sending_stream": channel.name, "default_all_public_streams": True}
+    check_success(realm.member.request("PATCH", f"bots/{bot.id}", **wanted))
+    assert realm.member.message(bot.post("messages", **fields)["id"])["stream_id"] == channel.stream_id
+    with bot.register() as queue, bot.register(all_public_streams=False) as narrow:
+        sent = realm.member.send(other.stream_id, "tea")
+        assert queue.message_event(sent)["message"]["id"] == sent
+        assert narrow.so_far() == []
+    check_success(realm.member.request("PATCH", f"bots/{bot.id}", default_events_register_stream=channel.name))
+    with bot.register() as queue:
+        realm.member.send(other.stream_id, "tea")
+        sent = realm.member.send(channel.stream_id, "tea")
+        assert [event["message"]["id"] for event in queue.until_message(sent)] == [sent]
+
+
+def test_a_default_channel_is_one_that_the_caller_reaches(realm: Realm) -> None:
+    hidden = realm.stage.channel(realm.owner, invite_only=True, realm_id=realm.id)
+    bot = realm.bot(realm.member)
+    for name in (hidden.name, unique("nowhere")):
+        reply = realm.member.request("PATCH", f"bots/{bot.id}", default_sending_stream=name)
+        assert check_error(reply) == f"Invalid channel name '{name}'"
+
+
+def test_a_new_short_name_is_a_new_address(realm: Realm) -> None:
+    word = unique("b").replace(" ", "")
+    made = realm.member.post("bots", full_name=unique("Bot"), short_name=word)
+    taken = realm.member.post("bots", full_name=unique("Bot"), short_name=f"{word}x")
+    assert taken["user_id"]
+    with Queue(realm.guest, event_types=["realm_user", "message"], fetch_event_types=[]) as queue:
+        path = f"bots/{made['user_id']}"
+        check_error(realm.member.request("PATCH", path, short_name=f"{word}X"))
+        check_error(realm.member.request("PATCH", path, short_name="a b"))
+        check_success(realm.member.request("PATCH", path, short_name=f"{word}y"))
+        told = [event["person"] for event in queue.so_far()]
+    email = realm.owner.get(f"users/{made['user_id']}")["user"]["email"]
+    assert email.startswith(f"{word}y-bot@")
+    assert [set(one) - {"user_id"} for one in told] == [{"delivery_email"}, {"new_email"}]
+    assert told[1]["new_email"] == email

@@ -1,8 +1,10 @@
 """What can be done to bots."""
 
+import asyncpg
 import msgspec
 
 from tertulia.bots import events, queries
+from tertulia.bots.defaults import HeldDefaults, change_defaults
 from tertulia.bots.model import BotType, ChangedBot, NewBot, Service
 from tertulia.bots.rules import bot_email, check_new_owner, check_type, check_url, no_such_bot, rights_for
 from tertulia.groups.rights import holds
@@ -12,7 +14,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import new_api_key
 from tertulia.logins.queries import delete_keys
 from tertulia.users import queries as users_queries
-from tertulia.users.actions import Changes, change_user, create_api_key, create_user
+from tertulia.users.actions import Changes, change_user, create_api_key, create_user, tell_address
 from tertulia.users.coming_and_going import turn_off
 from tertulia.users.events import those_who_know
 from tertulia.users.events import updated as user_updated
@@ -30,7 +32,7 @@ class Draft(msgspec.Struct, frozen=True):
     interface: int
 
 
-async def create_bot(tx: Transaction, caller: Caller, draft: Draft) -> NewBot:
+async def create_bot(tx: Transaction, caller: Caller, draft: Draft, defaults: HeldDefaults) -> NewBot:
     """Make a bot of the caller's, with its first key."""
     check_type(draft.bot_type)
     if not any([await holds(tx, caller, right) for right in rights_for(draft.bot_type)]):
@@ -42,10 +44,13 @@ async def create_bot(tx: Transaction, caller: Caller, draft: Draft) -> NewBot:
     )
     if service is not None:
         await queries.put_service(tx, bot_id, service)
+    await change_defaults(tx, bot_id, defaults)
     key = await create_api_key(tx, bot_id, "first key")
     to = await queries.administrator_ids(tx, caller.realm_id) | {caller.user_id}
-    tx.emit(caller.realm_id, events.added(to, await queries.get_bot(tx, bot_id)))
-    return NewBot(bot_id, key, avatar_url(bot_id, 1))
+    bot = await queries.get_bot(tx, bot_id)
+    tx.emit(caller.realm_id, events.added(to, bot))
+    given = (bot.default_sending_stream, bot.default_events_register_stream, bot.default_all_public_streams)
+    return NewBot(bot_id, key, avatar_url(bot_id, 1), *given)
 
 
 def _service_of(draft: Draft) -> Service | None:
@@ -64,6 +69,8 @@ class BotChanges(msgspec.Struct, frozen=True):
     owner_id: int | None = None
     payload_url: str | None = None
     interface: int | None = None
+    short_name: str | None = None
+    defaults: HeldDefaults = HeldDefaults()
 
 
 async def change_bot(tx: Transaction, caller: Caller, bot_id: int, changes: BotChanges) -> ChangedBot:
@@ -73,6 +80,8 @@ async def change_bot(tx: Transaction, caller: Caller, bot_id: int, changes: BotC
     if changes.full_name is not None and changes.full_name.strip() not in ("", bot.full_name):
         await _check_name_free(tx, caller, clean_full_name(changes.full_name), bot.id)
     await change_user(tx, caller, bot.id, Changes(full_name=changes.full_name, role=changes.role))
+    if changes.short_name is not None:
+        await _change_address(tx, caller, bot, bot_email(changes.short_name, caller.fake_domain))
     # Who that is was known only when the bot was held. They need not be: with another role their queues end anyway.
     owner = await users_queries.find_account(tx, bot.bot_owner_id)
     if changes.owner_id is not None and changes.owner_id != bot.bot_owner_id:
@@ -81,7 +90,21 @@ async def change_bot(tx: Transaction, caller: Caller, bot_id: int, changes: BotC
         owner = new_owner
     if changes.payload_url is not None or changes.interface is not None:
         await _change_service(tx, caller, bot, owner, changes)
+    if changed := await change_defaults(tx, bot.id, changes.defaults):
+        to = await queries.administrator_ids(tx, caller.realm_id) | ({owner.id} if owner else set())
+        tx.emit(caller.realm_id, events.changed(to, bot.id, changed))
     return await _as_changed(tx, caller, bot, owner, changes)
+
+
+async def _change_address(tx: Transaction, caller: Caller, bot: Account, email: str) -> None:
+    """A bot's address follows from its short name. Its keys stay good, with the new address."""
+    if email == bot.email:
+        return
+    try:
+        await users_queries.set_email(tx, bot.id, email)
+    except asyncpg.UniqueViolationError as error:
+        raise Refusal("Email is already in use.") from error
+    tell_address(tx, caller.realm_id, await those_who_know(tx, caller.realm_id, bot.id), bot, email)
 
 
 async def _give(tx: Transaction, caller: Caller, bot: Account, old: Account | None, new: Account) -> None:
@@ -114,11 +137,15 @@ async def _change_service(
 async def _as_changed(
     tx: Transaction, caller: Caller, bot: Account, owner: Account | None, changes: BotChanges
 ) -> ChangedBot:
-    services = (await queries.get_bot(tx, bot.id)).services
+    now = await queries.get_bot(tx, bot.id)
+    services = now.services
     name = changes.full_name.strip() if changes.full_name and changes.full_name.strip() else bot.full_name
     answer = ChangedBot(
         full_name=name,
         avatar_url=avatar_url(bot.id, await queries.avatar_version_of(tx, bot.id)),
+        default_sending_stream=now.default_sending_stream,
+        default_events_register_stream=now.default_events_register_stream,
+        default_all_public_streams=now.default_all_public_streams,
     )
     if owner is not None:
         hidden = owner.email_visibility != EVERYONE

@@ -17,6 +17,11 @@ def services_changed(to: Iterable[int], bot: Bot) -> Record:
     return record(Audience(users=tuple(sorted(to))), "realm_bot", event)
 
 
+def changed(to: Iterable[int], bot_id: int, keys: dict[str, object]) -> Record:
+    """Something else about a bot is another now."""
+    return record(Audience(users=tuple(sorted(to))), "realm_bot", {"op": "update", "bot": {"user_id": bot_id, **keys}})
+
+
 def lost(to: Iterable[int], bot_id: int) -> Record:
     """These people do not see the bot's settings any more."""
     return record(Audience(users=tuple(sorted(to))), "realm_bot", {"op": "delete", "bot": {"user_id": bot_id}})

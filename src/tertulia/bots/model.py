@@ -25,7 +25,7 @@ class Service(msgspec.Struct, frozen=True):
 
 
 class Bot(msgspec.Struct, frozen=True):
-    """A bot's settings, for its owner and for administrators. Channels by default are not supported: always none."""
+    """A bot's settings, for its owner and for administrators."""
 
     user_id: int
     services: list[Service] = []
@@ -73,6 +73,17 @@ class ChangedBot(msgspec.Struct):
     default_all_public_streams: bool = False
 
 
-def own_bot(user_id: int, email: str, full_name: str, bot_type: int, avatar_version: int) -> OwnBot:
+def own_bot(
+    user_id: int,
+    email: str,
+    full_name: str,
+    bot_type: int,
+    avatar_version: int,
+    sending: str | None,
+    register: str | None,
+    *,
+    all_public: bool,
+) -> OwnBot:
     """A row of the owner's list."""
-    return OwnBot(user_id, email, full_name, avatar_url(user_id, avatar_version), bot_type)
+    picture = avatar_url(user_id, avatar_version)
+    return OwnBot(user_id, email, full_name, picture, bot_type, None, sending, register, all_public)

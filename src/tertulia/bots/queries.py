@@ -1,21 +1,26 @@
 """SQL of the bots feature: one statement per function."""
 
 import asyncpg
+from msgspec import UNSET, UnsetType
 
 from tertulia.bots.model import Bot, OwnBot, Service, own_bot
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Reader, Transaction
 
 _BOTS = """
-select account.id as user_id, base_url, interface, token
+select account.id as user_id, bot_owner_id, base_url, interface, token, sending.name as sending,
+    register.name as register, coalesce(all_public_channels, false) as all_public
 from account left join bot_service on bot_service.user_id = account.id
+left join bot_default on bot_default.user_id = account.id
+left join channel as sending on sending.id = sending_channel_id
+left join channel as register on register.id = register_channel_id
 """
 
 
 async def bots_seen_by(reader: Reader, caller: Caller) -> list[Bot]:
     """Whose settings the caller sees: administrators those of all bots, others those of their own. Deactivated ones too."""
     sql = f"""
-    {_BOTS} where realm_id = $1 and bot_type is not null and system_bot is null and ($2 or bot_owner_id = $3)
+    {_BOTS} where account.realm_id = $1 and bot_type is not null and system_bot is null and ($2 or bot_owner_id = $3)
     order by account.id
     """
     is_administrator = caller.role <= Role.ADMINISTRATOR
@@ -31,14 +36,18 @@ async def get_bot(reader: Reader, user_id: int) -> Bot:
 
 def _bot(row: asyncpg.Record) -> Bot:
     services = [] if row["base_url"] is None else [Service(row["base_url"], row["interface"], row["token"])]
-    return Bot(row["user_id"], services)
+    return Bot(row["user_id"], services, row["sending"], row["register"], row["all_public"])
 
 
 async def active_bots_of(reader: Reader, owner_id: int) -> list[OwnBot]:
     """A person's own bots."""
     sql = """
-    select id as user_id, email, full_name, bot_type, avatar_version
-    from account where bot_owner_id = $1 and is_active order by id
+    select account.id as user_id, email, full_name, bot_type, avatar_version, sending.name as sending,
+        register.name as register, coalesce(all_public_channels, false) as all_public
+    from account left join bot_default on bot_default.user_id = account.id
+    left join channel as sending on sending.id = sending_channel_id
+    left join channel as register on register.id = register_channel_id
+    where bot_owner_id = $1 and account.is_active order by account.id
     """
     return [own_bot(**row) for row in await reader.fetch(sql, owner_id)]
 
@@ -61,3 +70,35 @@ async def put_service(tx: Transaction, user_id: int, service: Service) -> None:
 async def avatar_version_of(reader: Reader, user_id: int) -> int:
     """The number of the bot's picture."""
     return int(await reader.fetchval("select avatar_version from account where id = $1", user_id))
+
+
+async def put_defaults(
+    tx: Transaction,
+    user_id: int,
+    sending: int | UnsetType | None,
+    register: int | UnsetType | None,
+    all_public: bool | UnsetType,
+) -> None:
+    """Write a bot's defaults; UNSET: as they are."""
+    sql = """
+    insert into bot_default as known (user_id, sending_channel_id, register_channel_id, all_public_channels)
+    values ($1, $3, $5, $7) on conflict (user_id) do update set
+        sending_channel_id = case when $2 then $3 else known.sending_channel_id end,
+        register_channel_id = case when $4 then $5 else known.register_channel_id end,
+        all_public_channels = case when $6 then $7 else known.all_public_channels end
+    """
+    wanted = [(given is not UNSET, None if given is UNSET else given) for given in (sending, register)]
+    flag = (all_public is not UNSET, all_public is True)
+    await tx.execute(sql, user_id, *wanted[0], *wanted[1], *flag)
+
+
+async def bots_naming(reader: Reader, channel_id: int) -> list[tuple[int | None, Bot]]:
+    """The bots whose defaults name a channel, each after its owner."""
+    sql = f"{_BOTS} where $1 in (sending_channel_id, register_channel_id) order by account.id"
+    return [(row["bot_owner_id"], _bot(row)) for row in await reader.fetch(sql, channel_id)]
+
+
+async def sending_channel_of(reader: Reader, user_id: int) -> int | None:
+    """Where a bot sends when it names no channel."""
+    found: int | None = await reader.fetchval("select sending_channel_id from bot_default where user_id = $1", user_id)
+    return found

@@ -6,6 +6,7 @@ import msgspec
 
 from tertulia.bots import actions, queries
 from tertulia.bots.actions import BotChanges, Draft
+from tertulia.bots.defaults import ChannelHolder, Defaults, hold_defaults
 from tertulia.bots.model import ChangedBot, NewBot, OwnBot
 from tertulia.kernel.auth import HumanMember
 from tertulia.kernel.db import Reader, Transaction
@@ -46,18 +47,25 @@ class BotKey(msgspec.Struct):
 async def create_bot(
     caller: HumanMember,
     tx: Transaction,
+    channels: ChannelHolder,
     *,
     full_name: str,
     short_name: str,
     bot_type: int = 1,
     payload_url: Url | None = None,
     interface_type: Interface = 1,
+    default_sending_stream: str | None = None,
+    default_events_register_stream: str | None = None,
+    default_all_public_streams: bool | None = None,
 ) -> NewBot:
     """Make a bot of your own; its address is the short name, `-bot`, and the domain in `realm_bot_domain`.
 
     Types: 1 generic, 2 incoming webhook (it may only send), 3 outgoing webhook (needs `payload_url`).
     """
-    return await actions.create_bot(tx, caller, Draft(full_name, short_name, bot_type, payload_url, interface_type))
+    wanted = Defaults(default_sending_stream, default_events_register_stream, default_all_public_streams)
+    held = await hold_defaults(tx, caller, channels, wanted)
+    draft = Draft(full_name, short_name, bot_type, payload_url, interface_type)
+    return await actions.create_bot(tx, caller, draft, held)
 
 
 @get("/bots")
@@ -70,16 +78,26 @@ async def get_bots(caller: HumanMember, reader: Reader) -> Bots:
 async def change_bot(
     caller: HumanMember,
     tx: Transaction,
+    channels: ChannelHolder,
     *,
     bot_id: int,
     full_name: str | None = None,
+    short_name: str | None = None,
     role: RoleNumber | None = None,
     bot_owner_id: int | None = None,
     service_payload_url: Url | None = None,
     service_interface: Interface | None = None,
+    default_sending_stream: str | None = None,
+    default_events_register_stream: str | None = None,
+    default_all_public_streams: bool | None = None,
 ) -> ChangedBot:
-    """Change a bot, as its owner or as an administrator; only administrators change its role."""
-    changes = BotChanges(full_name, role, bot_owner_id, service_payload_url, service_interface)
+    """Change a bot, as its owner or as an administrator; only administrators change its role.
+
+    A new short name is a new address, with which the bot's keys stay good. A default channel is named; an empty name: none.
+    """
+    wanted = Defaults(default_sending_stream, default_events_register_stream, default_all_public_streams)
+    held = await hold_defaults(tx, caller, channels, wanted)
+    changes = BotChanges(full_name, role, bot_owner_id, service_payload_url, service_interface, short_name, held)
     return await actions.change_bot(tx, caller, bot_id, changes)
 
 

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from tertulia.channels.model import Channel, RuledChannel
 from tertulia.channels.queries import ChannelKey, channels_by_key, ruled_channels
 from tertulia.channels.rules import name_key_of, no_such_channel
+from tertulia.channels.statements import lock_conversations
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.coalesce import Coalescer
-from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.errors import Refusal
 
 
@@ -72,6 +73,19 @@ async def get_ruled_channel(reader: Reader, caller: Caller, channel_id: int) -> 
 async def _find(reader: Reader, caller: Caller, named: int | str) -> Channel | None:
     key = _key(caller, named)
     return (await channels_by_key(reader, [key])).get(key)
+
+
+async def hold_channels_named(tx: Transaction, caller: Caller, names: Sequence[str]) -> dict[str, int]:
+    """Channels that the caller reaches, held as by those who talk in them: their names stay until the commit."""
+    keys = {name: _key(caller, name) for name in names}
+    before = await channels_by_key(tx, list(keys.values()))
+    await lock_conversations(tx, [channel.id for channel in before.values()])
+    found = await channels_by_key(tx, list(keys.values()))
+    for name, key in keys.items():
+        channel = found.get(key)
+        if channel is None or key not in before or not channel.may_read or channel.is_archived:
+            raise Refusal(f"Invalid channel name '{name}'")
+    return {name: found[key].id for name, key in keys.items()}
 
 
 async def check_channel(reader: Reader, caller: Caller, channel_id: int) -> None:

@@ -8,6 +8,7 @@ may depend on them.
 import asyncpg
 import msgspec
 
+from tertulia.bots.defaults import tell_renamed
 from tertulia.channels import changing_queries as queries
 from tertulia.channels.access import get_ruled_channel
 from tertulia.channels.actions.create import DELETE_SETTINGS, name_taken
@@ -78,6 +79,8 @@ async def change_channel(tx: Transaction, caller: Caller, channel: RuledChannel,
     settings = await _settings(tx, caller, channel, plan.settings)
     await _check_topics_are_open(tx, channel, wanted, settings)
     await _write(tx, channel, wanted | settings)
+    if "name" in wanted:
+        await tell_renamed(tx, caller.realm_id, channel.id)
     await _set_default(tx, caller, channel, plan, wanted)
     after = await view_of(tx, channel.id)
     tell_changed(tx, caller.realm_id, before, after)

@@ -1,5 +1,7 @@
 """What a client asked of its event queue. Kept in the queue's record, so that any process can serve it."""
 
+from collections.abc import Awaitable, Callable
+
 import msgspec
 
 from tertulia.events.record import Audience
@@ -20,6 +22,20 @@ class Capabilities(msgspec.Struct, frozen=True):
     empty_topic_name: bool = False
     simplified_presence_events: bool = False
     individual_emoji_changes: bool = False
+
+
+class Unsaid(msgspec.Struct, frozen=True):
+    """What a bot listens to when it does not say: all public channels, or the messages of one channel only."""
+
+    all_public: bool = False
+    channel: str | None = None
+
+
+class QueueDefaults(msgspec.Struct, frozen=True):
+    """Finds that out. Bots are a feature: tied in where the application is put together."""
+
+    of: Callable[[int], Awaitable[Unsaid]]
+    """Of a bot, by its id."""
 
 
 class QueueOptions(msgspec.Struct, frozen=True):

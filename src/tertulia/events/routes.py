@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from tertulia.events.gateway import Gateway
-from tertulia.events.options import Capabilities, QueueOptions
+from tertulia.events.options import Capabilities, QueueDefaults, QueueOptions
 from tertulia.events.polls import Polls
 from tertulia.events.register import InitialState, Wanted
 from tertulia.kernel.auth import Person
@@ -42,6 +42,7 @@ async def register(
     call: Call,
     gateway: Gateway,
     initial: InitialState,
+    defaults: QueueDefaults,
     *,
     event_types: list[str] | None = None,
     fetch_event_types: list[str] | None = None,
@@ -50,12 +51,18 @@ async def register(
     include_subscribers: Literal["true", "false", "partial"] = "false",
     slim_presence: bool = False,
     presence_history_limit_days: Days = 14,
-    all_public_streams: bool = False,
+    all_public_streams: bool | None = None,
     narrow: list[Pair] | None = None,
     client_capabilities: Capabilities | None = None,
     idle_queue_timeout: IdleSeconds | None = None,
 ) -> dict[str, Any]:
     """Register an event queue: the state now, and a queue that delivers each later change exactly once."""
+    if caller.is_bot and (all_public_streams is None or narrow is None):
+        known = await defaults.of(caller.user_id)
+        all_public_streams = (
+            known.all_public and not caller.is_guest if all_public_streams is None else all_public_streams
+        )
+        narrow = [["channel", known.channel]] if narrow is None and known.channel else narrow
     pairs = tuple((operator, operand) for operator, operand in narrow or ())
     for each in gateway.filters.values():
         each.check(pairs)
@@ -65,7 +72,7 @@ async def register(
         event_types=None if event_types is None else frozenset(event_types),
         apply_markdown=apply_markdown,
         client_gravatar=client_gravatar,
-        all_public_channels=all_public_streams,
+        all_public_channels=bool(all_public_streams),
         capabilities=client_capabilities or Capabilities(notification_settings_null=False),
         client=call.client,
         narrow=pairs,

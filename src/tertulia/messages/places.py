@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from tertulia.bots.queries import sending_channel_of
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.model import Channel
 from tertulia.channels.rules import clean_channel_name, name_key_of, no_such_channel
@@ -74,6 +75,11 @@ class Places:
         if isinstance(target, People):
             return await self._enter_conversation(sender, target.everybody)
         return await self._enter_channel(sender, target)
+
+    async def default_channel(self, sender: Caller) -> int | None:
+        """Where a bot sends that names no channel."""
+        async with self._database.reader() as reader:
+            return await sending_channel_of(reader, sender.user_id)
 
     async def find_sent(self, sender: Caller, key: str) -> tuple[int, int | None] | None:
         """The message that was sent with this Idempotency-Key, and the policy it brought."""

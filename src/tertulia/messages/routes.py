@@ -75,6 +75,8 @@ async def send_message(
     key = call.header("idempotency-key")
     if key is not None and not 1 <= len(key) <= MAX_IDEMPOTENCY_KEY:
         raise Refusal(f"An Idempotency-Key has 1 to {MAX_IDEMPOTENCY_KEY} characters.")
+    if to is None and caller.is_bot and type in ("stream", "channel"):
+        to = await sending.places.default_channel(caller)
     draft = Draft(address(type, to, topic), content, call.client, echo, read_by_sender, key)
     sent = await sending.send(caller, draft)
     return Answer(sent.id, msgspec.UNSET if sent.policy is None else sent.policy)

@@ -32,6 +32,16 @@ create table realm_domain (
 
 -- A name for a session that can be shown.
 alter table browser_session add column id bigint generated always as identity unique;
+
+-- Where a bot sends when it names no channel, and what it listens to when it does not say.
+create table bot_default (
+    user_id bigint primary key references account on delete cascade,
+    sending_channel_id bigint references channel,
+    register_channel_id bigint references channel,
+    all_public_channels boolean not null default false
+);
+create index on bot_default (sending_channel_id);
+create index on bot_default (register_channel_id);
 """
 
 
