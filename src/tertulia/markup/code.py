@@ -1,8 +1,8 @@
 """Code as HTML, coloured by Pygments with short class names. Lexers are loaded when they are first used.
 
 No lexer is guessed. A word that names no lexer is kept as the language, and the code stays plain.
-Many lexers are slow on hostile code, some out of all proportion (9,000 newlines in C: 22 s), so colouring has a budget of processor
-time: a block that uses it up stays plain, as do those after it.
+Many lexers are slow on hostile code, some out of all proportion (9,000 newlines in C: 22 s), so colouring has a budget of
+processor time: a block that uses it up stays plain, as do those after it.
 """
 
 import re
