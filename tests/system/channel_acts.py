@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 HOWS = (
     *("name", "description", "public", "shared", "protected", "protected", "shown", "shown to members", "hidden"),
-    *("send", "retention", "into a folder", "out of a folder", "all at once"),
+    *("default", "not default", "send", "retention", "into a folder", "out of a folder", "all at once"),
 )
 FOLDINGS = ("new", "new", "name", "order", "archive", "back")
 ADJUSTMENTS: tuple[tuple[str, object], ...] = (
@@ -121,6 +121,8 @@ async def alter(realm: "Realm", act: Alter) -> str:
             "can_subscribe_group": encode({"new": realm.groups["role:nobody"]}),
             "can_administer_channel_group": encode({"new": realm.groups["role:nobody"]}),
         },
+        "default": {"is_default_stream": "true"},
+        "not default": {"is_default_stream": "false"},
         "send": {"can_send_message_group": encode({"new": realm.groups["role:moderators"]})},
         "retention": {"message_retention_days": str(number)},
         "into a folder": {"folder_id": str((realm.folders or [0])[-1])},

@@ -31,6 +31,7 @@ class ModelState:
         self.stirred: set[int] = set()
         """Channels whose name, privacy or use changed: the lists of topics do not follow that."""
         self.folders = _by(registered["channel_folders"], "id")
+        self.defaults: list[int] = registered["realm_default_streams"]
         self.user_id: int = registered["user_id"]
         self.is_guest: bool = registered["is_guest"]
         self.subscriptions = _by(registered["subscriptions"], "stream_id")
@@ -234,6 +235,11 @@ class ModelState:
         if channel is None or event["property"] not in channel:
             raise Mismatch(f"an unknown property, or not of one's own channel: {event}")
         channel[event["property"]] = event["value"]
+
+    def _default_streams(self, event: Json) -> None:
+        if self.is_guest or self.defaults == event["default_streams"]:
+            raise Mismatch(f"told to a guest, or nothing changed: {event}")
+        self.defaults = event["default_streams"]
 
     def _channel_folder(self, event: Json) -> None:
         match event["op"]:
