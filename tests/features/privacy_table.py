@@ -12,6 +12,7 @@ import httpx
 
 from tests.talk import Speaker
 
+FAR_OFF = 4_000_000_000
 KINDS = ("web-public", "public", "shared", "protected")
 
 TABLE: dict[str, tuple[str, str, str, str]] = {
@@ -140,6 +141,17 @@ CHANNEL_PROBES: dict[str, Probe] = {
     "PATCH /users/me/subscriptions/muted_topics": Probe(
         _ask("PATCH", "users/me/subscriptions/muted_topics", stream_id="<channel_id>", topic="mine", op="add")
     ),
+    "POST /scheduled_messages": Probe(
+        _ask(
+            "POST",
+            "scheduled_messages",
+            type="channel",
+            to="<channel_id>",
+            topic="mine",
+            content="x",
+            scheduled_delivery_timestamp=FAR_OFF,
+        )
+    ),
     "POST /typing": Probe(_ask("POST", "typing", type="channel", op="stop", stream_id="<channel_id>", topic="<topic>")),
     "POST /drafts": Probe(
         _ask("POST", "drafts", drafts=[{"type": "stream", "to": ["<channel_id>"], "topic": "<topic>", "content": "\0"}])
@@ -171,6 +183,9 @@ MESSAGE_PROBES: dict[str, Probe] = {
     ),
     "POST /submessage": Probe(
         _ask("POST", "submessage", message_id="<message_id>", msg_type="widget", content="no JSON")
+    ),
+    "POST /reminders": Probe(
+        _ask("POST", "reminders", message_id="<message_id>", scheduled_delivery_timestamp=FAR_OFF)
     ),
     "POST /messages/flags": Probe(
         _ask("POST", "messages/flags", messages=["<message_id>"], op="remove", flag="starred"), "c"
@@ -206,5 +221,6 @@ NO_PROBE = {
     "POST /default_streams": "for administrators, who see every channel",
     "DELETE /default_streams": "for administrators, who see every channel",
     "POST /register": "a narrow is a filter on what is heard anyway; events are tested below",
+    "PATCH /scheduled_messages/{scheduled_message_id}": "the same address as in POST, of a message of one's own",
     "PATCH /drafts/{draft_id}": "the same draft as in POST /drafts, of one's own",
 }
