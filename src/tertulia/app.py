@@ -20,6 +20,7 @@ import tertulia.channels.changing_routes
 import tertulia.channels.listing_routes
 import tertulia.channels.properties_routes
 import tertulia.channels.routes
+import tertulia.custom_emoji.routes
 import tertulia.drafts.routes
 import tertulia.edits.routes
 import tertulia.events.routes
@@ -56,6 +57,7 @@ from tertulia.bots.defaults import ChannelHolder, queue_defaults
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder, check_channel, hold_channels_named
 from tertulia.channels.actions.defaults import hold_defaults, welcome
+from tertulia.custom_emoji import state as custom_emoji_state
 from tertulia.drafts import state as drafts_state
 from tertulia.edits.events import DeletePresenter, UpdatePresenter
 from tertulia.events.gateway import Gateway
@@ -150,6 +152,7 @@ ROUTES = (
     tertulia.widgets.routes,
     tertulia.presence.routes,
     tertulia.statuses.routes,
+    tertulia.custom_emoji.routes,
     tertulia.scheduled.routes,
     tertulia.reminders.routes,
     tertulia.linkifiers.routes,
@@ -185,6 +188,7 @@ STATE = (
     snippets_state.saved_snippets,
     presence_state.presences,
     statuses_state.user_status,
+    custom_emoji_state.realm_emoji,
     scheduled_state.scheduled_messages,
     reminders_state.reminders,
     linkifiers_state.realm_linkifiers,

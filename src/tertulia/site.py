@@ -1,9 +1,11 @@
-"""What is served outside the API: health, metrics, avatars, and the icon."""
+"""What is served outside the API: health, metrics, avatars, custom emoji, the names of emoji, and the icon."""
 
 import re
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, ProcessCollector, generate_latest
 
+from tertulia.custom_emoji.queries import find_picture
+from tertulia.emoji.published import PREFIX, table_file
 from tertulia.events.gateway import Gateway
 from tertulia.kernel.call import Receive, Scope, Send
 from tertulia.kernel.db import LOST, Database
@@ -16,6 +18,8 @@ _ICON = (
     b'<path d="M14 20h26v6H30v24h-7V26h-9z" fill="#fff"/><circle cx="46" cy="34" r="5" fill="#f6c667"/></svg>'
 )
 _AVATAR = re.compile(r"/avatar/([0-9]{1,19})(/medium)?")
+_EMOJI = re.compile(r"/user_avatars/([0-9]{1,18})/emoji/images/([0-9a-f]{16}(?:\.png|\.webp|-still\.png))")
+_FOR_EVER = "public, max-age=31536000, immutable"
 
 
 class Site:
@@ -39,6 +43,8 @@ class Site:
         headers.append((b"x-content-type-options", b"nosniff"))
         if content_type == "image/svg+xml":
             headers.append((b"cache-control", CACHE_CONTROL.encode()))
+        elif status == 200 and scope["path"].startswith((PREFIX, "/user_avatars/")):
+            headers += [(b"cache-control", _FOR_EVER.encode()), (b"access-control-allow-origin", b"*")]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
@@ -60,7 +66,19 @@ class Site:
         if avatar := _AVATAR.fullmatch(path):
             # Drawn from the number alone: whether there is such a user is nobody's business who is not logged in.
             return 200, "image/svg+xml", identicon(int(avatar[1]), MEDIUM if avatar[2] else SMALL)
+        if picture := _EMOJI.fullmatch(path):
+            return await self._emoji(int(picture[1]), picture[2])
+        if path.startswith(PREFIX) and path == table_file()[0]:
+            return 200, "application/json", table_file()[1]
         return 404, "application/json", error_body(not_found())
+
+    async def _emoji(self, realm_id: int, file_name: str) -> tuple[int, str, bytes]:
+        """Pictures are named after what is in them, so whoever knows the name has seen it."""
+        async with self._database.reader() as reader:
+            found = await find_picture(reader, realm_id, file_name)
+        if found is None:
+            return 404, "application/json", error_body(not_found())
+        return 200, "image/png" if file_name.endswith("png") else "image/webp", found
 
     async def _missing(self) -> str | None:
         if self._gateway.draining:

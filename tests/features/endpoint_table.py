@@ -211,6 +211,10 @@ TABLE: dict[str, Row] = {
     "GET /reminders": Row(HUMANS),
     "POST /reminders": Row(HUMANS, {"message_id": "$message", "scheduled_delivery_timestamp": "1"}, "future"),
     "DELETE /reminders/{reminder_id}": Row(HUMANS, {"reminder_id": "0"}, "no such reminder"),
+    # custom emoji
+    "GET /realm/emoji": Row(ANYBODY),
+    "POST /realm/emoji/{emoji_name}": Row(HUMAN_MEMBERS, {"emoji_name": "party"}, "exactly one file"),
+    "DELETE /realm/emoji/{emoji_name}": Row(HUMAN_MEMBERS, {"emoji_name": "nope"}, "no custom emoji"),
     # statuses
     "POST /users/me/status": Row(HUMANS, {"status_text": "busy"}),
     "POST /users/{user_id}/status": Row(ADMINISTRATORS, {"user_id": "$bystander", "status_text": "busy"}),

@@ -28,6 +28,27 @@ class CustomEmoji(msgspec.Struct, frozen=True):
     is_deactivated: bool
 
 
+class EmojiRecord(msgspec.Struct, frozen=True):
+    """A custom emoji as the API shows it."""
+
+    id: str
+    name: str
+    source_url: str
+    still_url: str | None
+    deactivated: bool
+    author_id: int | None
+
+
+def picture_url(realm_id: int, file_name: str) -> str:
+    """Where the picture of a custom emoji is."""
+    return f"/user_avatars/{realm_id}/emoji/images/{file_name}"
+
+
+def still_name(file_name: str) -> str:
+    """The file of the first frame of a picture that moves."""
+    return file_name.rpartition(".")[0] + "-still.png"
+
+
 def type_of(sent: str) -> str:
     """A type as we spell it, from how a client spells it."""
     return EXTRA if sent == OLD_EXTRA else sent

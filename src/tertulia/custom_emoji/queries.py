@@ -1,7 +1,8 @@
 """SQL of custom emoji: one statement per function."""
 
-from tertulia.custom_emoji.model import CustomEmoji
-from tertulia.kernel.db import Reader
+from tertulia.custom_emoji.model import CustomEmoji, EmojiRecord, picture_url, still_name
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.pictures import Picture
 
 _COLUMNS = "id, name, is_deactivated"
 
@@ -18,3 +19,60 @@ async def find_emoji(reader: Reader, realm_id: int, emoji_id: int) -> CustomEmoj
     sql = f"select {_COLUMNS} from custom_emoji where realm_id = $1 and id = $2"
     row = await reader.fetchrow(sql, realm_id, emoji_id)
     return CustomEmoji(**row) if row else None
+
+
+async def all_emoji(reader: Reader, realm_id: int) -> dict[str, EmojiRecord]:
+    """A realm's custom emoji by their numbers, deactivated ones too."""
+    sql = """
+    select id, name, file_name, still is not null as moves, is_deactivated, author_id
+    from custom_emoji where realm_id = $1 order by id
+    """
+    return {
+        str(row["id"]): EmojiRecord(
+            id=str(row["id"]),
+            name=row["name"],
+            source_url=picture_url(realm_id, row["file_name"]),
+            still_url=picture_url(realm_id, still_name(row["file_name"])) if row["moves"] else None,
+            deactivated=row["is_deactivated"],
+            author_id=row["author_id"],
+        )
+        for row in await reader.fetch(sql, realm_id)
+    }
+
+
+async def insert_emoji(
+    tx: Transaction, realm_id: int, author_id: int, name: str, file_name: str, picture: Picture
+) -> int | None:
+    """A new emoji; its id, None if there is an active one of this name."""
+    sql = """
+    insert into custom_emoji (realm_id, author_id, name, file_name, picture, still) values ($1, $2, $3, $4, $5, $6)
+    on conflict (realm_id, name) where not is_deactivated do nothing returning id
+    """
+    found: int | None = await tx.fetchval(sql, realm_id, author_id, name, file_name, picture.data, picture.still)
+    return found
+
+
+async def deactivate_emoji(tx: Transaction, realm_id: int, emoji_id: int) -> None:
+    """It can no longer be chosen."""
+    sql = "update custom_emoji set is_deactivated = true where realm_id = $1 and id = $2"
+    await tx.execute(sql, realm_id, emoji_id)
+
+
+async def lock_active(tx: Transaction, realm_id: int, name: str) -> tuple[int, int | None] | None:
+    """The emoji of that name that can be chosen, and who made it; held until the commit."""
+    sql = """
+    select id, author_id from custom_emoji where realm_id = $1 and name = $2 and not is_deactivated for update
+    """
+    row = await tx.fetchrow(sql, realm_id, name)
+    return (row["id"], row["author_id"]) if row else None
+
+
+async def find_picture(reader: Reader, realm_id: int, file_name: str) -> bytes | None:
+    """A picture by the name of its file."""
+    whole = file_name.removesuffix("-still.png")
+    sql = """
+    select case when file_name = $2 then picture else still end from custom_emoji
+    where realm_id = $1 and (file_name = $2 or (file_name = $3 and still is not null)) limit 1
+    """
+    found: bytes | None = await reader.fetchval(sql, realm_id, file_name, f"{whole}.webp")
+    return found

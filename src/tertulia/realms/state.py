@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+from tertulia.emoji.published import table_file
 from tertulia.events.register import Wanted, provider
 from tertulia.groups.rights import permission_values
 from tertulia.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS, REALM_SETTINGS, published
@@ -84,7 +85,7 @@ async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Setti
     return (
         LIMITS
         | {"server_supported_permission_settings": permissions}
-        | {"development_environment": settings.development}
+        | {"development_environment": settings.development, "server_emoji_data_url": url + table_file()[0]}
         | {"server_web_public_streams_enabled": settings.web_public_streams_enabled}
         | prefixed
     )

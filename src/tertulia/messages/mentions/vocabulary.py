@@ -9,6 +9,7 @@ from collections import OrderedDict
 
 import msgspec
 
+from tertulia.custom_emoji.model import picture_url
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database
 from tertulia.markup import CustomEmoji, Linkifier
@@ -64,17 +65,12 @@ class Vocabularies:
 
     async def _read(self, realm_id: int) -> Vocabulary:
         linkifiers = "select pattern, url_template from linkifier where realm_id = $1 order by position, id"
-        emoji = "select id, name from custom_emoji where realm_id = $1 and not is_deactivated"
+        emoji = "select name, file_name from custom_emoji where realm_id = $1 and not is_deactivated"
         async with self._database.reader() as reader:
             return Vocabulary(
                 tuple(Linkifier(**row) for row in await reader.fetch(linkifiers, realm_id)),
                 tuple(
-                    CustomEmoji(row["name"], emoji_url(realm_id, row["id"]))
+                    CustomEmoji(row["name"], picture_url(realm_id, row["file_name"]))
                     for row in await reader.fetch(emoji, realm_id)
                 ),
             )
-
-
-def emoji_url(realm_id: int, emoji_id: int) -> str:
-    """Where the picture of a custom emoji is."""
-    return f"/user_avatars/{realm_id}/emoji/images/{emoji_id}.png"

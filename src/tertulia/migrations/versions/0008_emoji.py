@@ -15,9 +15,16 @@ create table custom_emoji (
     author_id bigint,
     is_deactivated boolean not null default false,
     date_created timestamptz not null default now(),
-    unique (realm_id, id)
+    -- The picture, 64 by 64 and a few kilobytes: it lives here, where every node has it and a backup takes it along.
+    file_name text not null,
+    picture bytea not null,
+    -- Of a moving one: its first frame.
+    still bytea,
+    unique (realm_id, id),
+    foreign key (realm_id, author_id) references account (realm_id, id)
 );
 create unique index on custom_emoji (realm_id, name) where not is_deactivated;
+create index on custom_emoji (realm_id, file_name);
 
 create table reaction (
     message_id bigint not null references message on delete cascade,

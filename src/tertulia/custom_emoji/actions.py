@@ -1,0 +1,49 @@
+"""Making custom emoji, and taking them out of use."""
+
+import hashlib
+
+from tertulia.custom_emoji import queries
+from tertulia.custom_emoji.model import EmojiRecord
+from tertulia.custom_emoji.rules import is_taken_by_default
+from tertulia.events.record import Audience, record
+from tertulia.groups.rights import check_holds
+from tertulia.kernel.auth import Caller, Role
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.pictures import Picture
+
+ONE_BY_ONE = "individual_emoji_changes"
+"""The capability of clients that are told of single emoji instead of the whole list."""
+
+
+async def add(tx: Transaction, caller: Caller, name: str, picture: Picture) -> None:
+    """One more emoji."""
+    await check_holds(tx, caller, "can_add_custom_emoji_group")
+    if is_taken_by_default(name) and caller.role > Role.ADMINISTRATOR:
+        raise Refusal("Only administrators can give an emoji the name of one that everybody has.")
+    digest = hashlib.sha256(picture.data).hexdigest()[:16]
+    file_name = f"{digest}.{picture.extension}"
+    emoji_id = await queries.insert_emoji(tx, caller.realm_id, caller.user_id, name, file_name, picture)
+    if emoji_id is None:
+        raise Refusal("There is a custom emoji of this name already.")
+    emoji = await queries.all_emoji(tx, caller.realm_id)
+    _tell(tx, caller, emoji, {"op": "add", "emoji": emoji[str(emoji_id)]})
+
+
+async def deactivate(tx: Transaction, caller: Caller, name: str) -> None:
+    """Take an emoji out of use. What was written with it stays."""
+    found = await queries.lock_active(tx, caller.realm_id, name)
+    if found is None:
+        raise Refusal(f"There is no custom emoji named '{name}'.")
+    emoji_id, author_id = found
+    if author_id != caller.user_id and caller.role > Role.ADMINISTRATOR:
+        raise Refusal("Only administrators and whoever made the emoji can take it out of use.")
+    await queries.deactivate_emoji(tx, caller.realm_id, emoji_id)
+    emoji = await queries.all_emoji(tx, caller.realm_id)
+    _tell(tx, caller, emoji, {"op": "update_one", "emoji_id": str(emoji_id), "data": {"deactivated": True}})
+
+
+def _tell(tx: Transaction, caller: Caller, emoji: dict[str, EmojiRecord], one: dict[str, object]) -> None:
+    tx.emit(caller.realm_id, record(Audience(realm=True, needs=ONE_BY_ONE), "realm_emoji", one))
+    whole = {"op": "update", "realm_emoji": emoji}
+    tx.emit(caller.realm_id, record(Audience(realm=True, lacks=ONE_BY_ONE), "realm_emoji", whole))
