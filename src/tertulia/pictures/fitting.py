@@ -59,9 +59,7 @@ def _frames(vips: Any, data: bytes) -> int:
 
 def _square(vips: Any, data: bytes, side: int, page: int = 0) -> Any:
     options = f"page={page}" if page else ""
-    small = vips.Image.thumbnail_buffer(
-        data, side, height=side, size="both", option_string=options, fail_on="truncated"
-    )
+    small = vips.Image.thumbnail_buffer(data, side, height=side, size="both", option_string=options)
     if small.bands in (1, 3):
         small = small.addalpha()
     return small.colourspace("srgb").gravity("centre", side, side, extend="background", background=[0, 0, 0, 0])
