@@ -49,18 +49,20 @@ _MAY_MENTION_GROUPS = f"""
 not exists (
     select from grouped join user_group on user_group.id = grouped.group_id
     join user_group as holder on holder.id = user_group.can_mention_group
-    where grouped.ord = input.ord and (user_group.is_deactivated or not {holds("holder", "account")})
+    where grouped.ord = input.ord and (user_group.is_deactivated or not {holds("holder", "account")}) offset 0
 )
 """
 
 # What the message was judged by and its event made from (`channel_seen`): it may have changed since.
 _AS_SEEN = "input.channel_seen = concat_ws(' ', channel.invite_only::text, channel.topics_policy, channel.name)"
 
+# `offset 0` in what follows: look each one up. Beside an `or` the planner may read a whole table into a hash instead.
+
 # Whether there was nothing in the topic that the sender could know. Only of protected history it takes a look.
 _IS_START = """
 (coalesce(known.last_seq, 0) = 0 or (not channel.history_public_to_subscribers and not exists (
     select from message join read_state on read_state.conversation_id = channel.id and read_state.user_id = account.id
-    where message.topic_id = known.id and message.seq <@ read_state.history
+    where message.topic_id = known.id and message.seq <@ read_state.history offset 0
 )))
 """
 
@@ -77,7 +79,7 @@ case when channel.id is null or account.bot_type is not null then null
     when {_chosen("automatically_follow_topics_policy", 3)} then 3
     when {_chosen("automatically_unmute_topics_in_muted_streams_policy", 2)} and exists (
         select from subscription
-        where user_id = account.id and channel_id = channel.id and subscription.is_active and is_muted
+        where user_id = account.id and channel_id = channel.id and subscription.is_active and is_muted offset 0
     ) then 2 end
 """
 
@@ -166,7 +168,7 @@ with input as (
     -- Only those who receive the message: it concerns nobody else.
     where user_id = any(numbered.participants) or exists (
         select from subscription where subscription.user_id = concerned.user_id
-            and subscription.channel_id = numbered.conversation_id and subscription.is_active
+            and subscription.channel_id = numbered.conversation_id and subscription.is_active offset 0
     )
     order by user_id, flag, stored.id
     returning user_id, flag, message_id
@@ -183,7 +185,7 @@ with input as (
     select ord, stored.id, numbered.sender_id, key, subject, stored.topic_id, topics.name as topic_name,
         case when topics.id is not null and not exists (
             select from topic_policy where topic_policy.user_id = numbered.sender_id
-                and topic_policy.topic_id = topics.id and policy in (3, wish)
+                and topic_policy.topic_id = topics.id and policy in (3, wish) offset 0
         ) then wish end as wish,
         pg_current_xact_id()::text || ' {{"stamp":{{"id":' || stored.id || ',"seq":' || stored.seq || ',"at":'
             || extract(epoch from sent_at)::bigint || coalesce(',"topic":' || to_json(topics.name)::text, '')
