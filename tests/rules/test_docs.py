@@ -30,7 +30,8 @@ def test_links_between_pages_lead_to_files(page: Path) -> None:
 
 def test_files_named_in_the_documentation_exist() -> None:
     whole = r"`((?:src/tertulia|tests|bench|bin|docs)/[\w./-]+)`"
-    inside = r"\b((?:kernel|events|engines|cli|realms|groups|users|channels|topics|reads|messages)/\w+\.py)\b"
+    packages = "|".join(sorted(folder.parent.name for folder in (ROOT / "src" / "tertulia").glob("*/__init__.py")))
+    inside = rf"(?<![\w/])((?:{packages})/(?:\w+/)*\w+\.py)\b"
     named = re.compile(f"{whole}|{inside}")
     gone = {
         f"{page.relative_to(ROOT)}: {path}"
