@@ -1,7 +1,9 @@
 """The difference of two rendered texts: what it marks, and that it can never make HTML that was not there."""
 
 import re
+import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,6 +31,21 @@ def test_words_that_came_and_went_are_marked() -> None:
 
 def test_what_is_the_same_is_not_marked() -> None:
     assert html_diff("<p>a <em>b</em></p>", "<p>a <em>b</em></p>") == "<p>a <em>b</em></p>"
+
+
+def test_a_word_added_at_the_end_is_all_that_is_marked() -> None:
+    assert html_diff("<p>one</p>", "<p>one two</p>") == ('<p>one<span class="highlight_text_inserted"> two</span></p>')
+
+
+@pytest.mark.parametrize("words", [10, 200, 399, 1_700])
+@pytest.mark.parametrize("shared", ["", "and "])
+def test_a_text_that_is_written_anew_costs_little(words: int, shared: str) -> None:
+    old, new = ("".join(f"{letter}{number} {shared}" for number in range(words)) for letter in "ab")
+    started = time.perf_counter()
+    found = html_diff(f"<p>{old}</p>", f"<p>{new}</p>")
+    assert time.perf_counter() - started < 1.0
+    assert found.endswith("</p>")
+    assert "b9" in found
 
 
 @given(_html, _html)

@@ -1,5 +1,6 @@
 """GET /messages/{id}/history: the versions of a message, oldest first, from what each change left behind."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ import msgspec
 
 from tertulia.edits.html_diff import html_diff
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import Reader
+from tertulia.kernel.db import Database
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.access import Reached, access_message
 from tertulia.messages.revisions import Revision, revisions_of
@@ -33,14 +34,16 @@ class Version(msgspec.Struct, frozen=True, kw_only=True):
     stream: int | msgspec.UnsetType = msgspec.UNSET
 
 
-async def history_of(reader: Reader, caller: Caller, message_id: int, *, allow_empty: bool) -> list[Version]:
+async def history_of(database: Database, caller: Caller, message_id: int, *, allow_empty: bool) -> list[Version]:
     """All versions of a message within the caller's reach."""
     settings = decode_settings(caller.realm_settings)
     if settings.message_edit_history_visibility_policy == "none":
         raise Refusal("This organization does not show the history of messages.")
-    message = await access_message(reader, caller, message_id)
-    revisions = (await revisions_of(reader, [message_id])).get(message_id, [])
-    return versions(message, revisions, settings, allow_empty=allow_empty)
+    async with database.reader() as reader:
+        message = await access_message(reader, caller, message_id)
+        revisions = (await revisions_of(reader, [message_id])).get(message_id, [])
+    # Finding differences takes its time: nobody waits for it but who asked.
+    return await asyncio.to_thread(versions, message, revisions, settings, allow_empty=allow_empty)
 
 
 def versions(

@@ -9,7 +9,7 @@ from tertulia.edits.deletion import delete_message, delete_topic
 from tertulia.edits.history import Version, history_of
 from tertulia.edits.model import Propagation, Wish
 from tertulia.kernel.auth import Administrator, Person
-from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import alias, delete, get, patch, post
 from tertulia.messages.actions import Sending
 
@@ -77,7 +77,7 @@ async def remove_topic(caller: Administrator, database: Database, *, stream_id: 
 
 @get("/messages/{message_id}/history")
 async def get_history(
-    caller: Person, reader: Reader, *, message_id: int, allow_empty_topic_name: bool = False
+    caller: Person, database: Database, *, message_id: int, allow_empty_topic_name: bool = False
 ) -> History:
     """What a message was, oldest version first, as far as the organization shows it."""
-    return History(await history_of(reader, caller, message_id, allow_empty=allow_empty_topic_name))
+    return History(await history_of(database, caller, message_id, allow_empty=allow_empty_topic_name))
