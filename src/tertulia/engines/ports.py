@@ -9,6 +9,7 @@ abstract Unix socket named after it, which the kernel drops with the process. Wi
 one start that asks five times, can be given the same number.
 """
 
+import atexit
 import random
 import socket
 from pathlib import Path
@@ -17,7 +18,14 @@ _LOWEST = 15_000
 _RANGE_FILE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
-_claims: list[socket.socket] = []  # open while this process lives
+_claims: list[socket.socket] = []
+"""Open while this process lives."""
+
+
+@atexit.register
+def _drop_claims() -> None:
+    for claim in _claims:
+        claim.close()
 
 
 def free_port() -> int:
