@@ -98,23 +98,3 @@ def test_the_state_at_registration_is_in_the_form_asked_for(newcomer: Speaker) -
     assert str(newcomer.id) not in ping(newcomer, last_update_id=modern["presence_last_update_id"])["presences"]
     assert state()["presences"][newcomer.email]["aggregated"]["status"] == "active"
     assert state(presence_history_limit_days=0)["presences"] == {}
-
-
-def test_a_return_is_told_in_the_form_a_client_wants(newcomer: Speaker, member: Speaker) -> None:
-    modern = {"notification_settings_null": True, "simplified_presence_events": True}
-    with (
-        member.register(event_types=["presence"], client_capabilities=modern) as new,
-        member.register(event_types=["presence"]) as old,
-        member.register(event_types=["presence"], slim_presence=True) as slim,
-    ):
-        ping(newcomer)
-        told = [next(event for event in queue.poll() if _about(event, newcomer)) for queue in (new, old, slim)]
-    at = told[0]["presences"][str(newcomer.id)]["active_timestamp"]
-    assert told[0]["presences"] == {str(newcomer.id): {"active_timestamp": at, "idle_timestamp": at}}
-    website = {"client": "website", "status": "active", "timestamp": at, "pushable": False}
-    assert told[1]["presence"] == told[2]["presence"] == {"website": website}
-    assert (told[1]["email"], "email" in told[2]) == (newcomer.email, False)
-
-
-def _about(event: Json, speaker: Speaker) -> bool:
-    return event.get("user_id") == speaker.id or str(speaker.id) in event.get("presences", {})
