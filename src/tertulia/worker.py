@@ -10,13 +10,12 @@ from contextlib import AsyncExitStack, suppress
 from functools import partial
 from typing import NamedTuple
 
-import asyncpg
 import structlog
 
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.traffic import count_traffic
 from tertulia.groups.actions import promote_members
-from tertulia.kernel.db import LOST, Database, OutcomeUnknown
+from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.mail import Postman
 from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.settings import Settings
@@ -102,8 +101,9 @@ async def _keep_at(chore: Chore, stop: asyncio.Event) -> None:
                 log.info("done", work=chore.name, count=done)
         except LOST as error:
             log.warning("PostgreSQL is away", work=chore.name, error=repr(error))
-        except (asyncpg.PostgresError, OutcomeUnknown) as error:
-            log.error("work failed, it is tried again", work=chore.name, error=repr(error))
+        except Exception:
+            # Whatever it is, the other chores go on, and this one is tried again.
+            log.exception("work failed", work=chore.name)
         await _wait(stop, chore.seconds)
 
 

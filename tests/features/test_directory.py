@@ -6,6 +6,7 @@ import json
 import pytest
 
 import tertulia.users.routes
+from tertulia.app import ARRIVAL
 from tertulia.profiles.queries import hold_fields
 from tertulia.profiles.values import say_of
 from tertulia.users.directory import Directory
@@ -169,7 +170,11 @@ def test_a_limited_guest_hears_only_of_those_in_sight(closed: Realm) -> None:
 
 
 async def test_what_a_request_asks_of_the_database_does_not_grow_with_the_users(realm: Realm) -> None:
-    services = {"directory": Directory, "profile": lambda _: ProfileWriter(hold_fields, say_of)}
+    services = {
+        "directory": Directory,
+        "profile": lambda _: ProfileWriter(hold_fields, say_of),
+        "arrival": lambda _: ARRIVAL,
+    }
     async with counting(realm.stage.server.postgres_url, tertulia.users.routes, **services) as counter:
 
         async def cost(method: str, path: str, **fields: str) -> int:

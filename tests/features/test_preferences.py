@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 import tertulia.preferences.routes
+from tertulia.app import ARRIVAL
+from tertulia.kernel.limits import LocalBudgets, RateLimits
 from tertulia.kernel.settings import Settings
 from tertulia.logins.login import PasswordLogin
 from tests.features.browser import PASSWORD, Browser, person
@@ -148,8 +150,11 @@ def test_a_new_password_ends_the_sessions_of_all_other_browsers(stage: Stage) ->
 
 
 async def test_a_request_asks_as_much_of_the_database_for_many_settings_as_for_one(realm: Realm) -> None:
-    login = {"login": lambda database: PasswordLogin(database, Settings())}
-    async with counting(realm.stage.server.postgres_url, tertulia.preferences.routes, **login) as counter:
+    services = {
+        "login": lambda database: PasswordLogin(database, Settings(), ARRIVAL),
+        "limits": lambda _: RateLimits(Settings(), LocalBudgets()),
+    }
+    async with counting(realm.stage.server.postgres_url, tertulia.preferences.routes, **services) as counter:
 
         async def cost(**fields: str) -> int:
             return await counter.cost(realm.member.user, "PATCH", "settings", realm.host, **fields)

@@ -23,6 +23,8 @@ def test_a_topic_made_for_a_policy_has_no_messages_and_stays_one_row(stage: Stag
 
 def test_a_topic_used_for_the_first_time_by_many_at_once_is_one(stage: Stage, second: Web) -> None:
     people = [stage.speaker(url=second.url if turn % 2 else None) for turn in range(8)]
+    for speaker in people:
+        speaker.request("PATCH", "settings", automatically_follow_topics_policy=4)  # whoever starts it would follow it
     channel = stage.channel(*people)
     works = [partial(decide, speaker, channel.stream_id, "new", 1 + turn % 3) for turn, speaker in enumerate(people)]
     works += [partial(_say, speaker, channel) for speaker in people]

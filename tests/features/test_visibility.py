@@ -127,7 +127,7 @@ def test_history_before_joining_a_private_channel_stays_hidden(stage: Stage, ins
         window = late.window(before, 50, 50, narrow=narrow)
         assert [message["id"] for message in window["messages"]] == [after]
         assert window["found_anchor"] is False
-    late.post("messages/flags", messages=[before], op="remove", flag="read")
+    check_error(late.request("POST", "messages/flags", messages=[before], op="remove", flag="read"))
     assert late.unread()["count"] == 1
 
 

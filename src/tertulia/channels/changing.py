@@ -72,11 +72,11 @@ async def change_channel(tx: Transaction, caller: Caller, channel: RuledChannel,
     if plan.topics_policy is not None and plan.topics_policy != channel.topics_policy:
         await _check_topics_policy(tx, caller, channel, plan.topics_policy)
         wanted["topics_policy"] = plan.topics_policy
+    settings = await _settings(tx, caller, channel, plan.settings)  # holds accounts: before the folder
     if plan.folder_id is not None:
         if plan.folder_id.value is not None:
             await hold_folder(tx, caller.realm_id, plan.folder_id.value)
         wanted["folder_id"] = plan.folder_id.value
-    settings = await _settings(tx, caller, channel, plan.settings)
     await _check_topics_are_open(tx, channel, wanted, settings)
     await _write(tx, channel, wanted | settings)
     if "name" in wanted:

@@ -7,6 +7,7 @@ import msgspec
 from tertulia.custom_emoji import actions, queries
 from tertulia.custom_emoji.model import EmojiRecord
 from tertulia.custom_emoji.rules import clean_name
+from tertulia.groups.rights import check_holds
 from tertulia.kernel.auth import HumanMember, Person
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, delete, get, post
@@ -15,6 +16,8 @@ from tertulia.pictures import NotAPicture, fit
 
 SIDE = 64
 MAX_MIB = 5
+_ONE_AT_A_TIME = asyncio.Semaphore(1)
+"""Decoding pictures is the dearest thing a request can ask for: it takes at most one core."""
 
 
 class AllEmoji(msgspec.Struct):
@@ -38,8 +41,11 @@ async def add_emoji(caller: HumanMember, call: Call, database: Database, *, emoj
     [file] = call.files
     if file.size > MAX_MIB * 1024 * 1024:
         raise Refusal(f"The file is too large (limit: {MAX_MIB} MiB).")
+    async with database.reader() as reader:
+        await check_holds(reader, caller, "can_add_custom_emoji_group")
     try:
-        picture = await asyncio.to_thread(fit, file.file.read(), SIDE)
+        async with _ONE_AT_A_TIME:
+            picture = await asyncio.to_thread(fit, file.file.read(), SIDE)
     except NotAPicture:
         raise Refusal("The file is no picture that can be read.", code="BAD_IMAGE") from None
     async with database.transaction() as tx:

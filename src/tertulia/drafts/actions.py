@@ -15,6 +15,7 @@ from tertulia.preferences.queries import get_settings
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import clean_topic
 from tertulia.users.model import view_of
+from tertulia.users.visibility import hidden_from
 
 MAX_TOLD_CHARACTERS = 100_000
 """How much one event carries: the log takes no event of any size."""
@@ -75,6 +76,7 @@ async def _checked(tx: Transaction, caller: Caller, sent: SentDraft) -> KeptDraf
 async def _people(tx: Transaction, caller: Caller, user_ids: Sequence[int]) -> tuple[int, ...] | None:
     """Whom a draft is for; oneself only if there is nobody else. Nobody: the draft has no address yet."""
     found = {person.id for person in await find_recipients(tx, view_of(caller), user_ids, [])}
+    found -= await hidden_from(tx, caller, found)
     for user_id in user_ids:
         if user_id not in found:
             raise Refusal(f"Invalid user ID {user_id}.")

@@ -175,8 +175,9 @@ class Database:
         for work in sorted(tx.follow_ups & self.after_commit.keys()):
             try:
                 await self.after_commit[work]()
-            except (*LOST, asyncpg.PostgresError, OutcomeUnknown) as error:
-                log.warning("left to the worker", work=work, error=repr(error))
+            except Exception:
+                # The transaction is committed, and its caller must hear that it is.
+                log.exception("left to the worker", work=work)
 
     async def _commit(self, transaction: "asyncpg.transaction.Transaction", xid: str | None) -> None:
         try:

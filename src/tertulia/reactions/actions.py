@@ -1,5 +1,7 @@
 """Reacting to a message, and taking it back."""
 
+import msgspec
+
 from tertulia.custom_emoji.choosing import INVALID_CODE, by_name, choose, complete, is_known
 from tertulia.custom_emoji.model import Emoji, type_of
 from tertulia.events.record import record
@@ -10,6 +12,7 @@ from tertulia.messages.access import Reached, hold_message, no_such_message
 from tertulia.messages.audiences import audience_of
 from tertulia.reactions import queries
 from tertulia.reactions.events import Reacted
+from tertulia.reactions.participation import take_part
 from tertulia.users.queries import guests_missing
 
 
@@ -17,6 +20,7 @@ async def react(
     tx: Transaction, caller: Caller, message_id: int, name: str, code: str | None, reaction_type: str | None
 ) -> None:
     """Put an emoji to a message."""
+    held_topic = await queries.hold_topic_of(tx, message_id)
     message = await _hold(tx, caller, message_id)
     code, reaction_type = await complete(tx, caller.realm_id, name, code, reaction_type)
     # Whoever joins in uses the name that is there, and may do so with an emoji that is out of use by now.
@@ -25,8 +29,7 @@ async def react(
     )
     if not await queries.insert_reaction(tx, message_id, caller.user_id, emoji):
         raise Refusal("You have reacted with this emoji already.", code="REACTION_ALREADY_EXISTS")
-    if message.topic_id is not None:
-        await queries.take_part(tx, message.topic_id, caller.user_id)
+    await take_part(tx, caller, message, held_topic)
     await _tell(tx, caller, message, "add", emoji)
 
 
@@ -71,7 +74,7 @@ async def _hold(tx: Transaction, caller: Caller, message_id: int) -> Reached:
 
 async def _tell(tx: Transaction, caller: Caller, message: Reached, op: str, emoji: Emoji) -> None:
     unknown: tuple[int, ...] = ()
-    if message.participants is None:
+    if message.participants is None and not message.is_subscribed:
         unknown = await guests_missing(tx, caller.realm_id, message.conversation_id, caller.user_id)
     reacted = Reacted(
         op=op,
@@ -83,4 +86,7 @@ async def _tell(tx: Transaction, caller: Caller, message: Reached, op: str, emoj
         domain=caller.fake_domain if unknown else "",
         unknown_to=unknown,
     )
-    tx.emit(caller.realm_id, record(await audience_of(tx, message), "reaction", reacted))
+    audience = await audience_of(tx, message)
+    if not message.is_subscribed:
+        audience = msgspec.structs.replace(audience, users=(*audience.users, caller.user_id))
+    tx.emit(caller.realm_id, record(audience, "reaction", reacted))

@@ -2,6 +2,7 @@
 
 from tertulia.custom_emoji.model import Emoji
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.messages.queries import is_possible_id
 
 _COLUMNS = "emoji_name, emoji_code, reaction_type"
 
@@ -40,7 +41,22 @@ async def delete_reaction(tx: Transaction, message_id: int, user_id: int, emoji:
     await tx.execute(sql, message_id, user_id, emoji.reaction_type, emoji.emoji_code)
 
 
-async def take_part(tx: Transaction, topic_id: int, user_id: int) -> None:
-    """Whoever reacts takes part in the topic."""
+async def hold_topic_of(tx: Transaction, message_id: int) -> int | None:
+    """Hold the topic of a message against those who move or remove topics; None of a direct message."""
+    sql = """
+    select topic.id from message join topic on topic.id = message.topic_id where message.id = $1 for key share of topic
+    """
+    found: int | None = await tx.fetchval(sql, message_id) if is_possible_id(message_id) else None
+    return found
+
+
+async def insert_participant(tx: Transaction, topic_id: int, user_id: int) -> None:
+    """Somebody takes part in a topic."""
     sql = "insert into topic_participant (topic_id, user_id) values ($1, $2) on conflict do nothing"
     await tx.execute(sql, topic_id, user_id)
+
+
+async def is_muted(reader: Reader, channel_id: int, user_id: int) -> bool:
+    """Whether somebody is subscribed to a channel and muted it."""
+    sql = "select is_muted and is_active from subscription where channel_id = $1 and user_id = $2"
+    return bool(await reader.fetchval(sql, channel_id, user_id))

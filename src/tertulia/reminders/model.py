@@ -4,6 +4,10 @@ from typing import Literal
 
 import msgspec
 
+from tertulia.realms.limits import MAX_MESSAGE_LENGTH
+
+LONGEST_FENCE = 50
+
 
 class ReminderRecord(msgspec.Struct, frozen=True):
     """A reminder as the API shows it."""
@@ -46,14 +50,13 @@ class Reminder(msgspec.Struct, frozen=True):
 
 
 def said(content: str, note: str) -> str:
-    """What the notification bot says when the time has come."""
-    fence = "`" * max(3, longest_fence(content) + 1)
-    reason = (
-        f"You asked to be reminded of a message, with the note:\n> {note}"
-        if note
-        else "You asked to be reminded of a message."
-    )
-    return f"{reason}\n\n{fence}quote\n{content}\n{fence}"
+    """What the notification bot says when the time has come; of a very long message its beginning."""
+    fence = "`" * min(max(3, longest_fence(content) + 1), LONGEST_FENCE)
+    quoted = "\n".join(f"> {line}" for line in note.splitlines())
+    reason = "You asked to be reminded of a message" + (f", with the note:\n{quoted}" if note else ".")
+    room = MAX_MESSAGE_LENGTH - len(reason) - 2 * len(fence) - len("\n\nquote\n\n")
+    shown = content if len(content) <= room else content[: room - 1] + "…"
+    return f"{reason}\n\n{fence}quote\n{shown}\n{fence}"
 
 
 def longest_fence(content: str) -> int:

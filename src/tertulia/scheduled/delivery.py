@@ -13,7 +13,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.messages.actions import Draft, Sending
 from tertulia.messages.model import Outgoing
 from tertulia.messages.policies import decide_policies
-from tertulia.messages.statements import LOCK, SEND, columns
+from tertulia.messages.statements import LOCK_FREE, SEND, columns
 from tertulia.notices import Notice, tell
 from tertulia.scheduled import queries
 from tertulia.scheduled.actions import failed, removed
@@ -48,39 +48,61 @@ class Delivery:
 
     async def deliver(self) -> int:
         """Send everything that is due; how many were dealt with."""
-        total, limit = 0, BATCH
+        total = 0
         while True:
             try:
-                count = await self._deliver_some(limit)
+                done, claimed = await self._deliver_some(BATCH)
             except asyncpg.PostgresError as error:
-                if limit == 1:
-                    raise
                 log.warning("scheduled messages failed together: they are sent one by one", error=repr(error))
-                limit = 1
-                continue
-            total += count
-            if count < limit:
+                return total + await self._deliver_singly()
+            total += done
+            if claimed < BATCH or not done:
                 return total
 
-    async def _deliver_some(self, limit: int) -> int:
+    async def _deliver_singly(self) -> int:
+        """Each in a transaction of its own; one that cannot be stored at all fails, and holds up nobody."""
+        total = 0
+        for _ in range(BATCH):
+            claimed: list[Due] = []
+            try:
+                done, _ = await self._deliver_some(1, claimed)
+            except asyncpg.PostgresError as error:
+                log.error("a scheduled message could not be stored", error=repr(error))
+                async with self._database.transaction() as tx:
+                    for one in claimed:
+                        await self._fail(tx, one, "The server failed to send it.")
+                done = 1
+            if not done:
+                break
+            total += done
+        return total
+
+    async def _deliver_some(self, limit: int, claimed: list[Due] | None = None) -> tuple[int, int]:
+        """How many were sent or failed, and how many were claimed: those whose conversation is held by others wait."""
         async with self._database.transaction() as tx:
             due = [self._due(row) for row in await queries.claim_due(tx, limit, LATE_SECONDS)]
+            if claimed is not None:
+                claimed += due
             judged = await asyncio.gather(*map(self._judge, due))
             ready = [(one, verdict) for one, verdict in zip(due, judged, strict=True) if isinstance(verdict, Outgoing)]
             refused = [(one, verdict) for one, verdict in zip(due, judged, strict=True) if isinstance(verdict, str)]
+            free = await self._lock(tx, [message for _, message in ready])
+            ready = [(one, message) for one, message in ready if message.conversation_id in free]
             stored = await self._send(tx, [message for _, message in ready])
-            for number, (one, _) in enumerate(ready, start=1):
-                if number not in stored:
-                    # The rights changed in this very moment.
-                    refused.append((one, "You may not send it there any more."))
             sent = [one for number, (one, _) in enumerate(ready, start=1) if number in stored]
+            # The rights of the others changed in this very moment.
+            refused += [
+                (one, "You may not send it there any more.")
+                for number, (one, _) in enumerate(ready, start=1)
+                if number not in stored
+            ]
             if sent:
                 await queries.delete_scheduled(tx, [one.message.id for one in sent])
             for one in sent:
                 tx.emit(one.author.realm_id, removed(one.author.user_id, one.message.id))
             for one, reason in refused:
                 await self._fail(tx, one, reason)
-        return len(due)
+        return len(sent) + len(refused), len(due)
 
     async def _judge(self, due: Due) -> Outgoing | str:
         """The message as it goes out, or why it does not."""
@@ -95,11 +117,15 @@ class Delivery:
         except Refusal as refusal:
             return refusal.msg
 
+    async def _lock(self, tx: Transaction, messages: list[Outgoing]) -> set[int]:
+        """The conversations that nobody else holds: waiting for one would hold up the people in all others."""
+        wanted = sorted({message.conversation_id for message in messages})
+        return {row["id"] for row in await tx.fetch(LOCK_FREE, wanted)} if wanted else set()
+
     async def _send(self, tx: Transaction, messages: list[Outgoing]) -> set[int]:
         """Store the messages; the places in the list of those that were."""
         if not messages:
             return set()
-        await tx.fetch(LOCK, sorted({message.conversation_id for message in messages}))
         rows = await tx.fetch(SEND, *columns(messages, self._database.shards))
         await decide_policies(tx.connection, messages, rows, self._database.shards)
         return {row["ord"] for row in rows}

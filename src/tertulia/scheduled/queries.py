@@ -68,7 +68,8 @@ async def delete_scheduled(tx: Transaction, scheduled_ids: Sequence[int], user_i
 
 async def fail_scheduled(tx: Transaction, scheduled_ids: Sequence[int]) -> None:
     """They were tried and could not be sent."""
-    await tx.execute("update scheduled_message set failed = true where id = any($1::bigint[])", scheduled_ids)
+    sql = "update scheduled_message set failed = true, version = version + 1 where id = any($1::bigint[])"
+    await tx.execute(sql, scheduled_ids)
 
 
 _CLAIM = f"""

@@ -16,6 +16,8 @@ from tertulia.topics.rules import check_topic_policy, clean_topic
 from tertulia.typing import queries
 from tertulia.typing.events import EMPTY_TOPIC
 from tertulia.typing.queries import Audible, ChannelKey, Person, PersonKey
+from tertulia.users.queries import guests_missing
+from tertulia.users.visibility import hidden_from
 
 Op = Literal["start", "stop"]
 MAX_SUBSCRIBERS = 100
@@ -46,7 +48,13 @@ class Typing:
         check_topic_policy(topic, channel.topics_policy, settings)
         if not heard.tells:
             raise Refusal("You have turned off telling others that you write in channels, in your settings.")
-        if not heard.listeners:
+        listeners = heard.listeners or ()
+        if listeners and not channel.is_subscribed:
+            # Guests who see only some people are not told of one who is not in the channel with them.
+            async with self._database.reader() as reader:
+                missing = await guests_missing(reader, caller.realm_id, channel_id, caller.user_id)
+            listeners = tuple(user_id for user_id in listeners if user_id not in missing)
+        if not listeners:
             return
         event: dict[str, object] = {
             "op": op,
@@ -57,7 +65,7 @@ class Typing:
         }
         if not topic:
             event[EMPTY_TOPIC] = settings.empty_topic_display_name
-        audience = Audience(users=heard.listeners, needs="stream_typing_notifications")
+        audience = Audience(users=listeners, needs="stream_typing_notifications")
         await self._signals.send(caller.realm_id, record(audience, "typing", event))
 
     async def to_people(self, caller: Caller, op: Op, user_ids: Sequence[int]) -> None:
@@ -65,8 +73,9 @@ class Typing:
         ids = sorted({*user_ids, caller.user_id})
         keys = [PersonKey(caller.realm_id, user_id, caller.fake_domain) for user_id in ids]
         found = dict(zip(ids, await asyncio.gather(*map(self._people.load, keys)), strict=True))
+        hidden = await self._hidden_from(caller, ids)
         for user_id in user_ids:
-            if found[user_id] is None:
+            if found[user_id] is None or user_id in hidden:
                 raise Refusal(f"Invalid user ID {user_id}.")
         people = [person for person in found.values() if person is not None]
         if not any(person.tells for person in people if person.id == caller.user_id):
@@ -79,6 +88,12 @@ class Typing:
         }
         audience = Audience(users=tuple(person.id for person in people if person.is_active and person.wants))
         await self._signals.send(caller.realm_id, record(audience, "typing", event))
+
+    async def _hidden_from(self, caller: Caller, user_ids: Sequence[int]) -> frozenset[int]:
+        if not caller.is_guest:
+            return frozenset()
+        async with self._database.reader() as reader:
+            return await hidden_from(reader, caller, user_ids)
 
     async def _read_channels(self, keys: Sequence[ChannelKey]) -> dict[ChannelKey, Audible]:
         async with self._database.reader() as reader:
