@@ -6,7 +6,8 @@ from tertulia.kernel.db import Transaction
 from tertulia.realms.settings import RealmSettings
 from tertulia.topics.actions import get_topic, set_policies
 from tertulia.topics.model import Decided, Policy
-from tests.contract.policies import decide, policies
+from tests.contract.changes import edit, events, listen
+from tests.contract.policies import decide, muted, policies
 from tests.features.stage import Stage, Web, at_once
 from tests.server import Channel
 from tests.talk import Speaker, check_error
@@ -98,3 +99,43 @@ def test_older_clients_hear_of_it_when_a_message_unmutes_a_topic(stage: Stage) -
         stage.write(unmute)
         [event] = queue.poll()
     assert event["muted_topics"] == []
+
+
+def test_the_new_name_of_a_topic_is_not_for_those_who_left_its_private_channel(stage: Stage) -> None:
+    member, former = stage.speaker(), stage.speaker()
+    channel = stage.channel(member, former, invite_only=True)
+    sent = member.send(channel.stream_id, "topic")
+    for speaker in (member, former):
+        decide(speaker, channel.stream_id, "topic", 1)
+    decide(former, channel.stream_id, "free", 3)
+    stage.remove(channel, former)
+    assert policies(former) == {}
+    with listen(former) as outside, listen(member) as inside:
+        edit(member, sent, topic="secret", propagate_mode="change_all", send_notification_to_new_thread=False)
+        told = [
+            [(event["topic_name"], event["visibility_policy"]) for event in events(queue, "user_topic")]
+            for queue in (outside, inside)
+        ]
+    assert told == [[("topic", 0)], [("topic", 0), ("secret", 1)]]
+    assert (policies(former), muted(former)) == ({}, [])
+    assert policies(member) == {(channel.stream_id, "secret"): 1}
+    stage.add(channel, former)
+    assert policies(former) == {(channel.stream_id, "free"): 3}
+
+
+def test_who_reads_a_private_channel_by_a_group_keeps_policies_there(stage: Stage) -> None:
+    member, reader = stage.speaker(), stage.speaker()
+    channel = stage.channel(member, invite_only=True)
+    stage.sql(
+        """
+        update channel set history_public_to_subscribers = true, can_subscribe_group = (
+            select id from user_group where user_group.realm_id = channel.realm_id and name = 'role:members'
+        ) where id = %s
+        """,
+        channel.stream_id,
+    )
+    sent = member.send(channel.stream_id, "topic")
+    decide(reader, channel.stream_id, "topic", 1)
+    edit(member, sent, topic="new", propagate_mode="change_all", send_notification_to_new_thread=False)
+    assert policies(reader) == {(channel.stream_id, "new"): 1}
+    assert [topic for _, topic in muted(reader)] == ["new"]

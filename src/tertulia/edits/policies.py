@@ -22,13 +22,18 @@ def more_visible(one: int, other: int) -> Policy:
 
 
 async def tell_renamed(tx: Transaction, caller: Caller, old: Topic, new: Topic) -> None:
-    """The same topic has another name: whoever decided about it is told so."""
-    pairs = await statements.policies_of(tx, new.id, None, new.channel_id)
-    if not pairs:
+    """The same topic has another name: whoever decided about it is told so.
+
+    Those who cannot read it any more do not learn the name: what they decided ends with the one they know.
+    """
+    known = await statements.policies_of(tx, new.id, None, new.channel_id)
+    if not known:
         return
     settings = decode_settings(caller.realm_settings)
-    users = [pair.user_id for pair in pairs]
-    await lock_deciders(tx, users)
+    await lock_deciders(tx, [pair.user_id for pair in known])
+    outside = {pair.user_id: Policy.NONE for pair in known if not pair.keeps}
+    await set_policies(tx, caller.realm_id, settings, old, outside)
+    pairs = [pair for pair in known if pair.keeps]
     now = await statements.renew_policies(tx, new.id)
     muted = [pair.user_id for pair in pairs if pair.policy == Policy.MUTED]
     lists = await muted_topics(tx, muted) if muted else {}
@@ -62,5 +67,5 @@ def _wish(pair: PolicyPair, *, merges: bool) -> Policy:
 
 async def restore(tx: Transaction, caller: Caller, topic: Topic, pairs: Sequence[PolicyPair]) -> None:
     """What was decided about a name before the topic had it, by those who had not decided about the topic."""
-    wishes = {pair.user_id: Policy(pair.policy) for pair in pairs}
+    wishes = {pair.user_id: Policy(pair.policy) for pair in pairs if pair.keeps}
     await set_policies(tx, caller.realm_id, decode_settings(caller.realm_settings), topic, wishes)

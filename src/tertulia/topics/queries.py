@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 
+from tertulia.channels.rights import MAY_SEE
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.topics.model import Decided, MutedTopic, Policy, Topic, UserTopic
 
@@ -28,23 +29,24 @@ with wished as (
 select user_id, old, new, extract(epoch from now())::bigint as updated_at from changing order by user_id
 """
 
-_USER_TOPICS = """
+# Names are shown only to those who see the channel: what they decided in one that they left waits until they are back.
+_DECIDED = f"""
+from topic_policy join topic on topic.id = topic_policy.topic_id join channel on channel.id = topic.conversation_id
+join account on account.id = topic_policy.user_id
+where not channel.is_archived and {MAY_SEE}
+"""
+
+_USER_TOPICS = f"""
 select topic.conversation_id as stream_id, topic.name as topic_name,
        extract(epoch from updated_at)::bigint as last_updated, policy as visibility_policy
-from topic_policy join topic on topic.id = topic_policy.topic_id join channel on channel.id = topic.conversation_id
-where topic_policy.user_id = $1 and not channel.is_archived
+{_DECIDED} and topic_policy.user_id = $1
 order by stream_id, topic.name_key
 """
 
-# Names of channels are shown only to those who see the channel: it may have been renamed since they left it.
-_MUTED = """
+_MUTED = f"""
 select topic_policy.user_id, channel.name as channel, topic.name as topic,
        extract(epoch from updated_at)::bigint as since
-from topic_policy join topic on topic.id = topic_policy.topic_id join channel on channel.id = topic.conversation_id
-join account on account.id = topic_policy.user_id
-left join subscription on subscription.user_id = topic_policy.user_id and subscription.channel_id = channel.id
-where topic_policy.user_id = any($1::bigint[]) and policy = 1 and not channel.is_archived
-  and (subscription.is_active or channel.is_web_public or (not channel.invite_only and account.role < 600))
+{_DECIDED} and topic_policy.user_id = any($1::bigint[]) and policy = 1
 order by channel.name_key, topic.name_key
 """
 
@@ -119,7 +121,7 @@ async def lock_deciders(tx: Transaction, user_ids: Sequence[int]) -> None:
 
 
 async def user_topics(reader: Reader, user_id: int) -> list[UserTopic]:
-    """All policies of a user, archived channels left out."""
+    """The policies of a user in channels they see, archived ones left out."""
     return [UserTopic(**row) for row in await reader.fetch(_USER_TOPICS, user_id)]
 
 
