@@ -1,6 +1,7 @@
 """Whatever somebody writes: no exception, no unsafe HTML, time in proportion to the length."""
 
 import asyncio
+import json
 import re
 import signal
 import time
@@ -277,7 +278,15 @@ def test_known_attacks_end_as_text_or_harmless_links(attack: str) -> None:
 
 def test_html_out_of_all_proportion_is_refused() -> None:
     with pytest.raises(TooLarge):
-        render("😄" * 200, Context(max_length=100))
+        render("😄" * 10_000)
+
+
+@pytest.mark.parametrize(
+    "text", ["(" * 9_900, "&" * 10_000, "语" * 10_000, "😄" * 4_000, "```py\n" + "(" * 9_900 + "\n```"]
+)
+def test_html_in_proportion_fits_into_an_event(text: str) -> None:
+    html = render(text).html
+    assert len(json.dumps(html, ensure_ascii=False).encode()) < 700_000
 
 
 Family = Callable[[int], str]
@@ -351,7 +360,7 @@ ROOMY = Context(
     channels=CONTEXT.channels,
     linkifiers=CONTEXT.linkifiers,
     translate_emoticons=True,
-    max_length=10**9,
+    max_html_bytes=10**9,
 )
 
 

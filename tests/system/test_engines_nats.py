@@ -1,14 +1,22 @@
 """nats-server as we run it: JetStream keeps what it acknowledged over a restart and a kill, on the same port."""
 
+import asyncio
 import socket
+from contextlib import AsyncExitStack
 from pathlib import Path
 
+import msgspec
 import nats
 import pytest
 from nats.js.api import StreamConfig
+from structlog.testing import capture_logs
 
+from tertulia.cli.doctor import _look_at_nats
+from tertulia.cli.errors import CommandFailed
 from tertulia.engines import Nats, find_nats_server
-from tertulia.kernel.settings import load_settings
+from tertulia.events.checkpoint import Memory
+from tertulia.events.session import Session
+from tertulia.kernel.settings import Settings, load_settings
 from tests.server import Engines
 
 pytestmark = pytest.mark.system
@@ -35,6 +43,22 @@ async def test_a_message_of_eight_megabytes_fits(engines: Engines) -> None:
     client = await nats.connect(engines.nats.url)
     assert client.max_payload == 8 * 1024 * 1024
     await client.close()
+
+
+def test_a_server_that_takes_only_small_messages_is_reported(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tertulia.engines.nats.MAX_PAYLOAD", 1024 * 1024)
+    with Nats(find_nats_server(load_settings()), folder / "nats") as server:
+        settings = msgspec.structs.replace(load_settings(), nats_url=server.url)
+        with pytest.raises(CommandFailed, match="max_payload: 8MB"):
+            _look_at_nats(settings)
+        with capture_logs() as said:
+            asyncio.run(_connect_relay(settings))
+    assert [one["log_level"] for one in said if "max_payload" in one["event"]] == ["error"]
+
+
+async def _connect_relay(settings: Settings) -> None:
+    async with AsyncExitStack() as stack:
+        await Session(settings, Memory())._connect_nats(stack)
 
 
 def test_nobody_enters_without_the_password(engines: Engines) -> None:

@@ -85,11 +85,15 @@ async def _ask_postgres(settings: "Settings", failed: type[Exception]) -> str:
 
 
 def _look_at_nats(settings: "Settings") -> str:
-    return asyncio.run(_ask_nats(settings))
+    from tertulia.cli.errors import CommandFailed
+
+    return asyncio.run(_ask_nats(settings, CommandFailed))
 
 
-async def _ask_nats(settings: "Settings") -> str:
+async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
     import nats
+
+    from tertulia.events.connection import WANTED_PAYLOAD
 
     async def ignore(_: Exception) -> None:
         """The exception that ends the attempt says the same."""
@@ -98,6 +102,10 @@ async def _ask_nats(settings: "Settings") -> str:
     once = {"connect_timeout": 5, "max_reconnect_attempts": 1, "reconnect_time_wait": 0}
     client = await nats.connect(settings.nats_url, error_cb=ignore, **once)
     try:
+        if client.max_payload < WANTED_PAYLOAD:
+            raise failed(
+                f"set max_payload: 8MB and restart NATS (it takes {client.max_payload} bytes now): larger events are lost"
+            )
         version = client.connected_server_version
         account = await client.jetstream().account_info()
         return f"version {version.major}.{version.minor}.{version.patch}, JetStream with {account.streams} streams"

@@ -6,8 +6,13 @@ backlog of 60,000 transactions with one event each was stored at 4,700 events/s 
 its own `publish` uses, and every test of the relay runs through it.
 """
 
+from typing import Final
+
 from nats.aio.client import Client
 from nats.errors import ConnectionClosedError
+
+WANTED_PAYLOAD: Final = 8 * 1024 * 1024
+"""How large a message NATS must take. An event that does not fit is lost, and with it all queues of its realm."""
 
 
 class RelayConnection(Client):

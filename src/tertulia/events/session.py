@@ -20,7 +20,7 @@ import structlog
 from tertulia.events import checkpoint
 from tertulia.events.chain import Chain
 from tertulia.events.checkpoint import Memory
-from tertulia.events.connection import RelayConnection
+from tertulia.events.connection import WANTED_PAYLOAD, RelayConnection
 from tertulia.events.pipeline import Pipeline
 from tertulia.events.publisher import ChainBroken
 from tertulia.events.relay_metrics import ACTIVE, EPOCH, Role
@@ -89,6 +89,8 @@ class Session:
             skip_subject_validation=True,
         )
         stack.push_async_callback(_close, nc.close())
+        if nc.max_payload < WANTED_PAYLOAD:
+            log.error("NATS takes too small messages: set max_payload", bytes=nc.max_payload, wanted=WANTED_PAYLOAD)
         return nc
 
     async def _connect_postgres(self, stack: AsyncExitStack) -> Any:

@@ -3,7 +3,7 @@
     names = wanted(content)                  # what could be referred to: load that, and nothing else
     rendered = render(content, Context(...)) # HTML and by-products: mentions, links, attachments
 
-Invariants: rendering never fails because of what somebody wrote (TooLarge apart: HTML a hundred times the longest text);
+Invariants: rendering never fails because of what somebody wrote (TooLarge apart: HTML of more than half a megabyte);
 no tag, attribute or address leaves that is not on the list of sanitizer.py; time grows linearly with the text;
 names from the context are escaped and never read as markup; a construct that does not resolve stays literal text.
 docs/explanation/markup.md tells how it works.

@@ -17,5 +17,5 @@ MAX_HIGHLIGHTING_SECONDS: Final = 0.2
 # More links with previews than this: none has one.
 MAX_PREVIEWS: Final = 24
 
-# The HTML may be this many times longer than the longest text allowed.
-MAX_GROWTH: Final = 100
+# The HTML may have so many bytes: with everything else an event of it fits into what the log takes in one piece.
+MAX_HTML_BYTES: Final = 500_000

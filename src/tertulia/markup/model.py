@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from tertulia.markup.limits import MAX_HTML_BYTES
+
 
 class Person(msgspec.Struct, frozen=True, gc=False):
     """A user who may be mentioned."""
@@ -79,7 +81,7 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     translate_emoticons: bool = False
     previews_images: bool = True
     empty_topic_name: str = "general chat"
-    max_length: int = 10_000
+    max_html_bytes: int = MAX_HTML_BYTES
 
 
 EMPTY_CONTEXT = Context()

@@ -8,7 +8,7 @@ from markdown_it.token import Token
 from tertulia.markup.blocks import parse_blocks
 from tertulia.markup.code import CodeWriter
 from tertulia.markup.inline import render_inline
-from tertulia.markup.limits import MAX_GROWTH, MAX_PREVIEWS
+from tertulia.markup.limits import MAX_PREVIEWS
 from tertulia.markup.linkifiers import matcher_of
 from tertulia.markup.model import EMPTY_CONTEXT, Context, Rendered, TooLarge
 from tertulia.markup.page import Page
@@ -57,7 +57,7 @@ def _plain(content: str) -> str:
 
 def _render(content: str, page: Page) -> str:
     html = written(content, page)
-    if len(html) > MAX_GROWTH * page.context.max_length:
+    if len(html.encode(errors="surrogatepass")) > page.context.max_html_bytes:
         raise TooLarge
     return sanitized(html)
 
