@@ -7,7 +7,7 @@ import pytest
 
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
-from tertulia.messages.notices import Notices
+from tertulia.messages.notices import BATCH, Notices
 from tertulia.notices import Notice, tell
 from tests.features.realm import Realm
 from tests.features.stage import Stage
@@ -26,14 +26,16 @@ def write_notices(stage: Stage, realm_id: int, *notices: Notice) -> None:
     stage.write(lambda tx: tell(tx, realm_id, notices))
 
 
-def deliver(stage: Stage, processes: int = 1) -> int:
-    """Send what there is, in so many processes at once; how many were sent."""
+def deliver(stage: Stage, processes: int = 1, *, after_commit: bool = False) -> int:
+    """Send what there is, in so many processes at once; how many were sent. Or what a request sends of it."""
 
     async def run() -> int:
         url = stage.server.postgres_url
         databases = [await Database.connect(url, shards=Settings().shards, size=2) for _ in range(processes)]
         try:
-            return sum(await asyncio.gather(*(Notices(one, Settings()).deliver() for one in databases)))
+            all_notices = [Notices(one, Settings()) for one in databases]
+            works = [one.deliver() if after_commit else one.deliver_left(0.0) for one in all_notices]
+            return sum(await asyncio.gather(*works))
         finally:
             for database in databases:
                 await database.close()
@@ -113,6 +115,46 @@ def test_a_notice_for_nobody_is_dropped_and_holds_nobody_up(realm: Realm, stage:
     assert stage.sql("select count(*) from notice where realm_id = %s", realm.id) == [(0,)]
     narrow = [{"operator": "channel", "operand": channel.stream_id}]
     assert [found["content"] for found in realm.member.window(before=5, narrow=narrow)["messages"]] == ["<p>Here.</p>"]
+
+
+def test_a_request_sends_one_batch_and_leaves_the_rest_to_the_worker(realm: Realm, stage: Stage) -> None:
+    channel = stage.channel(realm.member, realm_id=realm.id)
+    deliver(stage)
+    notices = [Notice(f"{number}", channel_id=channel.stream_id, topic="t") for number in range(BATCH + 20)]
+    write_notices(stage, realm.id, *notices)
+    assert deliver(stage, after_commit=True) == BATCH
+    deliver(stage)
+    assert stage.sql("select count(*) from message where conversation_id = %s", channel.stream_id) == [(BATCH + 20,)]
+
+
+def test_a_request_does_not_wait_for_a_conversation_that_is_held(realm: Realm, stage: Stage) -> None:
+    held, free = (stage.channel(realm.member, realm_id=realm.id) for _ in range(2))
+    sent = "select count(*) from message where conversation_id = %s"
+    with stage.session() as execute:
+        execute("select from conversation where id = %s for no key update", held.stream_id)
+        write_notices(stage, realm.id, *(Notice("!", channel_id=one.stream_id, topic="t") for one in (held, free)))
+        deliver(stage, after_commit=True)
+        assert [stage.sql(sent, one.stream_id) for one in (held, free)] == [[(0,)], [(1,)]]
+    deliver(stage)
+    assert [stage.sql(sent, one.stream_id) for one in (held, free)] == [[(1,)], [(1,)]]
+
+
+def test_a_notice_that_cannot_be_sent_is_put_off_and_holds_nobody_up(realm: Realm, stage: Stage) -> None:
+    channel = stage.channel(realm.member, realm_id=realm.id)
+    left = "select body->>'content', attempts, due > now() + interval '50 seconds' from notice where realm_id = %s"
+    stage.sql("alter table message add constraint bad_notice check (content <> 'bad notice') not valid")
+    try:
+        words = ("one", "bad notice", "two")
+        write_notices(stage, realm.id, *(Notice(word, channel_id=channel.stream_id, topic="t") for word in words))
+        assert deliver(stage) == 2
+        assert stage.sql(left, realm.id) == [("bad notice", 1, True)]
+        write_notices(stage, realm.id, Notice("three", channel_id=channel.stream_id, topic="t"))
+        assert deliver(stage, after_commit=True) == 1
+    finally:
+        stage.sql("alter table message drop constraint bad_notice")
+    stage.sql("update notice set due = now() where realm_id = %s", realm.id)
+    deliver(stage)
+    assert stage.sql(left, realm.id) == []
 
 
 @pytest.mark.slow

@@ -2,10 +2,12 @@
 
 Notices are claimed with `for update skip locked`, so that any number of processes may do this at the same time. A notice
 nobody can receive any more (its channel or person is gone) is dropped.
+
+A request sends one batch at most after its commit, and waits for nobody: what is more, and what goes to a conversation
+that somebody holds, is for the worker. One that cannot be sent is put off, so that it does not slow down the others.
 """
 
 import asyncio
-from collections.abc import Sequence
 
 import asyncpg
 import msgspec
@@ -23,7 +25,7 @@ from tertulia.messages.composing import Composer
 from tertulia.messages.model import Outgoing, Person
 from tertulia.messages.places import Place
 from tertulia.messages.rules import ToPeople, clean_content
-from tertulia.messages.statements import CLAIM, LOCK, MAKE_CONVERSATIONS, SEND, columns
+from tertulia.messages.statements import CLAIM, LOCK, LOCK_FREE, MAKE_CONVERSATIONS, POSTPONE, SEND, columns
 from tertulia.notices.model import Notice
 from tertulia.realms.settings import decode_settings
 from tertulia.users.addresses import fake_domain
@@ -34,6 +36,8 @@ log = structlog.get_logger()
 BATCH = 100
 LEFT_SECONDS = 2.0
 """How old a notice is that the process which wrote it has surely not sent: a worker does it then."""
+PATIENCE_SECONDS = 1.0
+"""How long a request waits for the requests before it to have sent their notices."""
 CLIENT = "Internal"
 
 
@@ -47,49 +51,72 @@ class Notices:
         self._one_at_a_time = asyncio.Lock()
 
     async def deliver(self) -> int:
-        """Send everything there is; how many."""
-        async with self._one_at_a_time:
-            return await self._deliver_all(0.0)
+        """After a commit: send a batch of what there is, without waiting for anybody; how many."""
+        try:
+            await asyncio.wait_for(self._one_at_a_time.acquire(), PATIENCE_SECONDS)
+        except TimeoutError:
+            return 0
+        try:
+            claimed: list[int] = []
+            sent, homeless = await self._deliver_some(0.0, BATCH, claimed, LOCK_FREE)
+            if homeless:
+                sent += (await self._deliver_some(0.0, BATCH, claimed, LOCK_FREE))[0]
+            return sent
+        finally:
+            self._one_at_a_time.release()
 
-    async def deliver_left(self) -> int:
-        """Send what a process wrote and did not come to send; how many."""
-        return await self._deliver_all(LEFT_SECONDS)
-
-    async def _deliver_all(self, age: float) -> int:
-        total, limit, bad = 0, BATCH, list[int]()
+    async def deliver_left(self, age: float = LEFT_SECONDS) -> int:
+        """Send everything that was written so long ago and not sent; how many."""
+        total, limit = 0, BATCH
         while True:
             claimed: list[int] = []
             try:
-                await self._deliver_some(age, limit, bad, claimed)
+                sent, _ = await self._deliver_some(age, limit, claimed, LOCK)
             except asyncpg.PostgresError as error:
+                if not claimed:
+                    raise
                 if limit > 1:
                     log.warning("notices failed together: they are sent one by one", error=repr(error))
+                    limit = 1
                 else:
-                    log.error("a notice cannot be sent, it stays on the list", notice=claimed, error=repr(error))
-                    bad += claimed
-                limit = 1
+                    await self._postpone(claimed, error)
+                    limit = BATCH
                 continue
             if not claimed:
                 return total
-            total += len(claimed)
+            total += sent
 
-    async def _deliver_some(self, age: float, limit: int, bad: Sequence[int], claimed: list[int]) -> None:
+    async def _postpone(self, claimed: list[int], error: Exception) -> None:
+        log.error("a notice cannot be sent, it is tried again later", notice=claimed, error=repr(error))
         async with self._database.transaction() as tx:
-            rows = await tx.fetch(CLAIM, limit, age, bad)
-            claimed += [row["id"] for row in rows]
-            ready = [row for row in rows if row["person_id"] is None or row["direct_id"] is not None]
-            messages = [message for row in ready if (message := await self._message(row)) is not None]
-            if messages:
-                await self._send(tx, messages)
-            if ready:
-                await tx.execute("delete from notice where id = any($1::bigint[])", [row["id"] for row in ready])
-        if len(ready) < len(rows):
-            async with self._database.transaction() as tx:
-                await tx.execute(MAKE_CONVERSATIONS)
+            await tx.execute(POSTPONE, claimed)
 
-    async def _send(self, tx: Transaction, messages: list[Outgoing]) -> None:
-        await tx.fetch(LOCK, sorted({message.conversation_id for message in messages}))
-        await tx.fetch(SEND, *columns(messages, self._database.shards))
+    async def _deliver_some(self, age: float, limit: int, claimed: list[int], lock: str) -> tuple[int, int]:
+        """How many were sent or dropped, and how many have a conversation to go to only now."""
+        async with self._database.transaction() as tx:
+            rows = await tx.fetch(CLAIM, limit, age)
+            claimed += [row["id"] for row in rows]
+            homeless = [row["id"] for row in rows if row["person_id"] is not None and row["direct_id"] is None]
+            ready = {row["id"]: await self._message(row) for row in rows if row["id"] not in homeless}
+            done = await self._send(tx, ready, lock)
+            if done:
+                await tx.execute("delete from notice where id = any($1::bigint[])", done)
+        if homeless:
+            async with self._database.transaction() as tx:
+                await tx.execute(MAKE_CONVERSATIONS, homeless)
+        return len(done), len(homeless)
+
+    async def _send(self, tx: Transaction, ready: dict[int, Outgoing | None], lock: str) -> list[int]:
+        """Store the messages of these notices; which are done with: not those whose conversation somebody holds."""
+        wanted = sorted({message.conversation_id for message in ready.values() if message is not None})
+        had = {row["id"] for row in await tx.fetch(lock, wanted)} if wanted else set()
+        messages = [message for message in ready.values() if message is not None and message.conversation_id in had]
+        if messages:
+            await tx.fetch(SEND, *columns(messages, self._database.shards))
+        if lock is LOCK:
+            # Whoever waited and did not get it: it does not exist any more.
+            return list(ready)
+        return [id for id, message in ready.items() if message is None or message.conversation_id in had]
 
     async def _message(self, row: asyncpg.Record) -> Outgoing | None:
         notice = msgspec.json.decode(row["body"], type=Notice)

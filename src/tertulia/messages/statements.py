@@ -234,6 +234,7 @@ with wanted as (
     from notice
     join account on account.realm_id = notice.realm_id and account.id = (notice.body->>'user_id')::bigint
     join account as bot on bot.realm_id = notice.realm_id and bot.system_bot = 'notification' and bot.id <> account.id
+    where notice.id = any($1::bigint[])
 ), made as (
     insert into conversation (realm_id, participants) select realm_id, participants from wanted
     order by realm_id, participants on conflict (realm_id, participants) do nothing returning id, participants
@@ -242,10 +243,15 @@ insert into read_state (conversation_id, user_id, history)
 select made.id, user_id, int8multirange(int8range(1, null)) from made, unnest(participants) as user_id
 """
 
+# One that cannot be sent is tried again, ever more seldom, and is in nobody's way meanwhile.
+POSTPONE = """
+update notice set attempts = attempts + 1, due = now() + make_interval(mins => least(power(2, attempts), 1440)::int)
+where id = any($1::bigint[])
+"""
+
 CLAIM = f"""
 with due as (
-    select * from notice where created <= now() - make_interval(secs => $2) and not id = any($3::bigint[])
-    order by id limit $1 for update skip locked
+    select * from notice where due <= now() - make_interval(secs => $2) order by id limit $1 for update skip locked
 ), person as (
     select due.id as due_id, account.id as person_id, full_name as person_name, email as person_email,
         email_visibility(account) <= 1 as shows_email

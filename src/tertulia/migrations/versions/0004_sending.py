@@ -106,7 +106,9 @@ create table notice (
     id bigint generated always as identity primary key,
     realm_id bigint not null references realm,
     body jsonb not null,
-    created timestamptz not null default now()
+    -- Not before: later than it was written for one that could not be sent.
+    due timestamptz not null default now(),
+    attempts int not null default 0
 );
 """
 
