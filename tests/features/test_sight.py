@@ -1,5 +1,7 @@
 """Guests who do not see everybody hear of whom they come to see, and of whom they lose sight."""
 
+import time
+
 import pytest
 
 from tertulia.channels.actions import subscribe
@@ -109,6 +111,22 @@ def test_a_direct_message_brings_people_into_sight(closed: Realm) -> None:
         closed.member.send([closed.guest.id])
         told = check_adds_up(queue)
         assert sorted(told) == sorted([("add", closed.moderator.id), ("add", closed.member.id)])
+
+
+def test_a_message_that_is_only_scheduled_or_refused_begins_no_conversation(closed: Realm) -> None:
+    fields: Json = {"type": "direct", "to": [closed.guest.id]}
+    due = int(time.time()) + 3600
+    with listening(closed.guest) as queue:
+        closed.member.post("scheduled_messages", **fields, content="Later", scheduled_delivery_timestamp=due)
+        check_error(closed.member.request("POST", "messages", **fields, content="😄" * 10_000))
+        assert check_adds_up(queue) == []
+    people = sorted([closed.member.id, closed.guest.id])
+    begun = "select count(*) from conversation where realm_id = %s and participants = %s::bigint[]"
+    assert closed.stage.sql(begun, closed.id, people) == [(0,)]
+    with listening(closed.guest, "message") as queue:
+        closed.stage.sql("update scheduled_message set due = now() where user_id = %s", closed.member.id)
+        assert "Later" in queue.until(lambda event: event["type"] == "message")[-1]["message"]["content"]
+    assert closed.stage.sql(begun, closed.id, people) == [(1,)]
 
 
 def test_a_guest_cannot_write_to_somebody_out_of_sight(closed: Realm) -> None:

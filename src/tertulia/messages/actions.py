@@ -55,10 +55,19 @@ class Sending(msgspec.Struct, frozen=True):
 
     async def prepare(self, sender: Caller, draft: Draft) -> Outgoing:
         """Everything up to the write; refuses what the sender may not send."""
+        place, text = await self._consider(sender, draft)
+        return outgoing(sender, await self.places.open(sender, place), draft, text)
+
+    async def judge(self, sender: Caller, draft: Draft) -> Outgoing:
+        """As `prepare`, for a message that is not sent now: nothing is begun, so it may not be stored as it is."""
+        place, text = await self._consider(sender, draft)
+        return outgoing(sender, place, draft, text)
+
+    async def _consider(self, sender: Caller, draft: Draft) -> tuple[Place, Composed]:
         target = await self.places.look(sender, draft.address)
         content = clean_content(draft.content)
         place = await self.places.enter(sender, target)
-        return outgoing(sender, place, draft, await self.composer.compose(sender, place, content))
+        return place, await self.composer.compose(sender, place, content)
 
 
 def outgoing(sender: Caller, place: Place, draft: Draft, text: Composed) -> Outgoing:

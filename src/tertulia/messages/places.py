@@ -1,7 +1,8 @@
 """Where a message goes: the one way from an address to a conversation, refusing what the sender cannot reach.
 
-In two steps, because what is asked for is checked before what is said: `look` finds what the address names, `enter` asks
-whether the sender may write there. The sending statement asks again, under its locks.
+In steps, because what is asked for is checked before what is said: `look` finds what the address names, `enter` asks
+whether the sender may write there. The sending statement asks again, under its locks. Only `open`, when the message is
+to be stored, begins a direct conversation: it shows, because people in one see each other.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,6 +30,8 @@ from tertulia.users.queries import email_key_of, guests_missing
 from tertulia.users.sight import tell_met
 from tertulia.users.visibility import hidden_from
 
+NOT_BEGUN = 0
+
 
 class People(msgspec.Struct, frozen=True):
     """Everybody in a direct conversation, the sender included, by id."""
@@ -40,6 +43,7 @@ class Place(msgspec.Struct, frozen=True):
     """A conversation a message may be sent to, and who will hear it."""
 
     conversation_id: int
+    """NOT_BEGUN: a direct conversation that is not there yet."""
     audience: Audience
     channel: str | None = None
     topic: str | None = None
@@ -75,6 +79,16 @@ class Places:
         if isinstance(target, People):
             return await self._enter_conversation(sender, target.everybody)
         return await self._enter_channel(sender, target)
+
+    async def open(self, sender: Caller, place: Place) -> Place:
+        """The place with its conversation, begun now if there was none."""
+        if place.conversation_id != NOT_BEGUN:
+            return place
+        async with self._database.transaction() as tx:
+            made, is_new = await queries.make_direct_conversation(tx, sender.realm_id, place.audience.users)
+            if is_new:
+                await tell_met(tx, sender.realm_id, made)
+        return msgspec.structs.replace(place, conversation_id=made)
 
     async def default_channel(self, sender: Caller) -> int | None:
         """Where a bot sends that names no channel."""
@@ -139,13 +153,8 @@ class Places:
         if refusal is not None:
             gone = next((one.email for one in people.values() if not one.is_active), "")
             raise direct_refused(refusal, gone)
-        if conversation_id is None:
-            async with self._database.transaction() as tx:
-                conversation_id, is_new = await queries.make_direct_conversation(tx, sender.realm_id, participants)
-                if is_new:
-                    await tell_met(tx, sender.realm_id, conversation_id)
         return Place(
-            conversation_id=conversation_id,
+            conversation_id=NOT_BEGUN if conversation_id is None else conversation_id,
             audience=Audience(users=tuple(participants)),
             people=tuple(Person(one.id, one.email, one.full_name) for one in people.values()),
         )

@@ -120,7 +120,7 @@ def failed(user_id: int, message: Scheduled) -> Record:
 
 
 async def _judged(sending: Sending, caller: Caller, draft: Draft, due: int) -> Scheduled:
-    message = await sending.prepare(caller, draft)
+    message = await sending.judge(caller, draft)
     where = draft.address
     people = None
     read = is_read_by_sender(draft.read, draft.client)
