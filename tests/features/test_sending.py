@@ -120,6 +120,26 @@ def test_a_conversation_held_by_another_transaction_stalls_only_itself_and_keeps
     sender.send(stuck.stream_id, "topic")
 
 
+def test_an_account_held_by_another_transaction_stalls_only_who_needs_it(stage: Stage) -> None:
+    stuck, sender = stage.speaker(), stage.speaker()
+    first, second = stage.channel(stuck), stage.channel(sender)
+    sender.send(second.stream_id, "topic")
+    with stage.session() as execute:
+        execute("select from account where id = %s for no key update", stuck.id)
+        # Whoever starts a topic follows it: that takes their account.
+        waiting = []
+        for number in range(3):
+            waiting.append(later(stuck.send, first.stream_id, "topic", f"number {number}"))
+            time.sleep(0.03)
+        started = time.monotonic()
+        for _ in range(10):
+            sender.send(second.stream_id, "topic")
+        assert time.monotonic() - started < 3
+        assert not any(sent.done() for sent in waiting)
+    ids = [sent.result(10) for sent in waiting]
+    assert ids == sorted(ids)
+
+
 def refused_while_waiting(stage: Stage, sender: Speaker, channel: Channel, statement: str, *values: object) -> Json:
     """Send while the channel is held, change the sender's rights meanwhile; the answer."""
     with stage.session() as execute:

@@ -3,6 +3,8 @@
 While one batch is being written the next one fills; there is no timer. A lane has a connection of its own.
 
 - The fast lane skips conversations that somebody else holds locked, so that one stuck conversation does not hold up all.
+- Nor does it wait long for anything else (the account of somebody who comes to follow a topic): then its whole batch is
+  left to waiting lanes.
 - Their rows go to a waiting lane of that conversation, and later rows of it follow until that lane has drained: inside a
   conversation the order of arrival is kept.
 - After a definite error the rows of a batch are tried one by one, so that a bad row answers only its own sender. After
@@ -29,6 +31,7 @@ log = structlog.get_logger()
 MAX_BATCH = 200
 MAX_WAITING_LANES = 4
 RETRY_SECONDS = 0.2
+FAST_LOCK_TIMEOUT = "200ms"
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
@@ -127,6 +130,9 @@ class SendLane:
                 for ticket in batch:
                     ticket.fail(error)
                 return []
+            if not wait and isinstance(error, asyncpg.LockNotAvailableError):
+                log.info("a lock is not to be had soon: the batch goes to waiting lanes", rows=len(batch))
+                return batch
             if len(batch) == 1 and again and isinstance(error, asyncpg.UniqueViolationError):
                 # The same key was used at the same moment for another conversation: that message is the answer now.
                 return await self._write_settling(batch, wait=wait, again=False)
@@ -135,8 +141,16 @@ class SendLane:
                 batch[0].fail(error)
                 return []
             log.warning("a batch failed, its rows are tried alone", rows=len(batch), error=repr(error))
-            alone = [await self._write_settling([ticket], wait=wait) for ticket in batch]
-            return [ticket for left in alone for ticket in left]
+            return await self._write_alone(batch, wait=wait)
+
+    async def _write_alone(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
+        left: list[Ticket] = []
+        for ticket in batch:
+            if any(ticket.outgoing.conversation_id == other.outgoing.conversation_id for other in left):
+                left.append(ticket)  # behind one of the same conversation that has to wait
+            else:
+                left += await self._write_settling([ticket], wait=wait)
+        return left
 
     async def _write_stubbornly(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
         """Write a batch through lost connections: it is written again only when it is known not to be stored."""
@@ -156,7 +170,8 @@ class SendLane:
     async def _connect(self) -> Connection:
         if self._connection is None or self._connection.is_closed():
             # The statement is the same for every batch: planning it each time would cost more than running it.
-            settings = {**session_settings(), "plan_cache_mode": "force_generic_plan"}
+            plans = {"plan_cache_mode": "force_generic_plan"}
+            settings = {**session_settings(), **plans, "lock_timeout": FAST_LOCK_TIMEOUT}
             self._connection = await asyncpg.connect(self._url, server_settings=settings)
         return self._connection
 
