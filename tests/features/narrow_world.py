@@ -117,6 +117,8 @@ class World:
         self.channels = [self._channel(kind, number) for number, kind in enumerate(kinds)]
         self.channels[6].opened_to = {first.id}  # by its group, without being subscribed
         self.sql("update channel set can_subscribe_group = %s where id = %s", self.groups[0], self.channels[6].id)
+        self.channels[8].opened_to = {first.id}  # who was subscribed and left: what they received is not theirs now
+        self.sql("update channel set can_subscribe_group = %s where id = %s", self.groups[0], self.channels[8].id)
         self.channels[9].is_archived = True
         self.sql("update channel set is_archived = true where id = %s", self.channels[9].id)
         groups = [{first.id}, {first.id, second.id}, {first.id, guest.id}, {first.id, second.id, self.others[0].id}]
@@ -202,9 +204,10 @@ class World:
                         self._set_read(reader, place)
                     continue
                 chance = 0.35 if reader.is_guest else 0.7
-                if self.random.random() > chance or place.opened_to:
-                    continue
-                self._join(reader, place)
+                if place is self.channels[8] and reader.id in place.opened_to:
+                    self._join(reader, place, left=True)
+                elif self.random.random() <= chance and not place.opened_to:
+                    self._join(reader, place)
             for topic_id in self.topics:
                 if self.random.random() < 0.3:
                     reader.policies[topic_id] = self.random.choice([1, 2, 3])
@@ -217,9 +220,9 @@ class World:
         self.readers[0].muted.add(muted)
         self.sql("insert into muted_user (user_id, muted_id) values (%s, %s)", self.readers[0].id, muted)
 
-    def _join(self, reader: Reader, place: Place) -> None:
-        start = self.random.randint(1, place.size + 1)
-        is_active = self.random.random() < 0.75
+    def _join(self, reader: Reader, place: Place, *, left: bool = False) -> None:
+        start = 1 if left else self.random.randint(1, place.size + 1)
+        is_active = not left and self.random.random() < 0.75
         end = None if is_active else self.random.randint(start, place.size + 1)
         reader.history[place.id] = set(range(start, place.size + 1 if end is None else end))
         is_muted = self.random.random() < 0.3
@@ -250,7 +253,9 @@ class World:
         return is_inside or place.kind == "web" or (is_open and not reader.is_guest)
 
     def is_received(self, reader: Reader, message: Message) -> bool:
-        return message.seq in reader.history.get(message.place.id, ()) and self.may_read(reader, message.place)
+        place = message.place
+        keeps = place.kind != "protected" or place.id in reader.subscribed
+        return message.seq in reader.history.get(place.id, ()) and self.may_read(reader, place) and keeps
 
     def is_reached(self, reader: Reader, message: Message) -> bool:
         is_shared = message.place.kind != "protected"

@@ -173,3 +173,39 @@ def test_whoever_left_knows_as_much_as_everybody(scene: Scene) -> None:
     topics = [topic["name"] for topic in left.get(f"users/me/{number}/topics")["topics"]]
     assert topics == (["late"] if scene.kind is PROTECTED else ["later", "late", "early"])
     assert left.id in members(left, scene.channel)
+
+
+def test_what_was_received_of_a_protected_history_is_lost_with_the_subscription(realm: Realm) -> None:
+    reader, name = realm.speaker(), unique("channel")
+    join(realm.owner, name, invite_only=True, can_subscribe_group=anonymous([reader.id]))
+    number = find(realm.owner, name)["stream_id"]
+    join(reader, name)
+    sent = realm.owner.send(number, "topic")
+
+    def known() -> tuple[int, list[int], list[int], int]:
+        narrows: list[list[Json]] = [[{"operator": "channel", "operand": number}], []]
+        found = [
+            [message["id"] for message in reader.window(before=9, narrow=narrow)["messages"]] for narrow in narrows
+        ]
+        topics = reader.get(f"users/me/{number}/topics")["topics"]
+        return reader.request("GET", f"messages/{sent}").status_code, found[0], found[1][-1:], len(topics)
+
+    assert known() == (200, [sent], [sent], 1)
+    realm.owner.delete("users/me/subscriptions", subscriptions=[name], principals=[reader.id])
+    status, here, everywhere, topics = known()
+    assert (status, here, topics) == (400, [], 0)
+    assert sent not in everywhere
+    join(reader, name)
+    assert known()[0] == 200
+    assert sent in known()[1]
+
+
+def test_channels_to_join_and_to_leave_are_changed_at_once(realm: Realm) -> None:
+    first, second, new = unique("channel"), unique("channel"), unique("channel")
+    join(realm.owner, first)
+    join(realm.owner, second)
+    join(realm.member, first)
+    reply = realm.member.request(
+        "PATCH", "users/me/subscriptions", add=[{"name": second}, {"name": new}], delete=[first.upper()]
+    ).json()
+    assert (set(reply["subscribed"][str(realm.member.id)]), reply["removed"]) == ({second, new}, [first])

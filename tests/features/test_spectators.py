@@ -1,12 +1,13 @@
 """Reading without an account: web-public channels of organizations with public access (contract/narrow.md 8)."""
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
 from tests.features.realm import Realm
-from tests.features.stage import Stage
-from tests.server import Channel
+from tests.features.stage import Stage, Web
+from tests.server import Channel, Server
 from tests.talk import Json, Speaker, check_error
 
 PUBLIC = {"operator": "channels", "operand": "web-public"}
@@ -21,14 +22,24 @@ class Square(NamedTuple):
     sent: int
 
 
+@pytest.fixture(scope="module")
+def web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """A web process of a server that allows such channels."""
+    web = Web(server, tmp_path_factory.mktemp("open"), web_public_streams_enabled="true")
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
 @pytest.fixture
-def square(stage: Stage, realm: Realm) -> Square:
+def square(stage: Stage, realm: Realm, web: Web) -> Square:
     channel, closed = (stage.channel(realm.member, realm_id=realm.id) for _ in range(2))
     stage.sql("update channel set is_web_public = true where id = %s", channel.stream_id)
     stage.sql("update realm set settings = settings || '{\"enable_spectator_access\": true}' where id = %s", realm.id)
     sent = realm.member.send(channel.stream_id, "✔ topic", "Hello world")
     realm.member.send(closed.stream_id, "topic", "Hello world")
-    return Square(realm, stage.nobody(host=realm.host), channel, sent)
+    return Square(realm, stage.nobody(url=web.url, host=realm.host), channel, sent)
 
 
 def found(square: Square, *terms: Json) -> list[int]:
@@ -91,3 +102,22 @@ def test_other_channels_are_not_there(square: Square, stage: Stage) -> None:
 def test_without_public_access_nobody_reads_without_an_account(square: Square, stage: Stage) -> None:
     stage.sql("update realm set settings = settings - 'enable_spectator_access' where id = %s", square.realm.id)
     check_error(square.nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC]), "UNAUTHORIZED", 401)
+
+
+def test_a_server_that_does_not_allow_it_lets_nobody_read_without_an_account(square: Square, stage: Stage) -> None:
+    nobody = stage.nobody(host=square.realm.host)
+    check_error(nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC]), "UNAUTHORIZED", 401)
+    assert nobody.request("GET", f"users/me/{square.open.stream_id}/topics").status_code == 401
+
+
+def test_an_archived_channel_is_not_there_without_an_account(square: Square, stage: Stage) -> None:
+    topics = f"users/me/{square.open.stream_id}/topics"
+    assert square.nobody.get(topics)["topics"]
+    stage.sql("update channel set is_archived = true where id = %s", square.open.stream_id)
+    assert found(square, PUBLIC) == []
+    assert found(square, PUBLIC, {"operator": "id", "operand": square.sent}) == []
+    named = square.nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC, ["channel", square.open.name]])
+    check_error(named, "BAD_NARROW", desc=f"unknown channel {square.open.name}")
+    gone = {"stream_id": square.open.stream_id}
+    check_error(square.nobody.request("GET", topics), "STREAM_DOES_NOT_EXIST", **gone)
+    assert square.realm.member.message(square.sent)["id"] == square.sent

@@ -192,10 +192,27 @@ async def test_traffic_and_activity_follow_from_the_numbers_of_days(realm: Realm
     async with await Database.connect(stage.server.postgres_url, shards=Settings().shards, size=1) as database:
         await count_traffic(database)
         assert find(realm.member, channel["name"])["stream_weekly_traffic"] == 30
-        assert find(realm.member, channel["name"])["is_recently_active"] is False
-        stage.sql("update conversation set last_seq = 1 where id = %s", number)
-        await count_traffic(database)
+        # The newest message counts, though others of higher numbers were deleted.
         assert find(realm.member, channel["name"])["is_recently_active"] is True
+
+
+async def test_all_who_see_a_private_channel_hear_that_it_is_awake_or_asleep(realm: Realm, stage: Stage) -> None:
+    number = make(realm.member, invite_only=True)["stream_id"]
+    realm.member.send(number, "topic")
+    stage.sql("update channel set date_created = now() - interval '400 days' where id = %s", number)
+    stage.sql("update message set sent_at = now() - interval '300 days' where conversation_id = %s", number)
+    stage.sql("delete from channel_day where day = current_date")
+    async with await Database.connect(stage.server.postgres_url, shards=Settings().shards, size=1) as database:
+        with (
+            _listening(realm.owner) as owners,
+            _listening(realm.member) as inside,
+            _listening(realm.moderator) as others,
+        ):
+            await count_traffic(database)
+            for queue in (owners, inside):
+                events = [event for event in queue.so_far() if event.get("property") == "is_recently_active"]
+                assert [(event["stream_id"], event["value"]) for event in events] == [(number, False)]
+            assert others.so_far() == []
 
 
 def _listening(speaker: Speaker) -> Queue:

@@ -22,12 +22,15 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.realms.changes import forget_channel
+from tertulia.realms.queries import lock_realm
 
 
 async def archive(tx: Transaction, caller: Caller, channel: RuledChannel) -> None:
     """Take a channel that is held out of use."""
     if channel.is_archived:
         raise Refusal("The channel is archived already.")
+    # Whoever deactivates an account or adds one holds the realm and then counts in the channel's row: the same order here.
+    await lock_realm(tx, caller.realm_id)
     await queries.update_channel(tx, channel.id, {"is_archived": True})
     await remove_default(tx, caller.realm_id, channel.id)
     view = await view_of(tx, channel.id)

@@ -29,11 +29,12 @@ from tertulia.channels.model import RuledChannel
 from tertulia.channels.rules import clean_channel_name, name_key_of, no_such_channel
 from tertulia.folders.access import hold_folder
 from tertulia.groups.holders import change_value, discard, load_systems
+from tertulia.groups.queries import hold_active_users
 from tertulia.groups.rights import check_holds
 from tertulia.groups.settings import CHANNEL_SETTINGS
 from tertulia.groups.statements import lock_groups
 from tertulia.groups.system import SystemGroup
-from tertulia.groups.values import ChangedValue
+from tertulia.groups.values import ChangedValue, GroupMembers
 from tertulia.kernel.auth import Caller, Role, check_owner
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
@@ -151,6 +152,10 @@ async def _settings(
     if not changes:
         return {}
     systems = await load_systems(tx, caller.realm_id)
+    # Everybody whom one of the values names, at once and in their order: not setting by setting.
+    values = [change.new for change in changes.values()]
+    named = {user for value in values if isinstance(value, GroupMembers) for user in value.direct_members}
+    await hold_active_users(tx, caller.realm_id, sorted(named))
     found = {}
     for setting, change in changes.items():
         old = channel.holders[setting]

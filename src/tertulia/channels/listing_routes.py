@@ -13,6 +13,7 @@ from tertulia.kernel.auth import Administrator, Person
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.endpoint import delete, get, post
 from tertulia.kernel.errors import Refusal
+from tertulia.realms.changes import check_is_administrator
 from tertulia.users.access import get_user_text
 
 IncludeSubscribers = Literal["true", "false", "partial"]
@@ -101,6 +102,7 @@ async def get_user_channels(caller: Person, reader: Reader, *, user_id: int) -> 
 async def add_default_channel(caller: Administrator, tx: Transaction, *, stream_id: int) -> None:
     """Subscribe everybody who comes new to this channel. It is no error if that is so already."""
     await lock_conversations(tx, [stream_id])
+    await check_is_administrator(tx, caller)
     channel = await get_visible_channel(tx, caller, stream_id)
     if channel.is_archived:
         raise no_such_channel(stream_id)
@@ -113,6 +115,7 @@ async def add_default_channel(caller: Administrator, tx: Transaction, *, stream_
 async def remove_default_channel(caller: Administrator, tx: Transaction, *, stream_id: int) -> None:
     """Let newcomers choose this channel themselves again. It is no error if that is so already."""
     await lock_conversations(tx, [stream_id])
+    await check_is_administrator(tx, caller)
     channel = await get_visible_channel(tx, caller, stream_id)
     if channel.is_archived:
         raise no_such_channel(stream_id)

@@ -19,6 +19,7 @@ from tertulia.channels.creation import (
 from tertulia.channels.principals import MAX_PRINCIPALS
 from tertulia.channels.queries import ids_by_name
 from tertulia.channels.rules import clean_channel_name, name_key_of
+from tertulia.channels.statements import lock_conversations
 from tertulia.groups.values import GroupValue
 from tertulia.kernel.auth import Member, Person
 from tertulia.kernel.db import Transaction
@@ -130,10 +131,14 @@ async def change_subscriptions(
     """Subscribe to channels and unsubscribe from others, all or nothing."""
     if not add and not delete:
         raise Refusal("Nothing to do: send at least one of `add` and `delete`.")
+    if add and caller.is_guest:
+        raise Refusal("Not allowed for guest users")
+    # All of them at once and in the order of ids, before any account: what follows finds them held.
+    names = [*(wish.name for wish in add or ()), *(delete or ())]
+    known = await ids_by_name(tx, caller.realm_id, [name_key_of(name) for name in names])
+    await lock_conversations(tx, list(known.values()))
     reply: dict[str, Any] = {}
     if add:
-        if caller.is_guest:
-            raise Refusal("Not allowed for guest users")
         done = await carry_out(tx, caller, Order(add, NewChannel(), principals or []), settings)
         await notices.tell_created(tx, caller, done, NewChannel(), add, announce=False)
         reply |= _say(done)

@@ -7,8 +7,14 @@ channel's row, where the records read it.
 
 from datetime import UTC, date, datetime
 
+import msgspec
+
+from tertulia.channels.changing_events import KNOWS_ARCHIVED
+from tertulia.channels.events import audience_of
+from tertulia.channels.records import channel_records
 from tertulia.channels.rules import weekly_traffic
-from tertulia.events.record import Audience, record
+from tertulia.events.record import record
+from tertulia.groups.sight import seers_of
 from tertulia.kernel.db import Database, Transaction
 
 COUNTED_DAYS = 28
@@ -31,8 +37,12 @@ from channel join conversation on conversation.id = channel.id
 """
 
 _SET_TRAFFIC = """
-update channel set weekly_traffic = counted.traffic
-from unnest($1::bigint[], $2::int[]) as counted(id, traffic) where channel.id = counted.id
+with held as (
+    select channel.id, counted.traffic from channel
+    join unnest($1::bigint[], $2::int[]) as counted(id, traffic) on counted.id = channel.id
+    order by channel.id for no key update of channel
+)
+update channel set weekly_traffic = held.traffic from held where channel.id = held.id
 """
 
 # Only the newest row before the days that are counted is ever looked at again.
@@ -46,18 +56,17 @@ where channel_day.channel_id = kept.channel_id and channel_day.day < kept.day
 _SET_ACTIVITY = """
 with judged as (
     select channel.id, (
-        channel.date_created > now() - make_interval(days => $1) or exists (
-            select from message where conversation_id = channel.id and seq = conversation.last_seq
-            and sent_at > now() - make_interval(days => $1)
-        )
+        channel.date_created > now() - make_interval(days => $1) or coalesce((
+            select sent_at from message where conversation_id = channel.id order by message.id desc limit 1
+        ) > now() - make_interval(days => $1), false)
     ) as is_active
-    from channel join conversation on conversation.id = channel.id where $2 or not channel.is_recently_active
+    from channel where $2 or not channel.is_recently_active
 ), changed as (
     select channel.id, judged.is_active from channel join judged using (id)
     where channel.is_recently_active <> judged.is_active order by channel.id for no key update of channel
 )
 update channel set is_recently_active = changed.is_active from changed where channel.id = changed.id
-returning channel.id, channel.realm_id, channel.name, channel.invite_only, channel.is_recently_active
+returning channel.id, channel.realm_id
 """
 
 
@@ -83,14 +92,19 @@ async def _count(tx: Transaction, today: date) -> int:
 
 async def _judge(tx: Transaction, *, everything: bool) -> int:
     rows = await tx.fetch(_SET_ACTIVITY, ACTIVE_DAYS, everything)
-    for row in rows:
-        to = Audience(members=not row["invite_only"], channel=row["id"])
+    realms = {row["id"]: row["realm_id"] for row in rows}
+    channels = await channel_records(tx, list(realms)) if realms else []
+    seers = await seers_of(tx, [channel.stream_id for channel in channels if channel.invite_only])
+    for channel in channels:
+        to = audience_of(channel, seers.get(channel.stream_id, ()))
+        if channel.is_archived:
+            to = msgspec.structs.replace(to, needs=KNOWS_ARCHIVED)
         event = {
             "op": "update",
-            "stream_id": row["id"],
-            "name": row["name"],
+            "stream_id": channel.stream_id,
+            "name": channel.name,
             "property": "is_recently_active",
-            "value": row["is_recently_active"],
+            "value": channel.is_recently_active,
         }
-        tx.emit(row["realm_id"], record(to, "stream", event))
+        tx.emit(realms[channel.stream_id], record(to, "stream", event))
     return len(rows)

@@ -171,8 +171,8 @@ async def markers_outside(reader: Reader, channel_id: int, message_ids: Sequence
 
 
 async def history_of(reader: Reader, channel_id: int, user_id: int) -> Sequence[Bounds]:
-    """The numbers of the messages that a user has received in a channel."""
-    sql = "select history from read_state where conversation_id = $1 and user_id = $2"
+    """The numbers of the messages that a user has received in a channel; none unless they are subscribed to it."""
+    sql = "select history from read_state where conversation_id = $1 and user_id = $2 and upper_inf(history)"
     return await reader.fetchval(sql, channel_id, user_id) or []
 
 

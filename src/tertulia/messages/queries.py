@@ -91,7 +91,9 @@ left join channel on channel.id = message.conversation_id
 left join topic on topic.id = message.topic_id
 where message.id = any($3::bigint[]) and message.realm_id = $1
   and case when channel.id is null then account.id = any(conversation.participants)
-      else {MAY_READ} and (channel.history_public_to_subscribers or message.seq <@ read_state.history) end
+      else {MAY_READ} and (channel.history_public_to_subscribers
+          or (message.seq <@ read_state.history and upper_inf(read_state.history)))
+        and (account.id is not null or not channel.is_archived) end
 order by message.id
 """
 

@@ -18,10 +18,10 @@ NOBODY = 0
 
 
 async def spectator_of(call: Call, reader: Reader, settings: Settings, terms: Sequence[Term]) -> Caller:
-    """A reader without an account, if the organization and what they ask for allow one; 401 otherwise."""
+    """A reader without an account, if the server, the organization and what they ask for allow one; 401 otherwise."""
     realm = await get_realm_of(call, reader)
-    is_allowed = realm.is_active and decode_settings(realm.settings).enable_spectator_access
-    if not is_allowed or not is_open_to_anybody(without_home(terms)):
+    is_open = settings.web_public_streams_enabled and decode_settings(realm.settings).enable_spectator_access
+    if not (realm.is_active and is_open) or not is_open_to_anybody(without_home(terms)):
         raise unauthorized("Not logged in: this needs an email address and an API key.", realm.name)
     return Caller(
         user_id=NOBODY,

@@ -24,6 +24,7 @@ select channel.id, conversation.last_seq as size, coalesce({MAY_READ}, false) as
        channel.history_public_to_subscribers as is_history_public
 from channel join conversation on conversation.id = channel.id left join account on account.id = $2
 where channel.realm_id = $1 and case when $4::text is null then channel.id = $3 else channel.name_key = $4 end and {MAY_SEE}
+    and (account.id is not null or not channel.is_archived)
 """
 
 # The groups somebody belongs to, as `is_group_member` climbs to them, anonymous ones left out: nobody mentions those.

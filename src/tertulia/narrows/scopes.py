@@ -1,8 +1,9 @@
 """The reader's scope: of all messages, those that a narrow may find at all (contract: narrow.md 8).
 
 RECEIVED: sent while the reader belonged to the conversation, which they may still read. REACHED: all they may read, received
-or not. PUBLIC and WEB_PUBLIC: all of those channels. As a condition on a message it is one correlated subquery, so that the
-planner cannot turn it into a join that loses the order of the index being walked.
+or not. Where the history is protected, both are what they received, as long as they are subscribed. PUBLIC and WEB_PUBLIC:
+all of those channels. As a condition on a message it is one correlated subquery, so that the planner cannot turn it into a
+join that loses the order of the index being walked.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from tertulia.channels.rights import MAY_READ
-from tertulia.narrows.tables import account, channel, conversation, message, number, read_state
+from tertulia.narrows.tables import account, channel, constant, conversation, message, number, read_state
 
 Test = sa.ColumnElement[bool]
 
@@ -38,7 +39,7 @@ def conversations(scope: Scope, tests: Sequence[ConversationTest], *columns: sa.
     if scope is Scope.RECEIVED:
         own = read_state.c.conversation_id
         source = _with_reader(read_state.outerjoin(channel, channel.c.id == own))
-        where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _MAY_READ)]
+        where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _MAY_READ), _keeps_received()]
         found: list[sa.ColumnElement[Any]] = [own, read_state.c.history.label("visible")]
         return sa.select(*found, *columns).select_from(source).where(*where, *(test(own) for test in tests))
     assert scope is not Scope.REACHED, "what can be reached is asked of each message"
@@ -65,9 +66,9 @@ def visible_in_one(*, is_all: bool) -> list[Test]:
     here = message.c.conversation_id == number("conversation")
     if is_all:
         return [here]
-    history = sa.select(read_state.c.history).where(
-        read_state.c.conversation_id == number("conversation"), read_state.c.user_id == _ME
-    )
+    own = read_state.outerjoin(channel, channel.c.id == read_state.c.conversation_id)
+    where = [read_state.c.conversation_id == number("conversation"), read_state.c.user_id == _ME, _keeps_received()]
+    history = sa.select(read_state.c.history).select_from(own).where(*where)
     return [here, contains(history.scalar_subquery(), message.c.seq)]
 
 
@@ -78,12 +79,12 @@ def contains(multirange: sa.ColumnElement[Any], number: sa.ColumnElement[int]) -
 
 def _received(seq: sa.ColumnElement[int]) -> "sa.Select[Any]":
     source = _with_reader(read_state.outerjoin(channel, channel.c.id == read_state.c.conversation_id))
-    where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _MAY_READ)]
+    where = [read_state.c.user_id == _ME, sa.or_(channel.c.id.is_(None), _MAY_READ), _keeps_received()]
     return sa.select(contains(read_state.c.history, seq)).select_from(source).where(*where)
 
 
 def _reached() -> "sa.Select[Any]":
-    is_received = contains(read_state.c.history, message.c.seq)
+    is_received = sa.and_(contains(read_state.c.history, message.c.seq), _belongs())
     is_reached = sa.case(
         (channel.c.id.is_(None), read_state.c.user_id.is_not(None)),
         (_MAY_READ, sa.or_(channel.c.history_public_to_subscribers, is_received)),
@@ -98,5 +99,18 @@ def _with_reader(source: sa.Join) -> sa.Join:
     return source.outerjoin(account, account.c.id == _ME)
 
 
+def _keeps_received() -> Test:
+    """Whether what the reader received in a conversation is still theirs: of a protected history only while subscribed."""
+    return sa.or_(channel.c.id.is_(None), channel.c.history_public_to_subscribers, _belongs())
+
+
+def _belongs() -> Test:
+    """Whether the reader belongs to the conversation now: what is said next is theirs."""
+    return sa.func.upper_inf(read_state.c.history, type_=sa.Boolean())
+
+
 def _is_kind(scope: Scope) -> Test:
-    return channel.c.is_web_public if scope is Scope.WEB_PUBLIC else sa.not_(channel.c.invite_only)
+    if scope is Scope.PUBLIC:
+        return sa.not_(channel.c.invite_only)
+    # Readers without an account (their id is 0) know nothing of archived channels.
+    return sa.and_(channel.c.is_web_public, sa.or_(sa.not_(channel.c.is_archived), constant(0) < _ME))

@@ -8,6 +8,7 @@ from tertulia.kernel.auth import Anyone
 from tertulia.kernel.db import Reader
 from tertulia.kernel.endpoint import Call, get
 from tertulia.kernel.errors import unauthorized
+from tertulia.kernel.settings import Settings
 from tertulia.realms.routes import get_realm_of
 from tertulia.realms.settings import decode_settings
 from tertulia.topics import queries
@@ -16,13 +17,20 @@ from tertulia.topics.rules import shown_topic
 
 @get("/users/me/{stream_id}/topics")
 async def get_topics(
-    caller: Anyone, call: Call, reader: Reader, *, stream_id: int, allow_empty_topic_name: bool = False
+    caller: Anyone,
+    call: Call,
+    reader: Reader,
+    server: Settings,
+    *,
+    stream_id: int,
+    allow_empty_topic_name: bool = False,
 ) -> dict[str, Any]:
-    """The topics of a channel you may read. Where the history is protected, those of messages you received."""
+    """The topics of a channel you may read. Where the history is protected, those of messages you received,
+    while you are subscribed."""
     if caller is None:
         realm = await get_realm_of(call, reader)
         settings = decode_settings(realm.settings)
-        if not settings.enable_spectator_access:
+        if not (realm.is_active and server.web_public_streams_enabled and settings.enable_spectator_access):
             raise unauthorized("Log in to read this.", realm.name)
         if not await queries.is_open_to_the_web(reader, realm.id, stream_id):
             raise no_such_channel(stream_id)

@@ -144,14 +144,15 @@ async def list_topics(reader: Reader, channel_id: int) -> list[tuple[str, int]]:
 
 
 async def list_received_topics(reader: Reader, channel_id: int, user_id: int) -> list[tuple[str, int]]:
-    """As `list_topics`, of the messages that the user received."""
+    """As `list_topics`, of the messages that the user received; nothing unless they are subscribed."""
     sql = """
     select topic.name, newest.id from read_state join topic on topic.conversation_id = read_state.conversation_id
     cross join lateral (
         select id from message where message.topic_id = topic.id and message.seq <@ read_state.history
         order by id desc limit 1
     ) as newest
-    where read_state.conversation_id = $1 and read_state.user_id = $2 order by newest.id desc
+    where read_state.conversation_id = $1 and read_state.user_id = $2 and upper_inf(read_state.history)
+    order by newest.id desc
     """
     return [(row["name"], row["id"]) for row in await reader.fetch(sql, channel_id, user_id)]
 

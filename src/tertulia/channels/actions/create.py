@@ -6,6 +6,8 @@ other and then finds the channel there. Names are taken in their order, so that 
 
 from collections.abc import Sequence
 
+import msgspec
+
 from tertulia.channels import events, statements
 from tertulia.channels.creation import NewChannel, Wish, check_combination, clean_description
 from tertulia.channels.records import channel_records
@@ -19,11 +21,12 @@ from tertulia.groups.sight import seers_of
 from tertulia.groups.statements import delete_anonymous_groups, insert_anonymous_groups
 from tertulia.groups.system import SystemGroup
 from tertulia.groups.values import GroupMembers, GroupValue, canonical, check_allowed
-from tertulia.kernel.auth import Caller, check_owner
+from tertulia.kernel.auth import Caller, Role, check_owner
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.markup import render_description
+from tertulia.realms.queries import hold_role
 from tertulia.realms.settings import decode_settings
 
 DELETE_SETTINGS = ("can_delete_any_message_group", "can_delete_own_message_group")
@@ -74,7 +77,7 @@ async def check_may_create(
     if new.is_default and not is_administrator:
         raise Refusal("Insufficient permission")
     if new.retention_days is not None:
-        check_owner(caller)
+        await check_is_owner(tx, caller)
     if new.topics_policy != "inherit" and not is_administrator:
         await check_holds(tx, caller, "can_set_topics_policy_group")
     if any(values[name] != systems.nobody for name in DELETE_SETTINGS) and not is_administrator:
@@ -82,6 +85,12 @@ async def check_may_create(
     if new.folder_id is not None:
         await hold_folder(tx, caller.realm_id, new.folder_id)
     return values
+
+
+async def check_is_owner(tx: Transaction, caller: Caller) -> None:
+    """Refuse whoever is not an owner at this moment; nothing changes that until the commit."""
+    role = await hold_role(tx, caller.user_id)
+    check_owner(msgspec.structs.replace(caller, role=Role.GUEST if role is None else role))
 
 
 async def create_channels(

@@ -74,7 +74,7 @@ join topic on topic.conversation_id = asked.channel_id and topic.name_key = aske
 left join read_state on read_state.conversation_id = channel.id and read_state.user_id = $1
 cross join lateral (
     select message.id from message where message.topic_id = topic.id
-      and (channel.history_public_to_subscribers or message.seq <@ read_state.history)
+      and (channel.history_public_to_subscribers or (message.seq <@ read_state.history and upper_inf(read_state.history)))
     order by message.id desc limit 1
 ) as newest
 """
