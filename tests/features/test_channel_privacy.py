@@ -177,7 +177,7 @@ def test_whoever_left_knows_as_much_as_everybody(scene: Scene) -> None:
 
 def test_what_was_received_of_a_protected_history_is_lost_with_the_subscription(realm: Realm) -> None:
     reader, name = realm.speaker(), unique("channel")
-    join(realm.owner, name, invite_only=True, can_subscribe_group=anonymous([reader.id]))
+    join(realm.owner, name, invite_only=True, can_subscribe_group=anonymous([reader.id], []))
     number = find(realm.owner, name)["stream_id"]
     join(reader, name)
     sent = realm.owner.send(number, "topic")
