@@ -19,6 +19,7 @@ from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.mail import Postman
 from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import end_tasks
 from tertulia.logins.attempts import forget_old_failures
 from tertulia.logins.reset import forget_old_tokens
 from tertulia.messages.actions import Sending
@@ -35,6 +36,7 @@ log = structlog.get_logger()
 
 POOL_SIZE = 6
 RETRY_SECONDS = 1.0
+STOP_SECONDS = 5.0
 HOUSEKEEPING: tuple[Callable[[Database], Awaitable[int]], ...] = (
     promote_members,
     count_traffic,
@@ -73,7 +75,11 @@ async def run_worker(settings: Settings, stop: asyncio.Event) -> None:
         chores = chores_of(database, settings)
         log.info("worker", work=[chore.name for chore in chores])
         # Each goes on by itself: a mail server that does not answer holds up nothing but mails.
-        await asyncio.gather(*(_keep_at(chore, stop) for chore in chores))
+        tasks = [asyncio.create_task(_keep_at(chore, stop)) for chore in chores]
+        await stop.wait()
+        # What is under way may finish; what hangs is rolled back, and another worker finds it.
+        await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        await end_tasks(tasks)
 
 
 def chores_of(database: Database, settings: Settings) -> list[Chore]:

@@ -7,7 +7,7 @@ import msgspec
 import structlog
 
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.messages.actions import Draft, Sending
@@ -52,6 +52,8 @@ class Delivery:
         while True:
             try:
                 done, claimed = await self._deliver_some(BATCH)
+            except LOST:
+                raise
             except asyncpg.PostgresError as error:
                 log.warning("scheduled messages failed together: they are sent one by one", error=repr(error))
                 return total + await self._deliver_singly()
@@ -66,6 +68,8 @@ class Delivery:
             claimed: list[Due] = []
             try:
                 done, _ = await self._deliver_some(1, claimed)
+            except LOST:
+                raise
             except asyncpg.PostgresError as error:
                 log.error("a scheduled message could not be stored", error=repr(error))
                 async with self._database.transaction() as tx:
