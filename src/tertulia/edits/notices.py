@@ -38,6 +38,8 @@ async def tell_moved(tx: Transaction, caller: Caller, plan: Plan, moved: Moved, 
     newest = moved.after[-1].id if count == 1 else None
     here = _place(plan.target.name, plan.topic or empty, newest)
     there = _place(plan.source.name, plan.old.name or empty)
+    if plan.is_elsewhere and plan.source.invite_only:
+        there = "a private channel"  # not everybody at the target may know of it
     notices = []
     if wish.tell_old:
         content = f"{_what(plan, count)} moved from here to {here} by {_person(caller)}."

@@ -64,6 +64,16 @@ class PolicyPair(msgspec.Struct, frozen=True):
     """Whether they can read what is moved there."""
 
 
+class Acquainted(msgspec.Struct, frozen=True):
+    """Somebody who may have heard of messages that went to another channel."""
+
+    user_id: int
+    keeps: bool
+    """Whether they can read them there."""
+    knows_source: bool
+    """Whether they may read the channel that the messages left."""
+
+
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What a move writes into the history of messages."""
 
@@ -231,21 +241,18 @@ async def carry_read_state(
     await tx.execute(sql, source_id, target_id, old_seqs, new_seqs)
 
 
-async def losing_and_keeping(
-    reader: Reader, source_id: int, target_id: int, message_ids: Sequence[int]
-) -> tuple[list[int], list[int]]:
-    """Of those who are in either of two channels or have marks on messages that went from the first to the second:
-    who may not read them there, and all others."""
+async def acquainted(reader: Reader, source_id: int, target_id: int, message_ids: Sequence[int]) -> list[Acquainted]:
+    """Those who are in either of two channels or have marks on messages that went from the first to the second."""
     sql = f"""
-    select account.id, {_KEEPS} as keeps
+    select account.id as user_id, {_KEEPS} as keeps,
+        (select {MAY_READ} from channel where channel.id = $1) as knows_source
     from (
         select user_id from subscription where channel_id in ($1, $2) and is_active
         union select user_id from message_mark where message_id = any($3::bigint[])
     ) as known join account on account.id = known.user_id join channel on channel.id = $2
     order by account.id
     """
-    rows = await reader.fetch(sql, source_id, target_id, message_ids)
-    return [row["id"] for row in rows if not row["keeps"]], [row["id"] for row in rows if row["keeps"]]
+    return [Acquainted(**row) for row in await reader.fetch(sql, source_id, target_id, message_ids)]
 
 
 async def subscribers_not_in(reader: Reader, channel_id: int, other_id: int) -> list[int]:

@@ -1,6 +1,6 @@
 """Who is told of changed messages: in a channel with protected history not every subscriber knows them all."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
@@ -23,6 +23,8 @@ class Told(msgspec.Struct, frozen=True):
 
     to: Audience
     messages: Sequence[Moving]
+    is_outside: bool = False
+    """They do not read the channel where the messages were: they are not told what it and the topic are called by now."""
 
 
 async def listeners(
@@ -44,20 +46,52 @@ async def losing(
     tx: Transaction, message: Reached, source: Channel, target: Channel, messages: Sequence[Moving]
 ) -> tuple[list[Told], list[Told]]:
     """Who hears that messages went to another channel, and to whom they are gone with it. `messages`: as they were."""
-    lost, kept = await statements.losing_and_keeping(tx, source.id, target.id, [one.id for one in messages])
-    if not lost and source.history_public_to_subscribers:
+    known = await statements.acquainted(tx, source.id, target.id, [one.id for one in messages])
+    outside = {one.user_id for one in known if not one.knows_source}
+    kept = [one.user_id for one in known if one.keeps]
+    lost = [one.user_id for one in known if not one.keeps]
+    # Whoever listens to all public channels is in neither list, and hears of public ones only.
+    is_open = target.is_public or not source.is_public
+    if is_open and not lost and source.history_public_to_subscribers:
         inside = await statements.subscribers_not_in(tx, target.id, source.id)
         there = Audience(channel=source.id, public=source.is_public)
-        return [Told(there, messages), *_to(inside, messages)], []
-    told, gone = _to(kept, messages), []
+        return [Told(there, messages), *_split(inside, outside, messages)], []
+    if source.is_public:
+        return _leaving_public(source, target, messages, (kept, lost), outside)
+    gone = _to([user for user in lost if user in outside], messages, is_outside=True)
     for knowing in await listeners(tx, message, source, messages):
-        users = lost if source.history_public_to_subscribers else sorted(set(lost) & set(knowing.to.users))
-        gone += _to(users, knowing.messages)
-    return told, gone
+        losers = lost if source.history_public_to_subscribers else sorted(set(lost) & set(knowing.to.users))
+        gone += _to([user for user in losers if user not in outside], knowing.messages)
+    return _split(kept, outside, messages), gone
 
 
-def _to(users: Sequence[int], messages: Sequence[Moving]) -> list[Told]:
-    return [Told(Audience(users=tuple(users)), messages)] if users else []
+def _leaving_public(
+    source: Channel,
+    target: Channel,
+    messages: Sequence[Moving],
+    known: tuple[Sequence[int], Sequence[int]],
+    outside: Collection[int],
+) -> tuple[list[Told], list[Told]]:
+    """Whoever listens to all public channels is told too: of a public target where messages went, else that they are gone."""
+    kept, lost = known
+    everybody = Audience(channel=source.id, public=True)
+    if target.is_public:
+        staying = msgspec.structs.replace(everybody, users=tuple(kept), without=Audience(users=tuple(lost)))
+        return [Told(staying, messages)], _split(lost, outside, messages)
+    inside = [user for user in lost if user not in outside]
+    told = Audience(users=tuple(kept))
+    leaving = Told(msgspec.structs.replace(everybody, users=tuple(inside), without=told), messages)
+    strangers = _to([user for user in lost if user in outside], messages, is_outside=True)
+    return _split(kept, outside, messages), [leaving, *strangers]
+
+
+def _split(users: Sequence[int], outside: Collection[int], messages: Sequence[Moving]) -> list[Told]:
+    inside = _to([user for user in users if user not in outside], messages)
+    return inside + _to([user for user in users if user in outside], messages, is_outside=True)
+
+
+def _to(users: Sequence[int], messages: Sequence[Moving], *, is_outside: bool = False) -> list[Told]:
+    return [Told(Audience(users=tuple(users)), messages, is_outside)] if users else []
 
 
 async def tell_updated(
@@ -68,7 +102,8 @@ async def tell_updated(
     flagged = await flags_by_reader(tx, message_id)
     for one in told:
         ids = sorted(message.id for message in one.messages)[-queries.MAX_LISTED :]
-        own = {"message_id": message_id if message_id in ids else ids[-1], "message_ids": ids}
+        own: dict[str, Any] = {"message_id": message_id if message_id in ids else ids[-1], "message_ids": ids}
+        own |= {"stream_name": ""} if one.is_outside else {}
         tx.emit(caller.realm_id, updated(one.to, event | own, flagged, settings))
 
 
@@ -77,8 +112,7 @@ async def tell_markers_deleted(
 ) -> None:
     """Whoever has a mark on a deleted message is told, wherever they are: not what the topic is called by now."""
     for may_read, users in (await queries.markers_outside(tx, channel.id, [one.id for one in messages])).items():
-        known = message if may_read else msgspec.structs.replace(message, topic="")
-        tell_deleted(tx, caller, _to(users, messages), known)
+        tell_deleted(tx, caller, _to(users, messages, is_outside=not may_read), message)
 
 
 def tell_deleted(tx: Transaction, caller: Caller, told: Sequence[Told], message: Reached) -> None:
@@ -86,7 +120,8 @@ def tell_deleted(tx: Transaction, caller: Caller, told: Sequence[Told], message:
     settings = decode_settings(caller.realm_settings)
     for one in told:
         ids = sorted(moving.id for moving in one.messages)[-queries.MAX_LISTED :]
-        for told_record in deleted(one.to, message, ids, settings):
+        known = msgspec.structs.replace(message, topic="") if one.is_outside else message
+        for told_record in deleted(one.to, known, ids, settings):
             tx.emit(caller.realm_id, told_record)
 
 
