@@ -70,3 +70,31 @@ def test_the_notice_at_the_target_does_not_name_a_private_channel(realm: Realm) 
     assert "moved here from a private channel" in notice
     assert source.name not in notice
     assert "secret" not in notice
+
+
+def test_older_clients_register_again_when_very_many_messages_are_gone(realm: Realm) -> None:
+    source = realm.stage.channel(realm.owner, realm.member, realm_id=realm.id)
+    secret = realm.stage.channel(realm.owner, realm_id=realm.id, invite_only=True)
+    sent = realm.owner.send(source.stream_id, "topic")
+    realm.stage.sql(
+        """
+        with counted as (update conversation set last_seq = last_seq + 100 where id = %s returning last_seq - 100 as seq)
+        insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered)
+        select realm_id, conversation_id, counted.seq + number, topic_id, sender_id, client, content, rendered
+        from message, counted, generate_series(1, 100) as number where conversation_id = %s
+        """,
+        source.stream_id,
+        source.stream_id,
+    )
+    with (
+        listen(realm.member) as newer,
+        listen(realm.member, bulk_message_deletion=False) as older,
+        listen(realm.owner, bulk_message_deletion=False) as keeping,
+        listen(realm.moderator, bulk_message_deletion=False) as elsewhere,
+    ):
+        edit(realm.owner, sent, stream_id=secret.stream_id, propagate_mode="change_all", **QUIET)
+        [event] = events(newer, "delete_message")
+        assert len(event["message_ids"]) == 101
+        assert len(events(keeping)) == 1
+        assert events(elsewhere, "delete_message") == []
+        assert older.request(dont_block=True).json()["code"] == "BAD_EVENT_QUEUE_ID"

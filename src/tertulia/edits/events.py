@@ -12,6 +12,8 @@ from tertulia.messages.access import Reached
 from tertulia.realms.settings import RealmSettings
 
 BULK = "bulk_message_deletion"
+MAX_SINGLE = 100
+"""So many events at most for clients that do not know `BULK`: each names the whole audience. Beyond it they register again."""
 
 _encode = msgspec.json.Encoder().encode
 
@@ -53,6 +55,9 @@ def deleted(to: Audience, message: Reached, message_ids: Sequence[int], settings
     many = MessagesDeleted(event={"message_ids": list(message_ids), **where}, empty_topic=empty)
     found = [record(msgspec.structs.replace(to, needs=BULK), "delete_message", many)]
     single = msgspec.structs.replace(to, lacks=BULK)
+    if len(message_ids) > MAX_SINGLE:
+        ending = MessagesDeleted(event=where)
+        return [*found, msgspec.structs.replace(record(single, "delete_message", ending), closes=True)]
     for message_id in message_ids:
         one = MessagesDeleted(event={"message_id": message_id, **where}, empty_topic=empty)
         found.append(record(single, "delete_message", one))

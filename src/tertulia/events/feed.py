@@ -140,12 +140,23 @@ class Feed:
                 self._settle(queue)
             else:
                 queue.replay(logged)
-        for queue in self._audience(logged.record.to):
-            queue.offer(logged)
+                if queue.is_dead:
+                    self._bury(queue)
+        self._deliver(logged)
         for change in logged.record.changes:
             for user_id in change.users:
                 for queue in self._by_user.get(user_id, ()):
                     self._change_membership(queue, change.channel, joined=change.joined)
+        self._end(logged)
+
+    def _deliver(self, logged: Logged) -> None:
+        for queue in self._audience(logged.record.to):
+            if queue.is_closed_by(logged):
+                self._bury(queue)
+            else:
+                queue.offer(logged)
+
+    def _end(self, logged: Logged) -> None:
         if logged.record.ends:
             ended = [queue for queue in self.queues.values() if queue.user_id in logged.record.ends]
             for queue in ended:

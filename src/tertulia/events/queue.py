@@ -86,6 +86,8 @@ class Queue:
         if (logged.is_broken or self.user_id in logged.record.ends) and not self.knows(logged):
             self.is_dead = True
         if self._hears(logged, logged.record.to):
+            if self.is_closed_by(logged):
+                self.is_dead = True
             self.offer(logged)
         for change in logged.record.changes:
             if self.user_id in change.users and not self.joined.sees(logged.xid):
@@ -94,6 +96,12 @@ class Queue:
     def knows(self, logged: Logged) -> bool:
         """Whether the client's state holds the event already."""
         return self.snapshot is not None and self.snapshot.sees(logged.xid)
+
+    def is_closed_by(self, logged: Logged) -> bool:
+        """Whether an event of the listener's audience ends the queue."""
+        record = logged.record
+        is_for_it = record.closes and self.options.wants(record.type) and self.options.suits(record.to)
+        return is_for_it and not self.knows(logged)
 
     def change_channel(self, channel: int, *, joined: bool, seq: int) -> None:
         """The listener joined or left a channel."""

@@ -66,6 +66,8 @@ class Record(msgspec.Struct, frozen=True, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     ends: tuple[int, ...] = ()
     """Users whose queues end here: what they may see is another from now on."""
+    closes: bool = False
+    """The queues that would have heard this end here instead: their clients cannot be told in a bearable number of events."""
     stamp: Stamp | None = None
 
 
