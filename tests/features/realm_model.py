@@ -141,7 +141,9 @@ class RealmModel:
     def flags(self, user: int, message: Message) -> list[str]:
         if user not in message.received:
             return ["read", "historical"]
-        return ["read"] if user in message.read else []
+        # In a channel somebody has left nothing is unread.
+        is_read = user in message.read or user not in self.channels[message.channel].inside
+        return ["read"] if is_read else []
 
     def seen(self, user: int, channel: int) -> list[Json]:
         """What a fetch of the channel shows."""

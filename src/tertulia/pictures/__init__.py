@@ -1,8 +1,8 @@
-"""Pictures that people bring, made to fit: read by libvips, scaled, and written anew.
+"""Pictures that people bring, made to fit: read by Pillow, scaled, and written anew.
 
 What is stored is never what was sent: a picture is decoded and encoded again, so nothing else that a file may carry (another
-format, a script, a place on the map) comes through. Invariants: the loaders that libvips calls untrusted are off; a picture's
-size is known from its header before it is decoded, and too large a one is refused. Slow: call it in a thread.
+format, a script, a place on the map) comes through. Invariants: only five formats are read; a picture's size is known from
+its header before it is decoded, and too large a one is refused. Slow: call it in a thread.
 """
 
 from tertulia.pictures.fitting import NotAPicture, Picture, fit
