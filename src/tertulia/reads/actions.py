@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tertulia.events.empty_topic import EMPTY_TOPIC
 from tertulia.events.record import Audience, record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.reads import change_queries as changes
-from tertulia.reads.events import EMPTY_TOPIC
 from tertulia.reads.model import Returned
 from tertulia.realms.settings import decode_settings
 

@@ -1,20 +1,15 @@
 """The events of policies: `user_topic`, and `muted_topics` for clients that do not ask for it."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from tertulia.events.logged import Listener, Logged
+from tertulia.events.empty_topic import EMPTY_TOPIC, EmptyTopicPresenter
 from tertulia.events.record import Audience, Record, record
-from tertulia.reads.events import EMPTY_TOPIC
 from tertulia.realms.settings import RealmSettings
 from tertulia.topics.model import Decided, MutedTopic, Topic, UserTopic
-
-_MARK = f'"{EMPTY_TOPIC}":'.encode()  # quotes inside a text are escaped: this is a key and nothing else
-_decoder = msgspec.json.Decoder(dict[str, Any])
-_encode = msgspec.json.Encoder().encode
 
 
 def policies_decided(settings: RealmSettings, topic: Topic, decided: Sequence[Decided]) -> list[Record]:
@@ -42,23 +37,12 @@ def muted_topics_told(settings: RealmSettings, lists: Mapping[int, list[MutedTop
     return found
 
 
-class TopicPresenter:
-    """Shows both: the empty topic has a name for those who cannot show it."""
+class TopicPresenter(EmptyTopicPresenter):
+    """Shows both."""
 
-    def variant(self, _logged: Logged, listener: Listener) -> Hashable:
-        """What makes the texts of two listeners differ."""
-        return listener.options.capabilities.empty_topic_name
-
-    def present(self, logged: Logged, listener: Listener) -> bytes:
-        """The event's keys."""
-        stored = bytes(logged.record.event)
-        if _MARK not in stored:
-            return stored[1:-1]
-        event = _decoder.decode(stored)
-        shown = event.pop(EMPTY_TOPIC)
-        if not listener.options.capabilities.empty_topic_name:
-            if event.get("topic_name") == "":
-                event["topic_name"] = shown
-            for muted in event.get("muted_topics", ()):
-                muted[1] = muted[1] or shown
-        return _encode(event)[1:-1]
+    def name_topics(self, event: dict[str, Any], shown: str) -> None:
+        """The topic of the one, or those of the list."""
+        if event.get("topic_name") == "":
+            event["topic_name"] = shown
+        for muted in event.get("muted_topics", ()):
+            muted[1] = muted[1] or shown

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tertulia.channels.access import ChannelFinder
+from tertulia.events.empty_topic import EMPTY_TOPIC
 from tertulia.events.record import Audience, record
 from tertulia.events.signals import Signals
 from tertulia.kernel.auth import Caller
@@ -14,7 +15,6 @@ from tertulia.kernel.errors import Refusal
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import check_topic_policy, clean_topic
 from tertulia.typing import queries
-from tertulia.typing.events import EMPTY_TOPIC
 from tertulia.typing.queries import Audible, ChannelKey, Person, PersonKey
 from tertulia.users.queries import guests_missing
 from tertulia.users.visibility import hidden_from
