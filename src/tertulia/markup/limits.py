@@ -17,5 +17,6 @@ MAX_HIGHLIGHTING_SECONDS: Final = 0.2
 # More links with previews than this: none has one.
 MAX_PREVIEWS: Final = 24
 
-# The HTML may have so many bytes: with everything else an event of it fits into what the log takes in one piece.
-MAX_HTML_BYTES: Final = 500_000
+# The HTML may have so many bytes: a message of nothing but emoji just fits, and with everything else an event of it fits
+# several times into what the log takes in one piece (8 MiB; the relay and `tertulia doctor` say so if it takes less).
+MAX_HTML_BYTES: Final = 1_200_000
