@@ -85,16 +85,6 @@ def test_a_topic_is_one_whatever_its_case_and_knows_its_newest_message(stage: St
     ]
 
 
-def test_the_first_message_says_how_a_topic_is_spelt_not_a_policy_before_it(stage: Stage) -> None:
-    sender, early = stage.speaker(), stage.speaker()
-    channel = stage.channel(sender, early)
-    fields = {"stream_id": channel.stream_id, "topic": "lUNCH", "visibility_policy": 3}
-    early.post("user_topics", **fields)
-    sent = [sender.send(channel.stream_id, topic) for topic in ("Lunch", "LUNCH")]
-    assert [early.message(message_id)["subject"] for message_id in sent] == ["Lunch", "Lunch"]
-    assert stage.sql("select name from topic where conversation_id = %s", channel.stream_id) == [("Lunch",)]
-
-
 # Stuck, refused and bad
 
 

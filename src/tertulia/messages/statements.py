@@ -126,9 +126,7 @@ with input as (
     select distinct on (conversation_id, topic_key) conversation_id, topic, topic_key,
            max(seq) over (partition by conversation_id, topic_key)
     from numbered where topic_key is not null order by conversation_id, topic_key, seq
-    on conflict (conversation_id, name_key) do update set last_seq = excluded.last_seq,
-        -- Whoever writes first says how it is spelt, not whoever had a policy for it before.
-        name = case when topic.last_seq = 0 then excluded.name else topic.name end
+    on conflict (conversation_id, name_key) do update set last_seq = excluded.last_seq
     returning id, conversation_id, name, name_key
 ), stored as (
     insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered,
