@@ -119,9 +119,8 @@ class PeopleModel:
         self._replace(self.defaults, event["property"], event["value"], event)
 
     def _replace(self, known: Json, name: str, value: Any, event: Json) -> None:
-        # Two who wish for the same at once are both told: nothing new is no mistake.
-        if name not in known:
-            raise Mismatch(f"unknown: {event}")
+        if name not in known or known[name] == value:
+            raise Mismatch(f"unknown, or nothing new ({known.get(name)}): {event}")
         known[name] = value
 
     def _realm_domains(self, event: Json) -> None:
