@@ -50,6 +50,8 @@ class Client:
         self.model = PeopleModel(body)
         self.is_over = False
         self.heard: list[Json] = []
+        self.polling = asyncio.Lock()
+        """One poll at a time: two from the same place would both bring what is new."""
 
     def take(self, events: list[Json]) -> None:
         for event in events:
@@ -123,6 +125,10 @@ class Town:
         return self.clients[-1]
 
     async def poll(self, client: Client) -> None:
+        async with client.polling:
+            await self._poll(client)
+
+    async def _poll(self, client: Client) -> None:
         if client.is_over:
             return
         asked = {"queue_id": client.queue_id, "last_event_id": client.last, "dont_block": True}
