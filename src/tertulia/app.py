@@ -41,6 +41,7 @@ import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.reminders.routes
 import tertulia.scheduled.routes
+import tertulia.sessions.link_routes
 import tertulia.sessions.oidc_routes
 import tertulia.sessions.routes
 import tertulia.snippets.routes
@@ -117,6 +118,8 @@ from tertulia.users.authenticate import KeyAuthenticator, refresh
 from tertulia.users.directory import Directory
 from tertulia.users.events import UserPresenter
 from tertulia.users.profile import ProfileWriter
+from tertulia.webclient.files import BuiltFiles
+from tertulia.webclient.serving import WebClient
 
 log = structlog.get_logger()
 
@@ -129,6 +132,7 @@ ROUTES = (
     tertulia.logins.routes,
     tertulia.sessions.routes,
     tertulia.sessions.oidc_routes,
+    tertulia.sessions.link_routes,
     tertulia.bots.routes,
     tertulia.preferences.routes,
     tertulia.profiles.routes,
@@ -274,7 +278,7 @@ def build_api(
         ChannelHolder: ChannelHolder(hold_channels_named),
     }
     endpoints = collect(*ROUTES)
-    site = Site(database, gateway)
+    site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)))
     return Api(
         [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
         services=services,

@@ -1,4 +1,4 @@
-"""What is served outside the API: health, metrics, avatars, custom emoji, the names of emoji, and the icon."""
+"""What is served outside the API: the web client, health, metrics, avatars, custom emoji, the names of emoji, and the icon."""
 
 import re
 
@@ -12,6 +12,7 @@ from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import error_body, not_found
 from tertulia.kernel.request_metrics import RequestMetrics
 from tertulia.users.avatars import CACHE_CONTROL, MEDIUM, SMALL, identicon
+from tertulia.webclient.serving import WebClient
 
 _ICON = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4502f"/>'
@@ -25,9 +26,10 @@ _FOR_EVER = "public, max-age=31536000, immutable"
 class Site:
     """The ASGI application for addresses outside /api."""
 
-    def __init__(self, database: Database, gateway: Gateway) -> None:
+    def __init__(self, database: Database, gateway: Gateway, web_client: WebClient) -> None:
         self._database = database
         self._gateway = gateway
+        self._web_client = web_client
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self.observe = RequestMetrics(self._registry)
@@ -36,8 +38,11 @@ class Site:
         waiting = Gauge("tertulia_waiting_polls", "Long polls waiting in this process.", registry=self._registry)
         waiting.set_function(lambda: gateway.waiting_count)
 
-    async def __call__(self, scope: Scope, _receive: Receive, send: Send) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
+        if self._web_client.has(scope["path"]):
+            await self._web_client(scope, receive, send)
+            return
         status, content_type, body = await self._answer(scope["path"])
         headers = [(b"content-type", content_type.encode()), (b"content-length", b"%d" % len(body))]
         headers.append((b"x-content-type-options", b"nosniff"))

@@ -18,6 +18,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.realms.actions import create_realm
 from tertulia.realms.queries import find_realm
+from tertulia.sessions.actions import make_ticket
 from tertulia.users.actions import create_api_key, create_user
 
 SUBDOMAIN = ""
@@ -90,6 +91,15 @@ async def ensure_demo(settings: Settings, file: Path) -> Demo:
             demo = await _make(tx)
             keep(demo, file)
         return demo
+
+
+async def make_login_path(settings: Settings, demo: Demo) -> str:
+    """Where a browser is logged in once as the owner."""
+    async with (
+        await Database.connect(settings.postgres_url, shards=settings.shards, size=2) as database,
+        database.transaction() as tx,
+    ):
+        return f"/accounts/login/link/{await make_ticket(tx, demo.users[0].user_id)}"
 
 
 def keep(demo: Demo, file: Path) -> None:

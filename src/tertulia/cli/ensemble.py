@@ -15,7 +15,7 @@ from importlib import import_module
 import msgspec
 from rich.console import Console
 
-from tertulia.cli.demo import SUBDOMAIN, Demo, ensure_demo, keep
+from tertulia.cli.demo import SUBDOMAIN, Demo, ensure_demo, keep, make_login_path
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.folder import DevFolder, State
 from tertulia.cli.logs import LogWatch
@@ -94,7 +94,8 @@ class Ensemble:
 
     def show(self, seconds: float) -> None:
         assert self._demo is not None
-        show_summary(self._console, self._state(self._supervisor.pids), self._demo, self._folder, seconds)
+        login = self._url + asyncio.run(make_login_path(self._settings(), self._demo))
+        show_summary(self._console, self._state(self._supervisor.pids), self._demo, self._folder, seconds, login)
 
     @property
     def _url(self) -> str:

@@ -10,9 +10,10 @@ from tertulia.cli.folder import DevFolder, State
 _ROLES = {100: "owner", 200: "admin", 300: "moderator", 400: "member", 600: "guest"}
 
 
-def show_summary(console: Console, state: State, demo: Demo, folder: DevFolder, seconds: float) -> None:
+def show_summary(console: Console, state: State, demo: Demo, folder: DevFolder, seconds: float, login_url: str) -> None:
     console.print()
     console.print(Text.assemble("Tertulia is ready at ", (state.url, "bold cyan"), f" after {seconds:.1f} s."))
+    console.print(Text.assemble("Open it as its owner (once): ", (login_url, "cyan")), soft_wrap=True)
     console.print(_logins(demo))
     _show_addresses(console, state, demo, folder)
     console.print("Try it:", style="bold")

@@ -12,6 +12,7 @@ from tertulia.logins.queries import Account
 from tertulia.sessions import queries
 
 BATCH = 5000
+TICKET_SECONDS = 86400
 
 
 async def begin_session(tx: Transaction, call: Call, settings: Settings, account: Account, *, by_password: bool) -> str:
@@ -32,6 +33,13 @@ async def end_session(tx: Transaction, call: Call, settings: Settings) -> None:
     if (digest := session_digest(call, settings)) is not None:
         await queries.delete_session(tx, digest)
     drop_session_cookie(call, settings)
+
+
+async def make_ticket(tx: Transaction, user_id: int) -> str:
+    """What logs somebody in once (see `link_routes`)."""
+    ticket = secrets.token_urlsafe(24)
+    await queries.insert_ticket(tx, user_id, digest_of_key(ticket), secrets.token_urlsafe(24), TICKET_SECONDS)
+    return ticket
 
 
 async def forget_old_sessions(database: Database) -> int:

@@ -67,6 +67,28 @@ async def delete_expired(tx: Transaction, limit: int) -> int:
     return int((await tx.execute(sql, limit)).split()[-1])
 
 
+# Tickets: what a link carries that logs in once, in development. No session's CSRF token begins as theirs do.
+
+
+async def insert_ticket(tx: Transaction, user_id: int, digest: bytes, secret: str, seconds: int) -> None:
+    """A ticket for somebody."""
+    sql = """
+    insert into browser_session (digest, user_id, csrf_token, expires)
+    values ($1, $2, 'ticket:' || $3, now() + make_interval(secs => $4))
+    """
+    await tx.execute(sql, digest, user_id, secret, seconds)
+
+
+async def take_ticket(tx: Transaction, digest: bytes) -> int | None:
+    """Whose ticket it is; it is used up."""
+    sql = """
+    delete from browser_session where digest = $1 and expires > now() and starts_with(csrf_token, 'ticket:')
+    returning user_id
+    """
+    found: int | None = await tx.fetchval(sql, digest)
+    return found
+
+
 # People at identity providers
 
 
