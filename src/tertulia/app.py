@@ -111,7 +111,7 @@ from tertulia.statuses.events import StatusPresenter
 from tertulia.topics import state as topics_state
 from tertulia.topics.events import TopicPresenter
 from tertulia.typing.actions import Typing
-from tertulia.typing.events import TypingPresenter
+from tertulia.typing.events import EditingPresenter, TypingPresenter
 from tertulia.users import state as users_state
 from tertulia.users.arrival import Arrival
 from tertulia.users.authenticate import KeyAuthenticator, refresh
@@ -206,6 +206,7 @@ PRESENTERS: dict[str, Presenter] = {
     "user_topic": TopicPresenter(),
     "muted_topics": TopicPresenter(),
     "typing": TypingPresenter(),
+    "typing_edit_message": EditingPresenter(),
     "reaction": ReactionPresenter(),
     "presence": PresencePresenter(),
     "user_status": StatusPresenter(),

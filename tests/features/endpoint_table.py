@@ -186,6 +186,7 @@ TABLE: dict[str, Row] = {
     "PATCH /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0", "title": "t"}, "nippet"),
     "DELETE /saved_snippets/{saved_snippet_id}": Row(HUMANS, {"saved_snippet_id": "0"}, "nippet"),
     "POST /typing": Row(ANYBODY, {"op": "start", "to": "[$bystander]"}),
+    "POST /messages/{message_id}/typing": Row(ANYBODY, {"message_id": "1", "op": "start"}, "Invalid message"),
     # reactions, widgets
     "POST /messages/{message_id}/reactions": Row(ANYBODY, {"message_id": "$message", "emoji_name": "nope"}, "no emoji"),
     "DELETE /messages/{message_id}/reactions": Row(

@@ -174,6 +174,7 @@ MESSAGE_PROBES: dict[str, Probe] = {
         _get("messages/matches_narrow", msg_ids=["<message_id>"], narrow=[{"operator": "has", "operand": "link"}]), "c"
     ),
     "PATCH /messages/{message_id}": Probe(_ask("PATCH", "messages/{message_id}", content="x" * 10_001)),
+    "POST /messages/{message_id}/typing": Probe(_ask("POST", "messages/{message_id}/typing", op="start")),
     "DELETE /messages/{message_id}": Probe(_ask("DELETE", "messages/{message_id}")),
     "POST /messages/{message_id}/reactions": Probe(
         _ask("POST", "messages/{message_id}/reactions", emoji_name="no such emoji")

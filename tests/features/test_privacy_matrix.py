@@ -255,6 +255,7 @@ def make_noise(scene: Scene, kind: str, passing: Speaker, owner: Speaker) -> int
     word = scene.words[kind, "late"]
     sent = scene.author.send(channel, scene.topics[kind], f"{word} again")
     scene.author.request("POST", "typing", type="channel", op="start", stream_id=channel, topic=scene.topics[kind])
+    check_success(scene.author.request("POST", f"messages/{sent}/typing", op="start"))
     check_success(scene.author.request("PATCH", f"messages/{sent}", content=f"{word} once more"))
     check_success(scene.author.request("POST", f"messages/{sent}/reactions", emoji_name="octopus"))
     data = [{"stream_id": channel, "property": "is_muted", "value": True}]

@@ -42,10 +42,7 @@ def what_remains(wish: Wish, message: Reached) -> Wish:
 
 def check_makes_sense(wish: Wish, message: Reached, settings: RealmSettings) -> None:
     """Refuse what nobody could do to this message. `wish` is as it was sent: also what changes nothing may be wrong."""
-    if message.is_archived:
-        raise Refusal("Invalid message(s): messages of an archived channel stay as they are.")
-    if not settings.allow_message_editing:
-        raise Refusal("Your organization has turned off message editing.")
+    check_editable(message, settings)
     if message.participants is not None and wish.channel_id is not None:
         raise Refusal("Direct messages can't be moved to channels.")
     if message.participants is not None and wish.topic is not None:
@@ -56,6 +53,14 @@ def check_makes_sense(wish: Wish, message: Reached, settings: RealmSettings) -> 
         raise Refusal(f"The topic {settings.empty_topic_display_name} can't be resolved.")
     if wish.channel_id is not None and not 0 < wish.channel_id < 2**63:
         raise Refusal("Invalid channel ID")
+
+
+def check_editable(message: Reached, settings: RealmSettings) -> None:
+    """Refuse a message that nobody can change now."""
+    if message.is_archived:
+        raise Refusal("Invalid message(s): messages of an archived channel stay as they are.")
+    if not settings.allow_message_editing:
+        raise Refusal("Your organization has turned off message editing.")
 
 
 def check_something_remains(wish: Wish) -> None:
@@ -79,12 +84,14 @@ def check_expectation(wish: Wish, message: Reached) -> None:
         )
 
 
-def check_may_edit(message: Reached, user_id: int, now: datetime, settings: RealmSettings) -> None:
+def check_may_edit(
+    message: Reached, user_id: int, now: datetime, settings: RealmSettings, *, grace: timedelta = GRACE
+) -> None:
     """Refuse a new text by anybody but the sender, and one that comes too late."""
     check_is_sender(message, user_id)
     if find_widget(message.content) is not None:
         raise Refusal("Widgets can't be edited.")
-    if is_over(message.sent_at, now, settings.message_content_edit_limit_seconds):
+    if is_over(message.sent_at, now, settings.message_content_edit_limit_seconds, grace):
         raise Refusal("The time limit for editing this message has passed.")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from tertulia.channels.access import ChannelFinder
+from tertulia.edits.rules import NO_GRACE, check_editable, check_may_edit
 from tertulia.events.empty_topic import EMPTY_TOPIC
 from tertulia.events.record import Audience, record
 from tertulia.events.signals import Signals
@@ -12,7 +13,8 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database
 from tertulia.kernel.errors import Refusal
-from tertulia.realms.settings import decode_settings
+from tertulia.messages.access import Reached, access_message
+from tertulia.realms.settings import RealmSettings, decode_settings
 from tertulia.topics.rules import check_topic_policy, clean_topic
 from tertulia.typing import queries
 from tertulia.typing.queries import Audible, ChannelKey, Person, PersonKey
@@ -89,6 +91,25 @@ class Typing:
         audience = Audience(users=tuple(person.id for person in people if person.is_active and person.wants))
         await self._signals.send(caller.realm_id, record(audience, "typing", event))
 
+    async def over_message(self, caller: Caller, op: Op, message_id: int) -> None:
+        """Tell those who have a message that its sender is changing it."""
+        settings = decode_settings(caller.realm_settings)
+        async with self._database.reader() as reader:
+            message = await access_message(reader, caller, message_id)
+            check_editable(message, settings)
+            place = message.conversation_id, message.seq
+            heard = await queries.listeners_of_edit(reader, caller.user_id, place, MAX_SUBSCRIBERS)
+            check_may_edit(message, caller.user_id, heard.now, settings, grace=NO_GRACE)
+            if not heard.tells:
+                raise Refusal("You have turned off telling others that you write, in your settings.")
+            missing: tuple[int, ...] = ()
+            if message.participants is None and not message.is_subscribed:
+                missing = await guests_missing(reader, caller.realm_id, message.conversation_id, caller.user_id)
+        listeners = tuple(user_id for user_id in heard.listeners if user_id not in missing)
+        if listeners:
+            event = {"op": op, "sender_id": caller.user_id, "message_id": message_id} | _recipient(message, settings)
+            await self._signals.send(caller.realm_id, record(Audience(users=listeners), "typing_edit_message", event))
+
     async def _hidden_from(self, caller: Caller, user_ids: Sequence[int]) -> frozenset[int]:
         if not caller.is_guest:
             return frozenset()
@@ -102,3 +123,10 @@ class Typing:
     async def _read_people(self, keys: Sequence[PersonKey]) -> dict[PersonKey, Person]:
         async with self._database.reader() as reader:
             return await queries.people(reader, keys)
+
+
+def _recipient(message: Reached, settings: RealmSettings) -> dict[str, object]:
+    if message.participants is not None:
+        return {"recipient": {"type": "direct", "user_ids": message.participants}}
+    place = {"recipient": {"type": "channel", "channel_id": message.conversation_id, "topic": message.topic}}
+    return place if message.topic else place | {EMPTY_TOPIC: settings.empty_topic_display_name}

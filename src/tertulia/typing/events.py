@@ -11,3 +11,11 @@ class TypingPresenter(EmptyTopicPresenter):
     def name_topics(self, event: dict[str, Any], shown: str) -> None:
         """What is written about."""
         event["topic"] = shown
+
+
+class EditingPresenter(EmptyTopicPresenter):
+    """Shows `typing_edit_message` events."""
+
+    def name_topics(self, event: dict[str, Any], shown: str) -> None:
+        """The topic of the message that is being changed."""
+        event["recipient"]["topic"] = shown

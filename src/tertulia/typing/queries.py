@@ -1,6 +1,7 @@
 """SQL of typing: one statement per function, for many requests at once."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
@@ -41,6 +42,15 @@ class Person(msgspec.Struct, frozen=True):
     wants: bool
 
 
+class Overheard(msgspec.Struct, frozen=True):
+    """Whether somebody tells that they change their message, and who wants to know."""
+
+    now: datetime
+    tells: bool
+    listeners: list[int]
+    """Nobody, if they are too many."""
+
+
 _WANTS = "coalesce((account.settings->>'receives_typing_notifications')::boolean, true)"
 
 _CHANNELS = f"""
@@ -59,6 +69,24 @@ select key.realm_id, key.domain, account.id, api_email(account, key.domain) as e
        coalesce((account.settings->>'send_private_typing_notifications')::boolean, true) as tells, {_WANTS} as wants
 from unnest($1::bigint[], $2::bigint[], $3::text[]) as key(realm_id, user_id, domain)
 join account on account.id = key.user_id and account.realm_id = key.realm_id
+"""
+
+_EDITED = f"""
+select clock_timestamp() as now,
+       coalesce((writer.settings->>case when channel.id is null then 'send_private_typing_notifications'
+           else 'send_stream_typing_notifications' end)::boolean, true) as tells,
+       case when channel.id is null then array(
+           select account.id from account
+           where account.id = any(conversation.participants) and account.is_active and {_WANTS} order by account.id
+       ) when channel.subscriber_count <= $4 then array(
+           select account.id from subscription join account on account.id = subscription.user_id
+           join read_state on read_state.user_id = account.id and read_state.conversation_id = channel.id
+           where subscription.channel_id = channel.id and subscription.is_active and account.is_active and {_WANTS}
+               and (channel.history_public_to_subscribers or $3::bigint <@ read_state.history) order by account.id
+       ) else '{{}}' end as listeners
+from account as writer join conversation on conversation.id = $2
+left join channel on channel.id = conversation.id
+where writer.id = $1
 """
 
 
@@ -80,3 +108,13 @@ async def people(reader: Reader, keys: Sequence[PersonKey]) -> dict[PersonKey, P
         key = PersonKey(row["realm_id"], row["id"], row["domain"])
         found[key] = Person(row["id"], row["email"], row["is_active"], row["tells"], row["wants"])
     return found
+
+
+async def listeners_of_edit(reader: Reader, writer_id: int, place: tuple[int, int], most: int) -> Overheard:
+    """Who hears that a message is being changed. `place`: its conversation, and its number there.
+
+    With protected history only those who have received it: to the others there is no such message.
+    """
+    row = await reader.fetchrow(_EDITED, writer_id, *place, most)
+    assert row is not None  # the caller has just been let in, and conversations stay
+    return Overheard(**row)

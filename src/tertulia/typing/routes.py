@@ -38,3 +38,9 @@ async def set_typing(
     if topic is None:
         raise Refusal("topic is missing: what do you write about?")
     await typing.in_channel(caller, op, stream_id, topic)
+
+
+@post("/messages/{message_id}/typing")
+async def set_typing_while_editing(caller: Person, typing: Typing, *, message_id: int, op: Op) -> None:
+    """Tell that you are changing a message of yours, or have stopped; as often as for POST /typing."""
+    await typing.over_message(caller, op, message_id)
