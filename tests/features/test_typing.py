@@ -13,7 +13,7 @@ def hearing(speaker: Speaker) -> Queue:
 def edited(queue: Queue, marker: Speaker) -> list[int]:
     """The messages that were said to be changed, before a signal of `marker`."""
     marker.post("typing", op="stop", to=[queue.speaker.id])
-    found = []
+    found: list[int] = []
     while True:
         for event in queue.poll():
             if event["type"] == "typing":
@@ -62,7 +62,7 @@ def test_what_cannot_be_edited_any_more_is_not_being_edited(realm: Realm) -> Non
     realm.stage.sql("update message set sent_at = sent_at - interval '65 seconds' where id = %s", sent)
     refused(message_content_edit_limit_seconds=60)
     check_success(realm.member.request("PATCH", f"messages/{sent}", content="just in time"))
-    check_success(realm.owner.request("PATCH", "realm", message_content_edit_limit_seconds="unlimited"))
+    check_success(realm.owner.request("PATCH", "realm", message_content_edit_limit_seconds='"unlimited"'))
     realm.member.post(f"messages/{sent}/typing", op="start")
     check_success(realm.owner.request("DELETE", f"streams/{channel.stream_id}"))
     check_error(realm.member.request("POST", f"messages/{sent}/typing", op="start"))

@@ -128,5 +128,7 @@ class Typing:
 def _recipient(message: Reached, settings: RealmSettings) -> dict[str, object]:
     if message.participants is not None:
         return {"recipient": {"type": "direct", "user_ids": message.participants}}
-    place = {"recipient": {"type": "channel", "channel_id": message.conversation_id, "topic": message.topic}}
+    place: dict[str, object] = {
+        "recipient": {"type": "channel", "channel_id": message.conversation_id, "topic": message.topic}
+    }
     return place if message.topic else place | {EMPTY_TOPIC: settings.empty_topic_display_name}
