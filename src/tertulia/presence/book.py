@@ -17,6 +17,9 @@ from tertulia.presence.model import Presence, modern
 MAX_REALMS = 200
 """How many realms a process remembers; what was not asked for the longest time goes first."""
 
+CHUNK_LINES = 256
+SPARSE_LINES = 16
+
 _encode = msgspec.json.Encoder().encode
 
 
@@ -29,29 +32,98 @@ class Line(msgspec.Struct, frozen=True):
     text: bytes
 
 
+class Chunk:
+    """Some lines that follow each other, and their text, joined when it is first wanted after a change.
+
+    The two bounds hold for all lines that ever were in it: lines that have gone since make them only less tight.
+    """
+
+    def __init__(self, lines: dict[int, Line], first_id: int, oldest: int) -> None:
+        self.lines = lines
+        self.first_id = first_id
+        self.oldest = oldest
+        self._text: bytes | None = None
+
+    def add(self, line: Line) -> None:
+        """Newer than all before."""
+        self.lines[line.user_id] = line
+        self.oldest = min(self.oldest, line.connected_at)
+        self._text = None
+
+    def drop(self, user_id: int) -> None:
+        """The line has become old."""
+        del self.lines[user_id]
+        self._text = None
+
+    def text(self) -> bytes:
+        """All its lines."""
+        if self._text is None:
+            self._text = b",".join(line.text for line in self.lines.values())
+        return self._text
+
+
 class Page:
-    """A realm's presences; the dictionary's order is the order of the changes."""
+    """A realm's presences in the order of their changes.
+
+    They are kept in chunks because everybody asks for everybody's once a minute: whoever pings again drops a line from the
+    oldest chunks and adds one to the newest, and the many between are sent as they are.
+    """
 
     def __init__(self) -> None:
         self.last_id = -1
-        self._lines: dict[int, Line] = {}
+        self._chunks: list[Chunk] = []
+        self._holding: dict[int, Chunk] = {}
 
     def add(self, update_id: int, presence: Presence) -> None:
         """A change, newer than all before."""
-        self._lines.pop(presence.user_id, None)
+        self._drop(presence.user_id)
         text = b'"%d":%b' % (presence.user_id, _encode(modern(presence)))
-        self._lines[presence.user_id] = Line(update_id, presence.user_id, presence.connected_at, text)
+        line = Line(update_id, presence.user_id, presence.connected_at, text)
+        if not self._chunks or len(self._chunks[-1].lines) >= CHUNK_LINES:
+            self._chunks.append(Chunk({}, update_id, presence.connected_at))
+        self._chunks[-1].add(line)
+        self._holding[presence.user_id] = self._chunks[-1]
         self.last_id = max(self.last_id, update_id)
 
     def since(self, known: int, oldest: float, visible: set[int] | None) -> bytes:
         """The presences that changed after the known number and are not too old, as a JSON object."""
-        texts = []
-        for line in reversed(self._lines.values()):
-            if line.update_id <= known:
+        texts: list[bytes] = []
+        for chunk in reversed(self._chunks):
+            if chunk.first_id > known and chunk.oldest >= oldest and visible is None:
+                texts.append(chunk.text())
+                continue
+            texts += [
+                line.text
+                for line in chunk.lines.values()
+                if line.update_id > known
+                and line.connected_at >= oldest
+                and (visible is None or line.user_id in visible)
+            ]
+            if chunk.first_id <= known:
                 break
-            if line.connected_at >= oldest and (visible is None or line.user_id in visible):
-                texts.append(line.text)
         return b"{" + b",".join(texts) + b"}"
+
+    def _drop(self, user_id: int) -> None:
+        chunk = self._holding.pop(user_id, None)
+        if chunk is None:
+            return
+        chunk.drop(user_id)
+        if len(chunk.lines) <= SPARSE_LINES:
+            self._join_with_older(chunk)
+
+    def _join_with_older(self, chunk: Chunk) -> None:
+        """What is left of a chunk goes to the one before it, so that chunks are few even if some people never return."""
+        place = self._chunks.index(chunk)
+        if place == 0:
+            if not chunk.lines:
+                del self._chunks[0]
+            return
+        older = self._chunks[place - 1]
+        if len(older.lines) + len(chunk.lines) > CHUNK_LINES:
+            return
+        joined = Chunk(older.lines | chunk.lines, older.first_id, min(older.oldest, chunk.oldest))
+        self._chunks[place - 1 : place + 1] = [joined]
+        self._holding.update(dict.fromkeys(joined.lines, joined))
 
 
 class Book:
