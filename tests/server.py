@@ -97,6 +97,7 @@ class OwnServer(Server):
         self.process = process
         self.folder = folder
         self.logs = folder / "data" / "logs"
+        self.files = folder / "data" / "files"
 
     @classmethod
     def start(cls, folder: Path, *options: str, env: Mapping[str, str] | None = None) -> "OwnServer":
@@ -142,6 +143,7 @@ class OwnServer(Server):
     def environment(self, **settings: object) -> dict[str, str]:
         """For one more process of ours (`python -m tertulia web`) on the same engines: os.environ and these settings."""
         own = {"postgres_url": self.postgres_url, "nats_url": self.nats_url, "rate_limits": "false", **settings}
+        own.setdefault("storage_folder", self.files)
         return os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
 
 

@@ -108,6 +108,7 @@ from tertulia.site import Site
 from tertulia.snippets import state as snippets_state
 from tertulia.statuses import state as statuses_state
 from tertulia.statuses.events import StatusPresenter
+from tertulia.storage import Store, StoreUnavailable
 from tertulia.topics import state as topics_state
 from tertulia.topics.events import TopicPresenter
 from tertulia.typing.actions import Typing
@@ -277,6 +278,7 @@ def build_api(
         ChannelCheck: ChannelCheck(check_channel),
         QueueDefaults: queue_defaults(database),
         ChannelHolder: ChannelHolder(hold_channels_named),
+        Store: Store(settings),
     }
     endpoints = collect(*ROUTES)
     site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)))
@@ -298,6 +300,8 @@ def translate(error: Exception) -> Refusal | None:
     """What an engine's failure means to a caller."""
     if isinstance(error, (StreamUnavailable, nats.errors.Error)):
         return server_not_ready("The server cannot reach its event log right now. Please try again.")
+    if isinstance(error, StoreUnavailable):
+        return server_not_ready("The server cannot reach its files right now. Please try again.")
     return as_refusal(error)
 
 

@@ -24,7 +24,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.realms.actions import create_realm
 from tertulia.users.actions import create_api_key, create_user
-from tests.server import Channel, Server, User
+from tests.server import Channel, OwnServer, Server, User
 from tests.talk import Speaker, unique
 
 T = TypeVar("T")
@@ -169,6 +169,8 @@ class Web:
         port = free_port()
         self.url = f"http://localhost:{port}"
         engines = {"postgres_url": server.postgres_url, "nats_url": server.nats_url}
+        if isinstance(server, OwnServer):
+            engines["storage_folder"] = str(server.files)
         asked = {**engines, "port": port, "pool_size": 5, "development": "true", "rate_limits": "false", **settings}
         env = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in asked.items()}
         self._process = ChildProcess([sys.executable, "-m", "tertulia", "web"], folder / f"web-{port}.log", env=env)

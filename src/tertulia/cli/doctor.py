@@ -25,6 +25,7 @@ def doctor(
     checks: dict[str, Callable[[Settings], str]] = {
         "PostgreSQL": _look_at_postgres,
         "NATS": _look_at_nats,
+        "files": _look_at_files,
         "for `tertulia dev`": _look_at_programs,
     }
     failed = False
@@ -111,3 +112,9 @@ async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
         return f"version {version.major}.{version.minor}.{version.patch}, JetStream with {account.streams} streams"
     finally:
         await client.close()
+
+
+def _look_at_files(settings: "Settings") -> str:
+    from tertulia.storage import Store
+
+    return asyncio.run(Store(settings).check())

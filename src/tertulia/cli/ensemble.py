@@ -112,6 +112,7 @@ class Ensemble:
             log_format="json",
             development=True,
             mail_folder=self._base.mail_folder or str(self._folder.mail),
+            storage_folder=str(self._folder.files),
         )
 
     def _add_own(self, name: str, settings: Settings) -> None:

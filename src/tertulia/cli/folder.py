@@ -4,6 +4,7 @@ dev.lock      held by the running `tertulia dev`; also the sign that the folder 
 state.json    addresses and process ids of the running server, for `tertulia dev fill` and the tests
 demo.json     the demo people's passwords and keys
 mail/         mails that would have been sent
+files/        what people uploaded
 postgres/ nats/ logs/
 """
 
@@ -38,6 +39,7 @@ class DevFolder:
         self.nats = path / "nats"
         self.logs = path / "logs"
         self.mail = path / "mail"
+        self.files = path / "files"
         self.demo = path / "demo.json"
         self._state = path / "state.json"
 

@@ -8,7 +8,7 @@ import msgspec
 import typer
 
 from tertulia.cli.errors import CommandFailed
-from tertulia.cli.folder import default_folder, find_state
+from tertulia.cli.folder import DevFolder, default_folder, find_state
 from tertulia.kernel.settings import PREFIX, Settings, load_settings
 
 DataFolder = Annotated[
@@ -28,4 +28,7 @@ def target_settings(data: Path | None) -> Settings:
         raise CommandFailed(
             f"No `tertulia dev` runs in {folder}. Start it, name its folder with --data, or set TERTULIA_POSTGRES_URL."
         )
-    return msgspec.structs.replace(settings, postgres_url=state.postgres_url, nats_url=state.nats_url)
+    files = str(DevFolder(folder.expanduser().absolute()).files)
+    return msgspec.structs.replace(
+        settings, postgres_url=state.postgres_url, nats_url=state.nats_url, storage_folder=files
+    )

@@ -116,6 +116,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     app_scheme: str = "tertulia"
     """Our apps on phones are called at this kind of address when somebody has logged in for them with a browser."""
 
+    # Files
+    storage_folder: str = "/var/lib/tertulia/files"
+    """Where uploaded files are kept, unless `s3_bucket` is set; all web and worker processes must see the same folder."""
+    s3_bucket: str = ""
+    """Keeps files in this bucket of a service that speaks S3 instead."""
+    s3_endpoint: str = ""
+    """Address of the service; empty: Amazon S3."""
+    s3_region: str = "us-east-1"
+    s3_access_key_id: str = ""
+    """Empty: the role of the machine."""
+    s3_secret_access_key: str = ""
+    s3_prefix: str = ""
+    """Put in front of every key, if others use the bucket as well."""
+    s3_virtual_hosts: bool = False
+    """Whether the bucket is part of the host's name, and not of the path."""
+
     # Mail
     smtp_url: str = ""
     """`smtp://user:password@host:587?starttls` or `smtps://user:password@host`; empty: see `mail_folder`."""

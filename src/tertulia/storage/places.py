@@ -1,0 +1,58 @@
+"""The two places a store may have, opened from the settings."""
+
+import asyncio
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from obstore.store import LocalStore, S3Store
+
+from tertulia.kernel.settings import Settings
+
+_PATIENCE: Any = {"max_retries": 4, "retry_timeout": timedelta(seconds=30)}
+
+
+def open_folder(settings: Settings) -> LocalStore:
+    """The folder of the settings, made if need be; nobody else on the machine looks into it."""
+    folder = Path(settings.storage_folder)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return LocalStore(folder)
+
+
+def open_bucket(settings: Settings) -> S3Store:
+    """The bucket of the settings. Without a key of ours, obstore finds the machine's own (role, metadata service)."""
+    config: Any = {"region": settings.s3_region}
+    if settings.s3_endpoint:
+        config["endpoint"] = settings.s3_endpoint
+    if settings.s3_access_key_id:
+        config |= {"access_key_id": settings.s3_access_key_id, "secret_access_key": settings.s3_secret_access_key}
+    if settings.s3_virtual_hosts:
+        config["virtual_hosted_style_request"] = True
+    options: Any = {
+        "allow_http": settings.s3_endpoint.startswith("http://"),
+        "connect_timeout": timedelta(seconds=5),
+        "timeout": timedelta(seconds=60),
+    }
+    return S3Store(
+        settings.s3_bucket,
+        prefix=settings.s3_prefix or None,
+        config=config,
+        client_options=options,
+        retry_config=_PATIENCE,
+    )
+
+
+async def settle(folder: str, key: str) -> None:
+    """Make a file survive a power failure: obstore leaves it to the system when a file reaches the disk."""
+    path = Path(folder) / key
+    await asyncio.to_thread(_sync, [path, *(parent for parent in path.parents if parent.is_relative_to(folder))])
+
+
+def _sync(paths: list[Path]) -> None:
+    for path in paths:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
