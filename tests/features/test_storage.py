@@ -5,11 +5,11 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.storage import NotStored, Store, StoreUnavailable
 from tertulia.storage.store import PART, PIECE
-
 from tests.bucket import Bucket, s3_service, settings_of
 from tests.talk import unique
 
