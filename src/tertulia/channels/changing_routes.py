@@ -5,13 +5,15 @@ from typing import Annotated, Any
 from tertulia.channels.archive import unarchive
 from tertulia.channels.changing import change_channel, hold_channel
 from tertulia.channels.changing_rules import Given, Plan
-from tertulia.channels.creation import TOPICS_POLICIES, parse_retention, parse_topics_policy
+from tertulia.channels.creation import Retention, TopicsPolicy
+from tertulia.groups.settings import CHANNEL_SETTINGS
 from tertulia.groups.values import ChangedValue
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.endpoint import Wire, decode_json, patch
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.taking import taking
 
 
 def _read_folder(sent: Any) -> Given:
@@ -22,11 +24,10 @@ def _read_folder(sent: Any) -> Given:
 
 
 Folder = Annotated[Given, Wire(_read_folder, {"type": ["integer", "null"]})]
-Retention = Annotated[int | str, Wire(parse_retention, {"type": ["integer", "string"]})]
-TopicsPolicy = Annotated[str, Wire(parse_topics_policy, {"type": "string", "enum": list(TOPICS_POLICIES)})]
 
 
 @patch("/streams/{stream_id}")
+@taking(dict.fromkeys(CHANNEL_SETTINGS, ChangedValue))
 async def update_channel(
     caller: Person,
     tx: Transaction,
@@ -43,35 +44,12 @@ async def update_channel(
     topics_policy: TopicsPolicy | None = None,
     folder_id: Folder | None = None,
     is_archived: bool | None = None,
-    can_add_subscribers_group: ChangedValue | None = None,
-    can_administer_channel_group: ChangedValue | None = None,
-    can_create_topic_group: ChangedValue | None = None,
-    can_delete_any_message_group: ChangedValue | None = None,
-    can_delete_own_message_group: ChangedValue | None = None,
-    can_move_messages_out_of_channel_group: ChangedValue | None = None,
-    can_move_messages_within_channel_group: ChangedValue | None = None,
-    can_remove_subscribers_group: ChangedValue | None = None,
-    can_resolve_topics_group: ChangedValue | None = None,
-    can_send_message_group: ChangedValue | None = None,
-    can_subscribe_group: ChangedValue | None = None,
+    **chosen: Any,
 ) -> None:
     """Change a channel, all or nothing; for administrators and those who administer the channel.
 
     `folder_id` null takes the channel out of its folder; `is_archived` false takes it back into use (true has no effect).
     """
-    settings = {
-        "can_add_subscribers_group": can_add_subscribers_group,
-        "can_administer_channel_group": can_administer_channel_group,
-        "can_create_topic_group": can_create_topic_group,
-        "can_delete_any_message_group": can_delete_any_message_group,
-        "can_delete_own_message_group": can_delete_own_message_group,
-        "can_move_messages_out_of_channel_group": can_move_messages_out_of_channel_group,
-        "can_move_messages_within_channel_group": can_move_messages_within_channel_group,
-        "can_remove_subscribers_group": can_remove_subscribers_group,
-        "can_resolve_topics_group": can_resolve_topics_group,
-        "can_send_message_group": can_send_message_group,
-        "can_subscribe_group": can_subscribe_group,
-    }
     plan = Plan(
         new_name=new_name,
         description=description,
@@ -83,7 +61,7 @@ async def update_channel(
         topics_policy=topics_policy,
         folder_id=folder_id,
         is_archived=is_archived,
-        settings={setting: change for setting, change in settings.items() if change is not None},
+        settings={setting: change for setting, change in chosen.items() if change is not None},
     )
     if plan == Plan():
         raise Refusal("Nothing to change was sent.")

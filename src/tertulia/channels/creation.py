@@ -1,13 +1,13 @@
 """New channels as somebody wants them, and whether they may have them (pure; contract/channels.md 2.3 and 3)."""
 
 import re
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
 from tertulia.groups.values import GroupValue
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.params import decode_json
+from tertulia.kernel.params import Wire, decode_json
 from tertulia.realms.limits import MAX_CHANNEL_DESCRIPTION_LENGTH
 
 FOREVER = -1
@@ -84,3 +84,10 @@ def retention_days(value: int | str | None) -> int | None:
     if isinstance(value, str):
         return FOREVER if value == "unlimited" else None
     return value
+
+
+TopicsPolicy = Annotated[str, Wire(parse_topics_policy, {"type": "string", "enum": list(TOPICS_POLICIES)})]
+Retention = Annotated[
+    int | str,
+    Wire(parse_retention, {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["realm_default", "unlimited"]}]}),
+]

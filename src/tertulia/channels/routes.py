@@ -8,24 +8,19 @@ from tertulia.channels import notices
 from tertulia.channels.actions.create import name_taken
 from tertulia.channels.actions.subscribing import Done, Order, carry_out
 from tertulia.channels.actions.unsubscribing import Removed, remove
-from tertulia.channels.creation import (
-    TOPICS_POLICIES,
-    NewChannel,
-    Wish,
-    parse_retention,
-    parse_topics_policy,
-    retention_days,
-)
+from tertulia.channels.creation import NewChannel, Retention, TopicsPolicy, Wish, retention_days
 from tertulia.channels.principals import MAX_PRINCIPALS
 from tertulia.channels.queries import ids_by_name
 from tertulia.channels.rules import clean_channel_name, name_key_of
 from tertulia.channels.statements import lock_conversations
+from tertulia.groups.settings import CHANNEL_SETTINGS
 from tertulia.groups.values import GroupValue
 from tertulia.kernel.auth import Member, Person
 from tertulia.kernel.db import Transaction
-from tertulia.kernel.endpoint import Wire, delete, patch, post
+from tertulia.kernel.endpoint import delete, patch, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.taking import taking
 
 MAX_NAMES = 1000
 
@@ -33,17 +28,22 @@ Wishes = Annotated[list[Wish], msgspec.Meta(max_length=MAX_NAMES)]
 Names = Annotated[list[str], msgspec.Meta(max_length=MAX_NAMES)]
 Principals = Annotated[list[int | str], msgspec.Meta(max_length=MAX_PRINCIPALS)]
 UserIds = Annotated[list[int], msgspec.Meta(max_length=MAX_PRINCIPALS)]
-TopicsPolicy = Annotated[str, Wire(parse_topics_policy, {"enum": list(TOPICS_POLICIES)})]
-Retention = Annotated[
-    int | str,
-    Wire(
-        parse_retention,
-        {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["realm_default", "unlimited"]}]},
-    ),
-]
+
+OF_NEW_CHANNELS: dict[str, Any] = {
+    "invite_only": bool,
+    "is_web_public": bool,
+    "is_default_stream": bool,
+    "history_public_to_subscribers": bool,
+    "message_retention_days": Retention,
+    "topics_policy": TopicsPolicy,
+    "folder_id": int,
+    **dict.fromkeys(CHANNEL_SETTINGS, GroupValue),
+}
+"""What both ways of making a channel take."""
 
 
 @post("/users/me/subscriptions")
+@taking(OF_NEW_CHANNELS)
 async def subscribe(
     caller: Member,
     tx: Transaction,
@@ -53,49 +53,11 @@ async def subscribe(
     principals: Principals | None = None,
     authorization_errors_fatal: bool = True,
     announce: bool = False,
-    invite_only: bool = False,
-    is_web_public: bool = False,
-    is_default_stream: bool = False,
-    history_public_to_subscribers: bool | None = None,
-    message_retention_days: Retention | None = None,
-    topics_policy: TopicsPolicy = "inherit",
-    folder_id: int | None = None,
     send_new_subscription_messages: bool = True,
-    can_add_subscribers_group: GroupValue | None = None,
-    can_administer_channel_group: GroupValue | None = None,
-    can_create_topic_group: GroupValue | None = None,
-    can_delete_any_message_group: GroupValue | None = None,
-    can_delete_own_message_group: GroupValue | None = None,
-    can_move_messages_out_of_channel_group: GroupValue | None = None,
-    can_move_messages_within_channel_group: GroupValue | None = None,
-    can_remove_subscribers_group: GroupValue | None = None,
-    can_resolve_topics_group: GroupValue | None = None,
-    can_send_message_group: GroupValue | None = None,
-    can_subscribe_group: GroupValue | None = None,
+    **chosen: Any,
 ) -> dict[str, Any]:
     """Subscribe yourself or others to channels, making those that do not exist. Settings are for new channels only."""
-    new = NewChannel(
-        invite_only=invite_only,
-        is_web_public=is_web_public,
-        is_default=is_default_stream,
-        history_public_to_subscribers=history_public_to_subscribers,
-        retention_days=retention_days(message_retention_days),
-        topics_policy=topics_policy,
-        folder_id=folder_id,
-        settings=_chosen(
-            can_add_subscribers_group=can_add_subscribers_group,
-            can_administer_channel_group=can_administer_channel_group,
-            can_create_topic_group=can_create_topic_group,
-            can_delete_any_message_group=can_delete_any_message_group,
-            can_delete_own_message_group=can_delete_own_message_group,
-            can_move_messages_out_of_channel_group=can_move_messages_out_of_channel_group,
-            can_move_messages_within_channel_group=can_move_messages_within_channel_group,
-            can_remove_subscribers_group=can_remove_subscribers_group,
-            can_resolve_topics_group=can_resolve_topics_group,
-            can_send_message_group=can_send_message_group,
-            can_subscribe_group=can_subscribe_group,
-        ),
-    )
+    new = _new_channel(chosen)
     order = Order(subscriptions, new, principals or [], authorization_errors_fatal)
     done = await carry_out(tx, caller, order, settings)
     await notices.tell_created(tx, caller, done, new, subscriptions, announce=announce)
@@ -151,6 +113,7 @@ async def change_subscriptions(
 
 
 @post("/channels/create")
+@taking(OF_NEW_CHANNELS)
 async def create_channel(
     caller: Member,
     tx: Transaction,
@@ -160,48 +123,10 @@ async def create_channel(
     subscribers: UserIds,
     description: str = "",
     announce: bool = False,
-    invite_only: bool = False,
-    is_web_public: bool = False,
-    is_default_stream: bool = False,
-    history_public_to_subscribers: bool | None = None,
-    message_retention_days: Retention | None = None,
-    topics_policy: TopicsPolicy = "inherit",
-    folder_id: int | None = None,
-    can_add_subscribers_group: GroupValue | None = None,
-    can_administer_channel_group: GroupValue | None = None,
-    can_create_topic_group: GroupValue | None = None,
-    can_delete_any_message_group: GroupValue | None = None,
-    can_delete_own_message_group: GroupValue | None = None,
-    can_move_messages_out_of_channel_group: GroupValue | None = None,
-    can_move_messages_within_channel_group: GroupValue | None = None,
-    can_remove_subscribers_group: GroupValue | None = None,
-    can_resolve_topics_group: GroupValue | None = None,
-    can_send_message_group: GroupValue | None = None,
-    can_subscribe_group: GroupValue | None = None,
+    **chosen: Any,
 ) -> dict[str, int]:
     """Make a channel with its first subscribers, who may be none."""
-    new = NewChannel(
-        invite_only=invite_only,
-        is_web_public=is_web_public,
-        is_default=is_default_stream,
-        history_public_to_subscribers=history_public_to_subscribers,
-        retention_days=retention_days(message_retention_days),
-        topics_policy=topics_policy,
-        folder_id=folder_id,
-        settings=_chosen(
-            can_add_subscribers_group=can_add_subscribers_group,
-            can_administer_channel_group=can_administer_channel_group,
-            can_create_topic_group=can_create_topic_group,
-            can_delete_any_message_group=can_delete_any_message_group,
-            can_delete_own_message_group=can_delete_own_message_group,
-            can_move_messages_out_of_channel_group=can_move_messages_out_of_channel_group,
-            can_move_messages_within_channel_group=can_move_messages_within_channel_group,
-            can_remove_subscribers_group=can_remove_subscribers_group,
-            can_resolve_topics_group=can_resolve_topics_group,
-            can_send_message_group=can_send_message_group,
-            can_subscribe_group=can_subscribe_group,
-        ),
-    )
+    new = _new_channel(chosen)
     wish = Wish(clean_channel_name(name), description)
     if await ids_by_name(tx, caller.realm_id, [name_key_of(wish.name)]):
         raise name_taken(wish.name)
@@ -213,8 +138,12 @@ async def create_channel(
     return {"id": next(iter(done.created))}
 
 
-def _chosen(**settings: GroupValue | None) -> dict[str, GroupValue]:
-    return {name: value for name, value in settings.items() if value is not None}
+def _new_channel(chosen: dict[str, Any]) -> NewChannel:
+    given = {name: value for name, value in chosen.items() if value is not None}
+    settings = {name: given.pop(name) for name in CHANNEL_SETTINGS if name in given}
+    kept = retention_days(given.pop("message_retention_days", None))
+    is_default = given.pop("is_default_stream", False)
+    return NewChannel(**given, is_default=is_default, retention_days=kept, settings=settings)
 
 
 def _say(done: Done) -> dict[str, Any]:
