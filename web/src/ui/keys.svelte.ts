@@ -1,0 +1,81 @@
+/** Shortcuts of one key or a chord, in layers: `addKeys('keys.reading', [{ keys: 'j', word: 'keys.next', run }])` returns
+ *  how to take them away. Later layers win. `allKeys()` is what the `?` sheet shows.
+ *
+ *  `mod` is Ctrl, or Command on a Mac. Single letters rest while the caret is in a text field; chords with `mod` and
+ *  those marked `inText` do not. A run that returns false did not apply, and the next layer is asked. */
+import type { Word } from '../words/words.svelte'
+
+export interface Key {
+    keys: string | string[]
+    word: Word
+    run: (event: KeyboardEvent) => boolean | void
+    inText?: boolean
+}
+
+interface Layer {
+    title: Word
+    keys: Key[]
+}
+
+let layers = $state.raw<Layer[]>([])
+
+export const isMac = typeof navigator !== 'undefined' && /Mac|iPhone|iPad/.test(navigator.platform)
+
+export function addKeys(title: Word, keys: Key[]): () => void {
+    const layer = { title, keys }
+    layers = [...layers, layer]
+    return () => {
+        layers = layers.filter((each) => each !== layer)
+    }
+}
+
+export function allKeys(): Layer[] {
+    return layers
+}
+
+export function listenForKeys(target: Window): () => void {
+    const listener = (event: KeyboardEvent) => {
+        if (event.defaultPrevented || event.isComposing) return
+        const pressed = chordOf(event)
+        const writing = isText(event.target)
+        for (const layer of layers.toReversed())
+            for (const key of layer.keys) {
+                if (![key.keys].flat().includes(pressed) || (writing && !key.inText && !pressed.includes('mod+')))
+                    continue
+                if (key.run(event) === false) continue
+                event.preventDefault()
+                return
+            }
+    }
+    target.addEventListener('keydown', listener)
+    return () => target.removeEventListener('keydown', listener)
+}
+
+/** `mod+k`, `shift+enter`, `?`: shift is only named where the key's own letter does not show it. */
+export function chordOf(event: KeyboardEvent): string {
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key.toLowerCase().replace(/^arrow/, '')
+    const isLetter = /^[a-z]$/i.test(event.key)
+    const named = event.key.length > 1 || isLetter
+    const mod = isMac ? event.metaKey : event.ctrlKey
+    return [mod && 'mod', event.altKey && 'alt', event.shiftKey && named && 'shift', key === ' ' ? 'space' : key]
+        .filter(Boolean)
+        .join('+')
+}
+
+/** How a chord is written for people: `Ctrl K`, `⌘K`. */
+export function chordText(chord: string): string {
+    const names: Record<string, string> = isMac
+        ? { mod: '⌘', alt: '⌥', shift: '⇧', enter: '↵', up: '↑', down: '↓', left: '←', right: '→' }
+        : { mod: 'Ctrl', alt: 'Alt', shift: 'Shift', enter: 'Enter', up: '↑', down: '↓', left: '←', right: '→' }
+    return chord
+        .split('+')
+        .map((part) => names[part] ?? (part.length === 1 ? part.toUpperCase() : part))
+        .join(isMac ? '' : ' ')
+}
+
+export function isText(target: EventTarget | null): boolean {
+    if (!(target instanceof HTMLElement)) return false
+    if (target instanceof HTMLInputElement)
+        return !['checkbox', 'radio', 'button', 'range', 'color', 'file'].includes(target.type)
+    return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable
+}

@@ -1,0 +1,7 @@
+/** The Spanish catalogue, one chunk of its own. */
+import places from './places.json'
+import settings from './settings.json'
+import talk from './talk.json'
+import ui from './ui.json'
+
+export default { ...ui, ...talk, ...places, ...settings }
