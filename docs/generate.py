@@ -7,6 +7,7 @@ import ast
 import inspect
 from pathlib import Path
 
+from tertulia.integrations.table import INTEGRATIONS
 from tertulia.kernel import settings
 
 REFERENCE = Path(__file__).parent / "reference"
@@ -21,7 +22,7 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The generated pages: file name and text."""
-    return {"settings.md": settings_page(), "metrics.md": metrics_page()}
+    return {"settings.md": settings_page(), "metrics.md": metrics_page(), "integrations.md": integrations_page()}
 
 
 def settings_page() -> str:
@@ -116,6 +117,52 @@ def metrics_of(source: str) -> list[str]:
                 ending = "_total" if kind == "Counter" and not name.endswith("_total") else ""
                 rows.append(f"| `{name}{ending}` | {kind.lower()} | {labels} | {text.rstrip('.')} |")
     return rows
+
+
+INTEGRATIONS_HEAD = """# Integrations
+
+<!-- Generated from src/tertulia/integrations by docs/generate.py: edit the guides there. -->
+
+Other services post what happens there, and a bot says it here. Make a bot of the type *incoming webhook*
+(`POST /api/v1/bots` with `bot_type=2`): its key can do nothing but this, so it may stand in an address. A generic bot's
+key works too, a person's never. Then give the service this address:
+
+```
+https://chat.example.com/api/v1/external/NAME?api_key=KEY&stream=CHANNEL&topic=TOPIC
+```
+
+| Parameter | |
+|---|---|
+| `api_key` | the bot's key |
+| `stream` | the channel, by name (percent-encoded) or ID; without it the bot's owner gets direct messages |
+| `topic` | where everything goes; without it the service's events choose |
+| `only_events` | a JSON list of the kinds of events to tell, with `*` for any characters: `["push","pull_request*"]` |
+| `exclude_events` | a JSON list of those not to tell |
+
+The bot needs the rights that anybody needs to send there. What people wrote elsewhere is shown, but mentions nobody here.
+
+| Answer | |
+|---|---|
+| 200 | told, or not worth telling; with `code` `UNSUPPORTED_WEBHOOK_EVENT_TYPE`: a kind of event that is unknown here |
+| 400 `INVALID_JSON`, `ANOMALOUS_WEBHOOK_PAYLOAD`, `MISSING_HTTP_EVENT_HEADER` | not what the service posts |
+| 400, other codes | as POST /messages answers: no such channel, no permission, topic too long |
+| 401 `INVALID_API_KEY` | no key of a bot |
+| 413 | more than 5 MiB |
+"""
+
+
+def integrations_page() -> str:
+    """Every integration with its guide and the events it knows."""
+    parts = [INTEGRATIONS_HEAD]
+    for integration in INTEGRATIONS.values():
+        guide = ROOT / "src" / "tertulia" / "integrations" / integration.name / "guide.md"
+        events = ", ".join(f"`{event}`" for event in integration.events)
+        parts.append(
+            f"\n## {integration.display_name}\n\nName: `{integration.name}`."
+            + (f" Events: {events}." if events else "")
+        )
+        parts.append(f"\n\n{guide.read_text(encoding='utf-8').strip()}\n")
+    return "".join(parts)
 
 
 if __name__ == "__main__":

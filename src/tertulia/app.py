@@ -27,6 +27,7 @@ import tertulia.events.routes
 import tertulia.flags.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
+import tertulia.integrations.routes
 import tertulia.linkifiers.routes
 import tertulia.logins.routes
 import tertulia.messages.reading
@@ -69,6 +70,7 @@ from tertulia.events.register import InitialState
 from tertulia.events.stream import StreamUnavailable
 from tertulia.folders import state as folders_state
 from tertulia.groups import state as groups_state
+from tertulia.integrations import state as integrations_state
 from tertulia.kernel.db import LOST, Database, Reader, Transaction, as_refusal
 from tertulia.kernel.docs_page import documentation
 from tertulia.kernel.endpoint import collect
@@ -158,6 +160,7 @@ ROUTES = (
     tertulia.presence.routes,
     tertulia.statuses.routes,
     tertulia.custom_emoji.routes,
+    tertulia.integrations.routes,
     tertulia.scheduled.routes,
     tertulia.reminders.routes,
     tertulia.linkifiers.routes,
@@ -172,7 +175,7 @@ STATE = (
     bots_state.bot_domain,
     bots_state.realm_bots,
     bots_state.embedded_bots,
-    bots_state.webhook_bots,
+    integrations_state.webhook_bots,
     preferences_state.user_settings,
     preferences_state.defaults,
     preferences_state.old_display,

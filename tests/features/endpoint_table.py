@@ -94,6 +94,8 @@ TABLE: dict[str, Row] = {
     "GET outside /accounts/login/oidc/{provider}/callback": Row(
         EVERYBODY, {"provider": "none"}, "nothing at this address"
     ),
+    # integrations: a key in the address says who calls, and nothing else does
+    "POST /external/{integration}": Row(EVERYBODY, {"integration": "json"}, "api_key is missing"),
     # bots
     "POST /bots": Row("++++-gbuuuu", {"full_name": "$unique", "short_name": "$unique_word"}),
     "GET /bots": Row(HUMAN_MEMBERS),

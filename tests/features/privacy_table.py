@@ -221,6 +221,7 @@ NO_PROBE = {
     "POST /users/me/subscriptions": "makes the channel if there is none: that a name is taken cannot be hidden",
     "POST /default_streams": "for administrators, who see every channel",
     "DELETE /default_streams": "for administrators, who see every channel",
+    "POST /external/{integration}": "sends as POST /messages does, for a bot; see test_integrations.py",
     "POST /register": "a narrow is a filter on what is heard anyway; events are tested below",
     "PATCH /scheduled_messages/{scheduled_message_id}": "the same address as in POST, of a message of one's own",
     "PATCH /drafts/{draft_id}": "the same draft as in POST /drafts, of one's own",

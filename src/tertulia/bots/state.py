@@ -26,9 +26,3 @@ async def realm_bots(reader: Reader, caller: Caller, _wanted: Wanted, _settings:
 async def embedded_bots(_reader: Reader, _caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """There are none."""
     return {"realm_embedded_bots": []}
-
-
-@provider("realm_incoming_webhook_bots")
-async def webhook_bots(_reader: Reader, _caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
-    """Integrations of our own with other services: none."""
-    return {"realm_incoming_webhook_bots": []}

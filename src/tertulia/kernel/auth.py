@@ -23,7 +23,7 @@ class Role(IntEnum):
     GUEST = 600
 
 
-INCOMING_WEBHOOK_BOT = 2
+GENERIC_BOT, INCOMING_WEBHOOK_BOT = 1, 2
 EVERYONE = 1
 """The email visibility of an account that hides nothing."""
 
@@ -65,6 +65,10 @@ class Caller(msgspec.Struct, frozen=True):
 
 class Sender(Caller, frozen=True):
     """Whoever may send messages: everybody, incoming-webhook bots included."""
+
+
+class Hook(Caller, frozen=True):
+    """A bot whose key is in the address: other services post for it. Never a person: addresses end up in logs."""
 
 
 class Person(Caller, frozen=True):

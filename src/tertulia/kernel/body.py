@@ -43,6 +43,16 @@ async def read_fields(call: Call, limit: int) -> dict[str, Field]:
     return fields
 
 
+async def read_raw(call: Call, limit: int) -> dict[str, Field]:
+    """The parameters in the address, undecoded; the body goes into `call.body` as it came."""
+    fields: dict[str, Field] = {}
+    read_urlencoded(call.scope["query_string"], fields)
+    call.body = await _whole(call, limit)
+    if named := fields.get("client"):
+        call.named_client = _client_name(named)
+    return fields
+
+
 async def _read_body(call: Call, limit: int, fields: dict[str, Field]) -> None:
     kind = call.raw_headers.get(b"content-type", _FORM)
     media_type = kind.partition(b";")[0].strip().lower()

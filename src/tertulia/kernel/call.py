@@ -49,6 +49,7 @@ class Call:
 
     __slots__ = (
         "_receive",
+        "body",
         "by_session",
         "external_host",
         "files",
@@ -68,6 +69,8 @@ class Call:
         self.files: list[UploadedFile] = []
         self.reply_headers: list[tuple[bytes, bytes]] = []
         self.named_client: str | None = None
+        self.body = b""
+        """As it came; only for endpoints that ask for that."""
         self.by_session = False
         """Whether a browser's session says who calls."""
         self.ignored: list[str] | None = None

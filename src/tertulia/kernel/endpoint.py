@@ -66,6 +66,8 @@ class Endpoint:
     listed: bool
     limit: str | None = None
     """A kind of call with a rate limit of its own, such as `mail`."""
+    raw_body: bool = False
+    """Whether the body is no parameters but one whole, in `call.body`; parameters are in the address then."""
 
     @property
     def caller(self) -> Injected | None:
@@ -74,7 +76,7 @@ class Endpoint:
 
 
 def get(path: str, **options: Any) -> Callable[[Function], Function]:
-    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit.
+    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit, raw_body.
 
     `returns` describes the answer where the function's own return type does not, because it returns encoded bytes.
     """
@@ -130,6 +132,7 @@ def describe(
     listed: bool = True,
     returns: Any = None,
     limit: str | None = None,
+    raw_body: bool = False,
 ) -> Endpoint:
     """Read an endpoint off a function's signature."""
     hints = typing.get_type_hints(function, include_extras=True)
@@ -165,6 +168,7 @@ def describe(
         body_limit=body_limit,
         listed=listed,
         limit=limit,
+        raw_body=raw_body,
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import structlog
 
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.body import MAX_BODY, read_fields
+from tertulia.kernel.body import MAX_BODY, read_fields, read_raw
 from tertulia.kernel.call import AsgiApp, Call, ClientGone, Receive, Scope, Send
 from tertulia.kernel.endpoint import Authenticator, Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
@@ -153,7 +153,8 @@ class _Bound:
             await self.limits.check(call, caller, self.endpoint.limit)
         if self.call_at >= 0:
             args[self.call_at] = call
-        fields = await read_fields(call, self.body_limit)
+        read = read_raw if self.endpoint.raw_body else read_fields
+        fields = await read(call, self.body_limit)
         if self.params:
             read_params(self.params, fields, kwargs)
         ignored = None if fields.keys() <= self.known else sorted(fields.keys() - self.known)

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from tertulia.kernel.auth import Hook
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.params import Param
 from tertulia.kernel.reply import Reply
@@ -42,6 +43,12 @@ _CREDENTIALS: Json = {
     "type": "http",
     "scheme": "basic",
     "description": "Email address of the account as user name, API key as password.",
+}
+_KEY: Json = {
+    "type": "apiKey",
+    "in": "query",
+    "name": "api_key",
+    "description": "The API key of a bot, in the address that another service posts to.",
 }
 _COOKIE: Json = {
     "type": "apiKey",
@@ -75,7 +82,7 @@ def describe_api(endpoints: Iterable[Endpoint], *, title: str, version: str, des
         "components": {
             "schemas": {**components, "Success": _SUCCESS, "Error": _ERROR},
             "responses": {"Refused": {"description": "Refused.", "content": _json_content(_ref("Error"))}},
-            "securitySchemes": {"credentials": _CREDENTIALS, "session": _COOKIE},
+            "securitySchemes": {"credentials": _CREDENTIALS, "session": _COOKIE, "key": _KEY},
         },
     }
 
@@ -107,10 +114,12 @@ def _operation(endpoint: Endpoint, schemas: dict[int, Json]) -> Json:
     }
     if text.strip():
         operation["description"] = text.strip()
-    if endpoint.method == "GET":
+    if endpoint.method == "GET" or endpoint.raw_body:
         operation["parameters"] += [_query_parameter(param, schemas) for param in endpoint.params]
     elif endpoint.params:
         operation["requestBody"] = _body(endpoint.params, schemas)
+    if endpoint.raw_body:
+        operation["requestBody"] = {"required": True, "content": _json_content({})}
     return operation
 
 
@@ -118,6 +127,8 @@ def _security(endpoint: Endpoint) -> list[Json]:
     caller = endpoint.caller
     if caller is None:
         return []
+    if caller.type is Hook:
+        return [{"key": []}]
     ways: list[Json] = [{"credentials": []}, {"session": []}]
     return [{}, *ways] if caller.optional else ways
 

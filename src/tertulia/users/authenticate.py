@@ -8,10 +8,11 @@ must also carry the session's CSRF token, which only our own pages can read.
 import hmac
 from collections.abc import Callable, Sequence
 from typing import TypeVar
+from urllib.parse import parse_qs
 
 import msgspec
 
-from tertulia.kernel.auth import INCOMING_WEBHOOK_BOT, Caller, Sender, check_kind, credentials_of
+from tertulia.kernel.auth import GENERIC_BOT, INCOMING_WEBHOOK_BOT, Caller, Hook, Sender, check_kind, credentials_of
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.cookies import SESSION, SESSION_SECONDS, find_cookie, keep_session_cookie, session_digest
 from tertulia.kernel.db import Database, Reader
@@ -49,6 +50,8 @@ class KeyAuthenticator:
 
     async def authenticate(self, call: Call, kind: type[C], optional: bool) -> C | None:
         """The caller as the kind the endpoint asks for; refuses everybody else."""
+        if kind is Hook:
+            return await self._by_address(call, kind)
         credentials = credentials_of(call.header("authorization"), call.subdomain or "tertulia")
         if credentials is None:
             return await self._by_session(call, kind, optional)
@@ -58,6 +61,22 @@ class KeyAuthenticator:
         check_owner(owner, call.subdomain)
         if owner.caller.bot_type == INCOMING_WEBHOOK_BOT and kind is not Sender:
             raise unauthorized("Incoming-webhook bots may only send messages.", owner.realm_name)
+        self._note_use(owner.caller.key_id)
+        return as_kind(owner.caller, kind, self._settings)
+
+    async def _by_address(self, call: Call, kind: type[C]) -> C:
+        """A bot whose key is the parameter `api_key` in the address."""
+        sent = parse_qs(call.scope["query_string"].decode("latin-1")).get("api_key")
+        if not sent:
+            raise Refusal("api_key is missing")
+        try:
+            owner = await self._owner(sent[-1].strip(), call)
+            check_owner(owner, call.subdomain)
+            if owner.caller.bot_type not in (GENERIC_BOT, INCOMING_WEBHOOK_BOT):
+                raise unauthorized("Other services post with the key of a bot for that.", owner.realm_name)
+        except Refusal as refusal:
+            # Who posts cannot log in otherwise: no challenge.
+            raise Refusal(refusal.msg, code="INVALID_API_KEY", status=401) from None
         self._note_use(owner.caller.key_id)
         return as_kind(owner.caller, kind, self._settings)
 

@@ -1,0 +1,47 @@
+"""Alerts as Alertmanager posts them; Grafana took its format from there."""
+
+import msgspec
+
+from tertulia.integrations.wording import MAX_LISTED, code, line, link, listing, name
+
+
+class Alert(msgspec.Struct, rename="camel"):
+    """One alert of a group."""
+
+    status: str = "firing"
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    generator_url: str | None = msgspec.field(default=None, name="generatorURL")
+    dashboard_url: str | None = msgspec.field(default=None, name="dashboardURL")
+    panel_url: str | None = msgspec.field(default=None, name="panelURL")
+    silence_url: str | None = msgspec.field(default=None, name="silenceURL")
+    value_string: str | None = None
+
+
+def title_of(labels: dict[str, str]) -> str:
+    """How a group of alerts is called."""
+    return labels.get("alertname") or ", ".join(f"{key}={value}" for key, value in sorted(labels.items())) or "Alerts"
+
+
+def tell(alerts: list[Alert]) -> str:
+    """Those that fire and those that are over, each with what is known about it."""
+    parts = []
+    for status, heading in (("firing", ":fire: Firing"), ("resolved", ":check: Resolved")):
+        chosen = [alert for alert in alerts if alert.status == status]
+        if chosen:
+            parts.append(f"{heading} ({len(chosen)}):{listing([_say(alert) for alert in chosen])}")
+    return "\n\n".join(parts)
+
+
+def _say(alert: Alert) -> str:
+    notes = alert.annotations
+    summary = notes.get("summary") or notes.get("description") or notes.get("message") or ""
+    called = name(alert.labels.get("alertname") or "Alert")
+    more = [f"{key}={value}" for key, value in sorted(alert.labels.items()) if key != "alertname"][:MAX_LISTED]
+    links = {"graph": alert.generator_url, "panel": alert.panel_url, "dashboard": alert.dashboard_url,
+             "silence": alert.silence_url, "runbook": notes.get("runbook_url")}  # fmt: skip
+    offered = [link(word, url) for word, url in links.items() if url]
+    return " ".join([
+        called, *([line(summary)] if summary else []), *([code(", ".join(more))] if more else []),
+        *([f"({', '.join(offered)})"] if offered else []),
+    ])  # fmt: skip

@@ -1,0 +1,1 @@
+"""What happens in repositories at GitHub."""

@@ -1,0 +1,1 @@
+"""What happens in projects at GitLab."""

@@ -1,0 +1,67 @@
+"""Alerts of Grafana 9 and later; before, one rule at a time."""
+
+import msgspec
+
+from tertulia.integrations.alerts import Alert, tell, title_of
+from tertulia.integrations.model import Delivery, Post
+from tertulia.integrations.refusals import UnsupportedEvent, anomalous, read
+from tertulia.integrations.wording import line, link, listing, name
+
+EVENTS = ("firing", "resolved", "alerting", "ok", "no_data", "paused", "pending")
+_WORDS = {
+    "alerting": ":fire: is alerting",
+    "ok": ":check: is well again",
+    "no_data": ":question: has no data",
+    "paused": "is paused",
+    "pending": "is pending",
+}
+
+
+class Group(msgspec.Struct, rename="camel"):
+    """What is posted now."""
+
+    alerts: list[Alert]
+    status: str = "firing"
+    title: str | None = None
+    group_labels: dict[str, str] = {}
+    common_labels: dict[str, str] = {}
+
+
+class Match(msgspec.Struct):
+    """A value that made an old rule fire."""
+
+    metric: str = ""
+    value: float | None = None
+
+
+class Rule(msgspec.Struct, rename="camel"):
+    """What was posted by the alerts of old."""
+
+    rule_name: str
+    state: str
+    rule_url: str | None = None
+    message: str | None = None
+    eval_matches: list[Match] | None = None
+
+
+def parse(delivery: Delivery) -> Post:
+    """One message for a group of alerts, or for a rule."""
+    if isinstance(delivery.payload, dict) and "alerts" not in delivery.payload:
+        return _rule(read(delivery.payload, Rule))
+    group = read(delivery.payload, Group)
+    said = tell(group.alerts)
+    if not said or group.status not in EVENTS:
+        raise anomalous()
+    named = group.common_labels if group.common_labels.get("alertname") else group.group_labels
+    return Post(group.status, title_of(named) if named else group.title or "Alerts", said)
+
+
+def _rule(rule: Rule) -> Post:
+    if rule.state not in _WORDS:
+        raise UnsupportedEvent(rule.state)
+    values = [f"{line(match.metric, 60)}: {match.value}" for match in rule.eval_matches or []]
+    message = f"\n{line(rule.message)}" if rule.message else ""
+    opened = link("open", rule.rule_url)
+    return Post(
+        rule.state, rule.rule_name, f"{name(rule.rule_name)} {_WORDS[rule.state]} ({opened}){message}{listing(values)}"
+    )

@@ -1,0 +1,1 @@
+"""Anything: JSON is shown as it is."""

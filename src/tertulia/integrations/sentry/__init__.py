@@ -1,0 +1,1 @@
+"""Errors and alerts of Sentry."""

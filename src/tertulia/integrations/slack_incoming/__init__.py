@@ -1,0 +1,1 @@
+"""Programs that were written to post to Slack."""
