@@ -105,7 +105,7 @@ def test_the_bot_sends_what_its_owner_could_and_nothing_else(realm: Realm, stage
 
 
 def test_payloads_that_are_none_are_refused(channel: Channel, hook: Service) -> None:
-    named = {"stream": channel.name}
+    named: Json = {"stream": channel.name}
     check_error(hook.post("json", b"{", **named), "INVALID_JSON")
     check_error(hook.post("json", b"", **named), "INVALID_JSON")
     check_error(hook.post("github", PUSH, **named), "MISSING_HTTP_EVENT_HEADER")

@@ -98,11 +98,8 @@ def test_no_text_in_an_example_could_name_anybody(name: str, file: Path) -> None
                 continue
             rendered = see(post)
             told = (path, text, post.content)
-            assert (rendered.mentioned_user_ids, rendered.mentioned_group_ids, rendered.mentions_topic) == (
-                set(),
-                set(),
-                False,
-            ), told
+            assert not rendered.mentioned_user_ids | rendered.mentioned_group_ids, told
+            assert not rendered.mentions_topic, told
             assert calls or not rendered.mentions_channel, told
             assert 'href="https://evil.example.com"' not in rendered.html or ">https://evil" in rendered.html, told
 

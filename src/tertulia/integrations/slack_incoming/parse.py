@@ -59,6 +59,7 @@ def _attachment(part: Attachment) -> str:
         if part.title
         else ""
     )
+    footer = line(part.footer or "").replace("*", "").strip()
     lines = [
         convert(part.pretext or ""),
         line(part.author_name or ""),
@@ -67,7 +68,7 @@ def _attachment(part: Attachment) -> str:
         *(f"- {name(field.title or 'value')}: {convert(_text(field.value))}" for field in (part.fields or [])[:20]),
         link("picture", part.image_url) if part.image_url else "",
         *(_block(block) for block in (part.blocks or [])[:50]),
-        f"*{line(part.footer).replace('*', '')}*" if (part.footer or "").strip(" *") else "",
+        f"*{footer}*" if footer else "",
     ]
     found = [each for each in lines if each.strip()]
     return "\n".join(found) or convert(part.fallback or "")
