@@ -28,6 +28,8 @@ import tertulia.flags.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
 import tertulia.integrations.routes
+import tertulia.invitations.routes
+import tertulia.invitations.signup_routes
 import tertulia.linkifiers.routes
 import tertulia.logins.routes
 import tertulia.messages.reading
@@ -58,7 +60,6 @@ from tertulia.bots import state as bots_state
 from tertulia.bots.defaults import ChannelHolder, queue_defaults
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder, check_channel, hold_channels_named
-from tertulia.channels.actions.defaults import hold_defaults, welcome
 from tertulia.custom_emoji import state as custom_emoji_state
 from tertulia.drafts import state as drafts_state
 from tertulia.edits.events import DeletePresenter, UpdatePresenter
@@ -71,6 +72,7 @@ from tertulia.events.stream import StreamUnavailable
 from tertulia.folders import state as folders_state
 from tertulia.groups import state as groups_state
 from tertulia.integrations import state as integrations_state
+from tertulia.invitations.arrival import hold, welcome
 from tertulia.kernel.db import LOST, Database, Reader, Transaction, as_refusal
 from tertulia.kernel.docs_page import documentation
 from tertulia.kernel.endpoint import collect
@@ -144,6 +146,8 @@ ROUTES = (
     tertulia.folders.routes,
     tertulia.channels.routes,
     tertulia.channels.listing_routes,
+    tertulia.invitations.routes,
+    tertulia.invitations.signup_routes,
     tertulia.topics.routes,
     tertulia.topics.listing_routes,
     tertulia.channels.properties_routes,
@@ -215,7 +219,7 @@ PRESENTERS: dict[str, Presenter] = {
     "presence": PresencePresenter(),
     "user_status": StatusPresenter(),
 }
-ARRIVAL = Arrival(hold=hold_defaults, welcome=welcome)
+ARRIVAL = Arrival(hold=hold, welcome=welcome)
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
 KEEP_ALIVE_SECONDS = 120
 """Longer than a poll waits, so that polling clients keep their connection."""

@@ -15,6 +15,7 @@ import structlog
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.traffic import count_traffic
 from tertulia.groups.actions import promote_members
+from tertulia.invitations.actions import forget_old_invitations
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.mail import Postman
 from tertulia.kernel.monitor import serve_monitor
@@ -44,6 +45,7 @@ HOUSEKEEPING: tuple[Callable[[Database], Awaitable[int]], ...] = (
     forget_old_failures,
     forget_old_tokens,
     forget_old_sessions,
+    forget_old_invitations,
 )
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import secrets
 import signal
 import sys
@@ -26,7 +27,7 @@ from tertulia.sessions.provider import Provider, ProviderFailure
 from tests.features.browser import person
 from tests.features.crooked_provider import CLIENT_ID, CLIENT_SECRET, CrookedProvider, Json, crooked_provider
 from tests.features.stage import Backstage, Stage, Web, at_once
-from tests.server import Server, User
+from tests.server import GUEST, OWNER, Server, User
 from tests.talk import Speaker, check_success, unique
 
 OPEN = unique("open").replace(" ", "-")
@@ -197,6 +198,28 @@ def test_an_account_is_made_only_where_everybody_may_join(
     provider.person |= {"sub": secrets.token_hex(8), "email_verified": False}
     browser.cookies.clear()
     assert "verified" in check_failed(browser, _back(browser), 403)
+
+
+def test_the_invited_join_by_their_address_and_others_by_the_link_they_bring(
+    stage: Stage, provider: CrookedProvider, browser: httpx.Client
+) -> None:
+    owner = stage.speaker(stage.user(OWNER))
+    invited, other = (unique("newcomer").replace(" ", ".") + "@example.com" for _ in range(2))
+    owner.post("invites", invitee_emails=invited, stream_ids=[], invite_as=GUEST)
+    link = owner.post("invites/multiuse", invite_as=300)["invite_link"].rpartition("/")[2]
+    provider.person = {"sub": secrets.token_hex(8), "email": invited, "email_verified": True, "name": "Nora"}
+    wrong = browser.get(begin(browser, f"{LOGIN}?invitation=made-up"))
+    assert "not good" in check_failed(browser, wrong, 403)
+    assert browser.get(begin(browser)).headers["location"] == "/"
+    assert check_success(browser.get("/api/v1/users/me"))["role"] == GUEST
+    assert invited not in [one.get("email") for one in owner.get("invites")["invites"]]
+    browser.cookies.clear()
+    provider.person |= {"sub": secrets.token_hex(8), "email": other}
+    check_failed(browser, browser.get(begin(browser)), 403)
+    page = browser.get(f"/join/{link}").text
+    [way] = re.findall(r'href="([^"]*crooked[^"]*)"', page)
+    assert browser.get(begin(browser, way)).headers["location"] == "/"
+    assert check_success(browser.get("/api/v1/users/me"))["role"] == 300
 
 
 def test_two_first_logins_at_the_same_moment_make_one_account(

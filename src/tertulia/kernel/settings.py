@@ -139,6 +139,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Sender of our mails; empty: noreply@ and the host."""
     mail_folder: str = ""
     """Without `smtp_url`, mails are written to this folder."""
+    invitation_mails: int = 1000
+    """So many mails of invitations an organization may have sent on a day (UTC)."""
 
     # Event log
     shards: int = 4

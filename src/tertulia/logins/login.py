@@ -20,7 +20,7 @@ from tertulia.logins.queries import Account
 from tertulia.realms.queries import Realm
 from tertulia.realms.settings import decode_settings
 from tertulia.users.actions import create_user
-from tertulia.users.arrival import Arrival
+from tertulia.users.arrival import Arrival, Newcomer
 from tertulia.users.passwords import MUST_RESET, check_strength, hash_password, is_password
 from tertulia.users.queries import email_key_of
 from tertulia.users.rules import is_email
@@ -125,9 +125,9 @@ async def _find_or_make(tx: Transaction, realm: Realm, person: DirectoryPerson, 
     account = await queries.find_account(tx, realm.id, email_key_of(person.email))
     if account is None:
         name = presentable_name(person.full_name) or presentable_name(person.email.partition("@")[0]) or "Somebody"
-        channels = await arrival.hold(tx, realm.id)
-        user_id = await create_user(tx, realm.id, person.email, name)
-        await arrival.welcome(tx, realm.id, user_id, channels)
+        reception = await arrival.hold(tx, realm.id, Newcomer(person.email))
+        user_id = await create_user(tx, realm.id, person.email, name, reception.role)
+        await arrival.welcome(tx, realm.id, user_id, reception)
         log.info("account made for a person of the directory", user_id=user_id)
     else:
         user_id = account.id

@@ -7,6 +7,7 @@ somebody's: for new accounts, however they come, and for changes. Operators at t
 
 import functools
 import re
+from collections.abc import Sequence
 
 import msgspec
 
@@ -31,7 +32,11 @@ class RealmDomain(msgspec.Struct, frozen=True):
 
 async def check_address_allowed(reader: Reader, realm_id: int, email: str) -> None:
     """Refuse an address that nobody in the organization may have."""
-    stored, domains = await queries.address_rules(reader, realm_id)
+    check_address(*await queries.address_rules(reader, realm_id), email)
+
+
+def check_address(stored: bytes, domains: Sequence[tuple[str, bool]], email: str) -> None:
+    """As `check_address_allowed`, by the settings and domains of the organization (pure)."""
     settings = decode_settings(stored)
     name, _, domain = email.strip().lower().rpartition("@")
     if settings.emails_restricted_to_domains:

@@ -27,6 +27,8 @@ class Flow(msgspec.Struct, frozen=True):
     state: str = msgspec.field(default_factory=lambda: secrets.token_urlsafe(24))
     nonce: str = msgspec.field(default_factory=lambda: secrets.token_urlsafe(24))
     verifier: str = msgspec.field(default_factory=lambda: secrets.token_urlsafe(48))
+    invitation: str | None = None
+    """The key of an invitation, for who has no account yet."""
 
 
 def seal(flow: Flow, secret: str) -> str:

@@ -2,8 +2,10 @@
 
 import hmac
 import time
+from typing import Annotated
 from urllib.parse import urlencode
 
+import msgspec
 import structlog
 
 from tertulia.kernel.call import Call
@@ -26,6 +28,8 @@ from tertulia.users.arrival import Arrival
 
 log = structlog.get_logger()
 
+Key = Annotated[str, msgspec.Meta(max_length=100)]
+
 
 class Providers:
     """All providers of this server, as a service."""
@@ -44,17 +48,20 @@ class Providers:
 @get("/accounts/login/oidc/{provider}", prefix="", listed=False)
 async def go_to_provider(
     call: Call, database: Database, settings: Settings, providers: Providers,
-    *, provider: str, next: str | None = None, mobile_flow_otp: str | None = None,
+    *, provider: str, next: str | None = None, mobile_flow_otp: str | None = None, invitation: Key | None = None,
 ) -> Reply:  # fmt: skip
     """Send the browser to a provider to log in there. `next` is a path of ours to go to afterwards.
 
     With `mobile_flow_otp` an API key goes to the app that made it, hidden by it, instead of a session to the browser.
+    `invitation` is the key of an invitation, for who has no account yet.
     """
     realm = await _realm_of(call, database)
     chosen = providers.get(provider, realm)
     if mobile_flow_otp is not None and not is_otp(mobile_flow_otp):
         return _failed("The app sent a wrong `mobile_flow_otp`: it has 64 hexadecimal digits.", 400)
-    flow = Flow(provider, realm.subdomain, local_path(next), mobile_flow_otp, time.time() + SECONDS)
+    flow = Flow(
+        provider, realm.subdomain, local_path(next), mobile_flow_otp, time.time() + SECONDS, invitation=invitation
+    )
     try:
         url = await chosen.login_url(flow, _callback_url(realm, call, settings, provider))
     except ProviderFailure as failure:
@@ -79,7 +86,7 @@ async def come_back(
         if error or not code or iss not in (None, chosen.chosen.issuer):
             raise ProviderFailure(f"error={error!r} iss={iss!r}")
         person = await chosen.identify(flow, code, _callback_url(realm, call, settings, provider))
-        account = await account_of(database, realm, person, arrival)
+        account = await account_of(database, realm, person, arrival, flow.invitation)
         reply = await _log_in(call, database, settings, realm, account, flow)
     except ProviderFailure as failure:
         reply = _provider_failed(provider, failure)

@@ -1,24 +1,48 @@
 """What happens to people who come new is the affair of features above this one; here is where it is tied in."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 import msgspec
 
+from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Transaction
 
 
-async def _no_channels(_tx: Transaction, _realm_id: int) -> list[int]:
-    return []
+class Newcomer(msgspec.Struct, frozen=True):
+    """Somebody who is about to get an account, whose address is known to be theirs."""
+
+    email: str
+    key: str | None = None
+    """Of the invitation they came with. Without one, an invitation to their address counts."""
+    is_made: bool = False
+    """By an administrator, who does not look for invitations."""
 
 
-async def _no_welcome(_tx: Transaction, _realm_id: int, _user_id: int, _channels: Sequence[int]) -> None:
+class Reception(msgspec.Struct, frozen=True):
+    """What awaits a newcomer. Channels and groups stay as they are until the commit."""
+
+    email: str = ""
+    role: int = Role.MEMBER
+    channels: tuple[int, ...] = ()
+    groups: tuple[int, ...] = ()
+    invitation_id: int | None = None
+    inviter_id: int | None = None
+    """Whom the invitation is from; None: nobody invited them."""
+    tells_inviter: bool = False
+
+
+async def _nothing(_tx: Transaction, _realm_id: int, _who: Newcomer) -> Reception:
+    return Reception()
+
+
+async def _no_welcome(_tx: Transaction, _realm_id: int, _user_id: int, _reception: Reception) -> None:
     return
 
 
 class Arrival(msgspec.Struct, frozen=True):
-    """Subscribes newcomers to the default channels. `hold` comes before the account is made, `welcome` after."""
+    """Channels, groups and a role for newcomers. `hold` comes before the account is made, `welcome` after."""
 
-    hold: Callable[[Transaction, int], Awaitable[list[int]]] = _no_channels
-    """The default channels of a realm, by its id: they stay as they are until the commit."""
-    welcome: Callable[[Transaction, int, int, Sequence[int]], Awaitable[None]] = _no_welcome
-    """Of a realm and a user: with the channels that are held."""
+    hold: Callable[[Transaction, int, Newcomer], Awaitable[Reception]] = _nothing
+    """What a realm, by its id, has for somebody. Refuses a key that is not good."""
+    welcome: Callable[[Transaction, int, int, Reception], Awaitable[None]] = _no_welcome
+    """Of a realm and a user. Refuses if the invitation was used or taken back meanwhile."""

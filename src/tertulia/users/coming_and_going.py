@@ -1,7 +1,8 @@
 """Coming and going: accounts are turned off and on again, never deleted.
 
 A deactivated account keeps its subscriptions, groups and messages, but is nowhere listed as active. Its keys stop with the
-commit (nothing is cached), its browser sessions are deleted, and its event queues end in every process with the event.
+commit (nothing is cached), its browser sessions are deleted, its invitations are taken back, and its event queues end in
+every process with the event.
 """
 
 from collections.abc import Sequence
@@ -95,6 +96,8 @@ async def turn_off(tx: Transaction, realm_id: int, accounts: Sequence[Account]) 
         tx.emit(realm_id, told)
         await tell_role_change(tx, realm_id, account.id, account.role, None)
     await _tell_channels(tx, realm_id, ids, "peer_remove", -1)
+    if inviters := await queries.revoke_invitations(tx, ids):
+        await events.tell_invites(tx, realm_id, inviters)
 
 
 async def _tell_channels(tx: Transaction, realm_id: int, user_ids: Sequence[int], op: str, sign: int) -> None:

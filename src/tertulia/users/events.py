@@ -4,7 +4,7 @@ An address is told only to those who see it: such an event carries two forms of 
 listener's. Where guests do not see everybody, a guest hears only of people in sight.
 """
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 import msgspec
 
@@ -111,3 +111,9 @@ async def those_who_know(tx: Transaction, realm_id: int, user_id: int) -> Audien
     """Everybody who may hear of a user. Features that emit `realm_user` events ask here for their audience."""
     guests = await queries.limited_guests(tx, realm_id, user_id)
     return Audience(realm=True) if guests is None else Audience(members=True, users=guests)
+
+
+async def tell_invites(tx: Transaction, realm_id: int, inviters: Sequence[int]) -> None:
+    """The list of invitations is another now, for those who sent them and for administrators."""
+    to = {*inviters, *await queries.administrators(tx, realm_id)}
+    tx.emit(realm_id, record(Audience(users=tuple(sorted(to))), "invites_changed", {}))

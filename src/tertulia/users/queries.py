@@ -271,6 +271,22 @@ async def insert_api_key(tx: Transaction, user_id: int, digest: bytes, label: st
     await tx.execute("insert into api_key (user_id, digest, label) values ($1, $2, $3)", user_id, digest, label)
 
 
+async def administrators(reader: Reader, realm_id: int) -> list[int]:
+    """The active administrators and owners of a realm."""
+    sql = "select id from account where realm_id = $1 and role <= 200 and is_active and bot_type is null"
+    return [row["id"] for row in await reader.fetch(sql, realm_id)]
+
+
+async def revoke_invitations(tx: Transaction, inviter_ids: Sequence[int]) -> list[int]:
+    """Take back what these people have invited others with; who had."""
+    sql = """
+    delete from invitation where id in (
+        select id from invitation where inviter_id = any($1::bigint[]) order by id for update
+    ) returning inviter_id
+    """
+    return sorted({row["inviter_id"] for row in await tx.fetch(sql, inviter_ids)})
+
+
 async def has_namesake(reader: Reader, realm_id: int, name_key: str, user_id: int | None) -> bool:
     """Whether an active account but this one has that name."""
     sql = """

@@ -19,7 +19,7 @@ from tertulia.users import actions, coming_and_going, queries
 from tertulia.users.access import get_user_id, get_user_text, is_limited
 from tertulia.users.actions import Changes
 from tertulia.users.addresses import id_of_fake_email
-from tertulia.users.arrival import Arrival
+from tertulia.users.arrival import Arrival, Newcomer
 from tertulia.users.directory import Directory, Listed, accepts_gzip, entity_tags, members_of
 from tertulia.users.model import ProfileEntry, UserRecord, View, anonymous_view, view_of
 from tertulia.users.passwords import check_strength
@@ -149,9 +149,9 @@ async def create_user(
     check_not_fake(email, caller)
     await check_address_allowed(tx, caller.realm_id, email)
     await actions.check_name_free(tx, caller, full_name)
-    channels = await arrival.hold(tx, caller.realm_id)
+    reception = await arrival.hold(tx, caller.realm_id, Newcomer(email, is_made=True))
     user_id = await actions.create_user(tx, caller.realm_id, email, full_name, password=password)
-    await arrival.welcome(tx, caller.realm_id, user_id, channels)
+    await arrival.welcome(tx, caller.realm_id, user_id, reception)
     return Created(user_id)
 
 

@@ -1,0 +1,147 @@
+"""Endpoints of invitations."""
+
+from typing import Annotated, Any, Literal
+
+import msgspec
+
+from tertulia.invitations import actions
+from tertulia.invitations.model import Invite, Offer
+from tertulia.invitations.rules import DEFAULT_MINUTES, MAX_MINUTES, addresses_in
+from tertulia.kernel.auth import HumanMember
+from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.kernel.endpoint import Call, Wire, decode_json, delete, get, post
+from tertulia.kernel.settings import Settings
+from tertulia.realms.queries import get_realm
+from tertulia.realms.routes import realm_url
+
+FOR_EVER = 0
+Ids = Annotated[list[int], msgspec.Meta(max_length=1000)]
+RoleNumber = Literal[100, 200, 300, 400, 600]
+
+
+def parse_minutes(value: Any) -> int:
+    """Minutes; null is for ever, which is not the same as leaving it out."""
+    minutes = decode_json(value) if isinstance(value, str) else value
+    if minutes is None:
+        return FOR_EVER
+    if not isinstance(minutes, int) or isinstance(minutes, bool):
+        raise ValueError("is not an integer")
+    if not 1 <= minutes <= MAX_MINUTES:
+        raise ValueError(f"is not between 1 and {MAX_MINUTES}")
+    return minutes
+
+
+Minutes = Annotated[
+    int, Wire(parse_minutes, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": MAX_MINUTES}, {"type": "null"}]})
+]
+
+
+class Link(msgspec.Struct):
+    """The answer of POST /invites/multiuse."""
+
+    invite_link: str
+
+
+class Invites(msgspec.Struct):
+    """The answer of GET /invites."""
+
+    invites: list[Invite]
+
+
+@post("/invites")
+async def send_invites(
+    caller: HumanMember,
+    call: Call,
+    database: Database,
+    settings: Settings,
+    *,
+    invitee_emails: str,
+    stream_ids: Ids,
+    invite_as: RoleNumber = 400,
+    invite_expires_in_minutes: Minutes = DEFAULT_MINUTES,
+    group_ids: Ids | None = None,
+    include_realm_default_subscriptions: bool = False,
+    notify_referrer_on_join: bool = True,
+) -> None:
+    """Invite people by mail. Addresses have commas or lines between them.
+
+    Addresses that have an account get no invitation: the answer is the error INVITATION_FAILED then, which lists them in
+    `errors`, and says in `sent_invitations` whether the others were invited. An address that nobody here may have makes
+    all fail. `invite_expires_in_minutes` null: never.
+    """
+    emails = addresses_in(invitee_emails)
+    offer = _offer(
+        invite_as, stream_ids, group_ids, include_realm_default_subscriptions, notify_referrer_on_join,
+        invite_expires_in_minutes,
+    )  # fmt: skip
+    async with database.transaction() as tx:
+        realm = await get_realm(tx, caller.realm_id)
+        base = realm_url(realm, call, settings)
+        failures = await actions.invite(tx, caller, realm, base, emails, offer, settings.invitation_mails)
+    if failures is not None:  # after the commit: the others are invited
+        raise failures.refusal()
+
+
+@post("/invites/multiuse")
+async def make_invite_link(
+    caller: HumanMember,
+    call: Call,
+    tx: Transaction,
+    settings: Settings,
+    *,
+    stream_ids: Ids | None = None,
+    invite_as: RoleNumber = 400,
+    invite_expires_in_minutes: Minutes = DEFAULT_MINUTES,
+    group_ids: Ids | None = None,
+    include_realm_default_subscriptions: bool = False,
+    notify_referrer_on_join: bool = True,
+) -> Link:
+    """Make a link by which any number of people can join; each confirms their address by a mail."""
+    offer = _offer(
+        invite_as, stream_ids, group_ids, include_realm_default_subscriptions, notify_referrer_on_join,
+        invite_expires_in_minutes,
+    )  # fmt: skip
+    base = realm_url(await get_realm(tx, caller.realm_id), call, settings)
+    return Link(await actions.make_link(tx, caller, base, offer))
+
+
+@get("/invites")
+async def get_invites(caller: HumanMember, call: Call, reader: Reader, settings: Settings) -> Invites:
+    """The invitations you can take back: your own, as an administrator also those of others."""
+    base = realm_url(await get_realm(reader, caller.realm_id), call, settings)
+    return Invites(await actions.list_invitations(reader, caller, base))
+
+
+@delete("/invites/{invite_id}")
+async def revoke_invite(caller: HumanMember, tx: Transaction, *, invite_id: int) -> None:
+    """Take an invitation to an address back."""
+    await actions.revoke(tx, caller, invite_id, is_reusable=False)
+
+
+@delete("/invites/multiuse/{invite_id}")
+async def revoke_invite_link(caller: HumanMember, tx: Transaction, *, invite_id: int) -> None:
+    """Take a link for many back. Who has not finished signing up by it cannot any more."""
+    await actions.revoke(tx, caller, invite_id, is_reusable=True)
+
+
+@post("/invites/{invite_id}/resend")
+async def resend_invite(
+    caller: HumanMember, call: Call, tx: Transaction, settings: Settings, *, invite_id: int
+) -> None:
+    """Send an invitation once more. Its link is another one, good for as long as the first was."""
+    realm = await get_realm(tx, caller.realm_id)
+    base = realm_url(realm, call, settings)
+    await actions.resend(tx, caller, realm, base, invite_id, settings.invitation_mails)
+
+
+def _offer(
+    role: int, channels: list[int] | None, groups: list[int] | None, with_defaults: bool, tells: bool, minutes: int
+) -> Offer:
+    return Offer(
+        invited_as=role,
+        channel_ids=sorted(set(channels or ())),
+        group_ids=sorted(set(groups or ())),
+        with_defaults=with_defaults,
+        tells_inviter=tells,
+        minutes=None if minutes == FOR_EVER else minutes,
+    )
