@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
+REQUIREMENTS = sorted([*(ROOT / "requirements").glob("*.txt"), *(ROOT / "tests/clients/requirements").glob("*.txt")])
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}
 
 # Spelled so that this file does not name them itself.

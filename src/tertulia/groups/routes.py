@@ -16,7 +16,7 @@ from tertulia.groups.system import system_subgroups
 from tertulia.groups.values import ChangedValue, GroupValue
 from tertulia.kernel.auth import Member, Person
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.kernel.endpoint import get, patch, post
+from tertulia.kernel.endpoint import delete, get, patch, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.taking import taking
 
@@ -73,6 +73,12 @@ async def change_group(
 @post("/user_groups/{user_group_id}/deactivate")
 async def deactivate_group(caller: Person, tx: Transaction, *, user_group_id: int) -> None:
     """Take a group out of use. Refused while something in use names it; `objections` says what."""
+    await actions.deactivate_group(tx, caller, user_group_id)
+
+
+@delete("/user_groups/{user_group_id}")
+async def remove_group(caller: Person, tx: Transaction, *, user_group_id: int) -> None:
+    """What existing clients call to be rid of a group: it is taken out of use, and can be taken back."""
     await actions.deactivate_group(tx, caller, user_group_id)
 
 

@@ -1,0 +1,74 @@
+"""docs/reference/clients.md, written by the tests themselves: one line for each, and how it ended.
+
+A run of all of them compares: a table that was committed before the last change is written anew, and the run fails, so
+that it cannot be forgotten.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.clients import environments
+
+HERE = Path(__file__).parent
+PAGE = HERE.parents[1] / "docs" / "reference" / "clients.md"
+INTRODUCTION = """\
+# Existing clients
+
+<!-- Written by tests/clients (acceptance.py): run `bin/test -m clients` and commit. -->
+
+Programs written for this protocol by others, unmodified, run against Tertulia in CI. Each line is a test in `tests/clients`.
+"As raw requests" means that the program itself is not run: its requests are repeated to the letter.
+"""
+
+
+class Line(NamedTuple):
+    client: str
+    version: str
+    exercised: str
+
+
+_ends: dict[tuple[Path, int, Line], set[str]] = {}
+_ran: set[str] = set()
+
+
+def note(item: pytest.Item, report: pytest.TestReport) -> None:
+    """Remember how a test ended. Its mark says what it is about: `client(name, what, package=...)`."""
+    _ran.add(item.nodeid)
+    mark = item.get_closest_marker("client")
+    if mark is None:
+        return
+    name, exercised = mark.args
+    package = mark.kwargs.get("package")
+    line = Line(name, environments.versions()[package] if package else "-", exercised)
+    ends = _ends.setdefault((item.path, item.location[1] or 0, line), set())
+    if report.when == "call" or not report.passed:
+        ends.add(report.outcome)
+
+
+def finish(session: pytest.Session) -> None:
+    """Compare with what is committed, if every test of this folder ran and none was passed over."""
+    items = [item for item in session.items if HERE in item.path.parents]
+    is_whole = {item.path for item in items} == set(HERE.glob("test_*.py")) and not session.config.option.keyword
+    if not is_whole or not _ran.issuperset(item.nodeid for item in items):
+        return
+    if any("skipped" in ends for ends in _ends.values()):
+        return
+    page = written()
+    if not PAGE.exists() or PAGE.read_text() != page:
+        PAGE.write_text(page)
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+        if reporter is not None:
+            reporter.write_line("docs/reference/clients.md was old and has been written anew: commit it", red=True)
+
+
+def written() -> str:
+    """The page. Lines stand in the order of the tests."""
+    rows = ["| Client | Version | Exercised | Result |", "|---|---|---|---|"]
+    for (_, _, line), ends in sorted(_ends.items(), key=lambda end: end[0]):
+        rows.append(
+            f"| {line.client} | {line.version} | {line.exercised} | {'works' if ends == {'passed'} else 'FAILS'} |"
+        )
+    return INTRODUCTION + "\n" + "\n".join(rows) + "\n"
