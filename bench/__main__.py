@@ -39,6 +39,7 @@ class Measurement(StrEnum):
     RENAME = "rename"
     MARKUP = "markup"
     CHANNELS = "channels"
+    SCHEDULED = "scheduled"
 
 
 # What `events` is made of; the others are one module each.

@@ -9,6 +9,19 @@ from typing import Any, NamedTuple
 Json = dict[str, Any]
 GUEST = 600
 MUTED, UNMUTED, FOLLOWED = 1, 2, 3
+TYPES = {
+    *(
+        "stream",
+        "subscription",
+        "default_streams",
+        "channel_folders",
+        "realm_user_groups",
+        "user_topic",
+        "muted_topics",
+    ),
+    *("message", "update_message_flags", "starred_messages"),
+}
+"""The parts of the state that are compared here; the others are in people_model.py and own_model.py."""
 
 
 class Where(NamedTuple):

@@ -32,6 +32,8 @@ class PeopleModel:
         # The address is that of the process that was asked, where each has its own port.
         for key in ("realm_users", "realm_non_active_users", "realm_bots", "realm_domains", "realm_url", "realm_uri"):
             del self.realm[key]
+        for key in ("realm_emoji", "realm_linkifiers", "realm_filters"):  # own_model.py
+            self.realm.pop(key, None)
         self.defaults = self.realm.pop("realm_user_settings_defaults")
         self.settings: Json = registered["user_settings"]
         self.domains = {one["domain"]: one for one in registered["realm_domains"]}
@@ -41,7 +43,7 @@ class PeopleModel:
 
     def apply(self, event: Json) -> None:
         """Take one event."""
-        if event["type"] != "message":
+        if event["type"] in TYPES:
             getattr(self, f"_{event['type']}")(event)
 
     def differences(self, other: "PeopleModel") -> list[str]:
