@@ -7,6 +7,7 @@ import ast
 import inspect
 from pathlib import Path
 
+from tertulia import compat
 from tertulia.integrations.table import INTEGRATIONS
 from tertulia.kernel import settings
 
@@ -22,7 +23,12 @@ def main() -> None:
 
 def pages() -> dict[str, str]:
     """The generated pages: file name and text."""
-    return {"settings.md": settings_page(), "metrics.md": metrics_page(), "integrations.md": integrations_page()}
+    return {
+        "settings.md": settings_page(),
+        "metrics.md": metrics_page(),
+        "integrations.md": integrations_page(),
+        "compatibility.md": compatibility_page(),
+    }
 
 
 def settings_page() -> str:
@@ -76,6 +82,24 @@ def row(field: ast.AnnAssign, text: str) -> str:
         kind = " or ".join(f"`{word.strip(' ')[1:-1]}`" for word in kind.removeprefix("Literal[")[:-1].split(","))
     shown = "(empty)" if default == "" else f"`{str(default).lower() if isinstance(default, bool) else default}`"
     return f"| `{settings.PREFIX}{name.upper()}` | {kind} | {shown} | {text} |"
+
+
+def compatibility_page() -> str:
+    """Every older name, from the tables of compat.py."""
+    lines = [
+        "# Older names",
+        "",
+        "<!-- Generated from src/tertulia/compat.py by docs/generate.py: edit there. -->",
+        "",
+        "Programs written for earlier servers of this protocol family read and send older names. They are sent beside",
+        "ours as long as `TERTULIA_COMPAT_ALIASES` is true, which is the default; with `false` none of them is sent. What",
+        "callers send under an older name is accepted in any case. New programs use our names only.",
+    ]
+    parts = (("Keys beside ours", compat.TABLE), ("In other forms", compat.WHOLE), ("Accepted", compat.ACCEPTED))
+    for heading, table in parts:
+        lines += ["", f"## {heading}", "", "| Older | Ours | Where | |", "|---|---|---|---|"]
+        lines += [f"| {one.old} | {one.new} | {one.where} | {one.note} |" for one in table]
+    return "\n".join(lines) + "\n"
 
 
 def metrics_page() -> str:

@@ -60,6 +60,7 @@ from tertulia.bots import state as bots_state
 from tertulia.bots.defaults import ChannelHolder, queue_defaults
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder, check_channel, hold_channels_named
+from tertulia.compat import reply_without_old
 from tertulia.custom_emoji import state as custom_emoji_state
 from tertulia.drafts import state as drafts_state
 from tertulia.edits.events import DeletePresenter, UpdatePresenter
@@ -67,7 +68,7 @@ from tertulia.events.gateway import Gateway
 from tertulia.events.logged import Presenter
 from tertulia.events.options import QueueDefaults
 from tertulia.events.polls import Polls
-from tertulia.events.register import InitialState
+from tertulia.events.register import InitialState, Spectators
 from tertulia.events.stream import StreamUnavailable
 from tertulia.folders import state as folders_state
 from tertulia.groups import state as groups_state
@@ -91,6 +92,7 @@ from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
 from tertulia.mutes import state as mutes_state
+from tertulia.narrows import state as narrows_state
 from tertulia.notices.actions import FOLLOW_UP as NOTICES
 from tertulia.preferences import state as preferences_state
 from tertulia.presence import state as presence_state
@@ -104,6 +106,7 @@ from tertulia.reactions.events import ReactionPresenter
 from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
 from tertulia.realms import state as realms_state
+from tertulia.realms.absent import ABSENT
 from tertulia.realms.changes import ChannelCheck
 from tertulia.reminders import state as reminders_state
 from tertulia.scheduled import state as scheduled_state
@@ -123,6 +126,7 @@ from tertulia.users.authenticate import KeyAuthenticator, refresh
 from tertulia.users.directory import Directory
 from tertulia.users.events import UserPresenter
 from tertulia.users.profile import ProfileWriter
+from tertulia.users.spectators import spectator_at
 from tertulia.webclient.files import BuiltFiles
 from tertulia.webclient.serving import WebClient
 
@@ -175,6 +179,7 @@ STATE = (
     realms_state.version,
     realms_state.realm,
     realms_state.realm_domains,
+    *ABSENT,
     groups_state.realm_user_groups,
     bots_state.bot_domain,
     bots_state.realm_bots,
@@ -196,6 +201,8 @@ STATE = (
     reads_state.newest_message,
     reads_state.unread_messages,
     reads_state.starred_messages,
+    reads_state.recent_conversations,
+    narrows_state.stop_words,
     drafts_state.drafts,
     snippets_state.saved_snippets,
     presence_state.presences,
@@ -284,6 +291,7 @@ def build_api(
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
         ChannelCheck: ChannelCheck(check_channel),
         QueueDefaults: queue_defaults(database),
+        Spectators: Spectators(lambda call, reader: spectator_at(call, reader, settings)),
         ChannelHolder: ChannelHolder(hold_channels_named),
         Store: Store(settings),
     }
@@ -300,6 +308,7 @@ def build_api(
         external_host=settings.external_host,
         body_limit=settings.max_body_bytes,
         fallback=site,
+        rewrite=None if settings.compat_aliases else reply_without_old,
     )
 
 

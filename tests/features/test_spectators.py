@@ -121,3 +121,40 @@ def test_an_archived_channel_is_not_there_without_an_account(square: Square, sta
     gone = {"stream_id": square.open.stream_id}
     check_error(square.nobody.request("GET", topics), "STREAM_DOES_NOT_EXIST", **gone)
     assert square.realm.member.message(square.sent)["id"] == square.sent
+
+
+def test_anybody_gets_the_state_of_what_is_open_and_no_queue(square: Square) -> None:
+    found = square.nobody.post("register", client_gravatar=False)
+    assert found["queue_id"] is None
+    assert "last_event_id" not in found
+    assert (found["user_id"], found["email"], found["is_guest"], found["is_admin"]) == (0, "", True, False)
+    assert [channel["stream_id"] for channel in found["streams"]] == [square.open.stream_id]
+    assert [channel["stream_id"] for channel in found["never_subscribed"]] == [square.open.stream_id]
+    for key in (
+        "subscriptions",
+        "unsubscribed",
+        "drafts",
+        "starred_messages",
+        "user_topics",
+        "alert_words",
+        "realm_bots",
+    ):
+        assert found[key] == []
+    assert found["unread_msgs"]["count"] == 0
+    assert (found["presences"], found["user_status"], found["realm_domains"]) == ({}, {}, [])
+    assert {user["user_id"] for user in found["realm_users"]} >= {speaker.id for speaker in square.realm.all}
+    assert square.realm.member.email not in str(found)
+    assert all(group["is_system_group"] for group in found["realm_user_groups"])
+    assert found["realm_name"]
+
+
+def test_nobody_may_not_ask_for_what_is_personal(square: Square) -> None:
+    for fields in ({"client_gravatar": True}, {"include_subscribers": "true"}, {"include_subscribers": "partial"}):
+        [name] = fields
+        assert name in check_error(square.nobody.request("POST", "register", **fields))
+
+
+def test_nobody_registers_in_an_organization_that_is_closed(square: Square, stage: Stage, web: Web) -> None:
+    sql = "update realm set settings = settings - 'enable_spectator_access' where id = %s"
+    stage.sql(sql, square.realm.id)
+    assert square.nobody.request("POST", "register", client_gravatar=False).status_code == 401

@@ -57,6 +57,9 @@ class ModelState:
         self.max_message_id: int = registered["max_message_id"]
         self.unread = unread_of(registered["unread_msgs"])
         self.starred = dict.fromkeys(registered["starred_messages"], True)
+        self.recent = {
+            tuple(one["user_ids"]): one["max_message_id"] for one in registered["recent_private_conversations"]
+        }
         self.has_lost = False
         """Messages were deleted or moved away: which one is the newest now is not told."""
         self._check_count(registered["unread_msgs"]["count"])
@@ -85,6 +88,8 @@ class ModelState:
             self.has_lost and self.max_message_id > other.max_message_id
         ):
             found.append(f"max_message_id: {self.max_message_id} against {other.max_message_id}")
+        if not self.has_lost:
+            found += _compare("recent", self.recent, other.recent)
         return found
 
     # Events by type
@@ -103,7 +108,9 @@ class ModelState:
                 channel["first_message_id"] = number
             where = Where("topic", (message["stream_id"], message["subject"]))
         else:
-            where = self._direct([person["id"] for person in message["display_recipient"]])
+            people = [person["id"] for person in message["display_recipient"]]
+            where = self._direct(people)
+            self.recent[tuple(sorted(set(people) - {self.user_id}))] = number
         self.max_message_id = max(self.max_message_id, number)
         if "read" not in event["flags"]:
             self._add_unread(number, where)

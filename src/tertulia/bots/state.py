@@ -19,7 +19,7 @@ async def bot_domain(_reader: Reader, caller: Caller, _wanted: Wanted, settings:
 @provider("realm_bot")
 async def realm_bots(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """The settings of all bots for administrators, of their own for others."""
-    return {"realm_bots": await queries.bots_seen_by(reader, caller)}
+    return {"realm_bots": [] if caller.is_nobody else await queries.bots_seen_by(reader, caller)}
 
 
 @provider("realm_embedded_bots")

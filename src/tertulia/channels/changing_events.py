@@ -14,6 +14,7 @@ from tertulia.channels import changing_queries as queries
 from tertulia.channels.changing_rules import differences
 from tertulia.channels.model import ChannelRecord
 from tertulia.channels.records import channel_records
+from tertulia.compat import is_old_property
 from tertulia.events.record import Audience, record
 from tertulia.groups.sight import seers_of
 from tertulia.kernel.db import Reader, Transaction
@@ -51,7 +52,8 @@ def tell_changed(tx: Transaction, realm_id: int, before: View, after: View) -> N
     channel = after.channel
     stay = after.to if before.to == after.to else _without(after.to, _without(after.to, before.to))
     for change in differences(before.channel, channel):
-        _tell(tx, realm_id, channel, stay, {"op": "update", **change})
+        to = msgspec.structs.replace(stay, old=True) if is_old_property(change["property"]) else stay
+        _tell(tx, realm_id, channel, to, {"op": "update", **change})
     if before.to != after.to:
         _tell(tx, realm_id, channel, _without(after.to, before.to), {"op": "create", "streams": [channel]})
         _tell(tx, realm_id, channel, _without(before.to, after.to), deletion(channel.stream_id))

@@ -13,6 +13,7 @@ from tertulia.channels.access import get_visible_channel
 from tertulia.channels.model import Personal
 from tertulia.channels.properties_rules import INHERITED, column_and_value, told
 from tertulia.channels.statements import lock_conversations
+from tertulia.compat import is_old_property
 from tertulia.events.record import Audience, record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
@@ -60,7 +61,7 @@ async def _not_subscribed(tx: Transaction, caller: Caller, channel_id: int) -> R
 
 def _tell(tx: Transaction, caller: Caller, settings: UserSettings, change: Wish) -> None:
     """To the caller's clients. Those who do not know of inherited settings get what is inherited."""
-    everybody = Audience(users=(caller.user_id,))
+    everybody = Audience(users=(caller.user_id,), old=is_old_property(change.property))
     if change.value is not None:
         _emit(tx, caller, everybody, change)
         return

@@ -2,6 +2,7 @@
 
 import re
 
+from tertulia.compat import old_mute_keys
 from tertulia.kernel.errors import Refusal
 
 INHERITED = {
@@ -42,4 +43,5 @@ def column_and_value(property: str, value: object) -> tuple[str, object]:
 
 def told(column: str, value: object) -> list[tuple[str, object]]:
     """What listeners hear of a change: muting has an old name, which is told first."""
-    return [("in_home_view", not value), (column, value)] if column == "is_muted" else [(column, value)]
+    old = old_mute_keys(is_muted=bool(value)) if column == "is_muted" else {}
+    return [*old.items(), (column, value)]

@@ -11,7 +11,7 @@ import msgspec
 
 from tertulia.channels.model import ChannelRecord, Personal, SubscriptionRecord
 from tertulia.channels.rights import MAY_SEE
-from tertulia.channels.rules import ADMINISTRATORS_POST, post_policy_of
+from tertulia.compat import old_mute_keys, old_post_keys
 from tertulia.groups.holders import values_of
 from tertulia.groups.settings import CHANNEL_SETTINGS
 from tertulia.kernel.db import Reader
@@ -80,6 +80,15 @@ async def selected_records(reader: Reader, condition: str, *arguments: object) -
     return await _channels(reader, await reader.fetch(sql, *arguments))
 
 
+async def web_public_records(reader: Reader, realm_id: int) -> list[ChannelRecord]:
+    """The channels of an organization that are open to the web, by name."""
+    sql = f"""
+    select {CHANNEL_COLUMNS} from channel
+    where channel.realm_id = $1 and channel.is_web_public and not channel.is_archived order by channel.name_key
+    """
+    return await _channels(reader, await reader.fetch(sql, realm_id))
+
+
 async def subscriptions_of(reader: Reader, user_id: int) -> list[Own]:
     """The user's subscriptions by the channel's name, active or not."""
     sql = f"""
@@ -93,7 +102,9 @@ async def subscriptions_of(reader: Reader, user_id: int) -> list[Own]:
     for row in rows:
         fields = _fields(row, values)
         is_active, may_see = fields.pop("is_active"), fields.pop("may_see")
-        found.append(Own(SubscriptionRecord(**fields, in_home_view=not fields["is_muted"]), is_active, may_see))
+        found.append(
+            Own(SubscriptionRecord(**fields, **old_mute_keys(is_muted=fields["is_muted"])), is_active, may_see)
+        )
     return found
 
 
@@ -101,7 +112,7 @@ def subscription_record(channel: ChannelRecord, personal: Personal) -> Subscript
     """The two halves of a subscription record, put together."""
     values = msgspec.structs.asdict(channel) | msgspec.structs.asdict(personal)
     del values["channel_id"]
-    return SubscriptionRecord(**values, in_home_view=not personal.is_muted)
+    return SubscriptionRecord(**values, **old_mute_keys(is_muted=personal.is_muted))
 
 
 def channel_part(subscription: SubscriptionRecord) -> ChannelRecord:
@@ -129,6 +140,4 @@ def _fields(row: asyncpg.Record, values: dict[int, Any]) -> dict[str, Any]:
     fields = dict(row)
     for setting in CHANNEL_SETTINGS:
         fields[setting] = values[fields[setting]]
-    policy = post_policy_of(fields.pop("send_group"))
-    fields["stream_post_policy"], fields["is_announcement_only"] = policy, policy == ADMINISTRATORS_POST
-    return fields
+    return fields | old_post_keys(fields.pop("send_group"))

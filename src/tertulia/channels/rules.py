@@ -1,17 +1,9 @@
 """Pure decisions about channels."""
 
-from tertulia.groups.system import SystemGroup
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.text import bad_character as bad_character
 from tertulia.kernel.text import name_key_of as name_key_of
 from tertulia.realms.limits import MAX_CHANNEL_NAME_LENGTH
-
-ADMINISTRATORS_POST = 2
-_POST_POLICIES: dict[str, int] = {
-    SystemGroup.ADMINISTRATORS: ADMINISTRATORS_POST,
-    SystemGroup.FULL_MEMBERS: 3,
-    SystemGroup.MODERATORS: 4,
-}
 
 
 def no_such_channel(named: int | str) -> Refusal:
@@ -19,11 +11,6 @@ def no_such_channel(named: int | str) -> Refusal:
     if isinstance(named, int):
         return Refusal(f"There is no channel with the ID {named}.", code="STREAM_DOES_NOT_EXIST", stream_id=named)
     return Refusal(f"There is no channel named '{named}'.", code="STREAM_DOES_NOT_EXIST", stream=named)
-
-
-def post_policy_of(group: str | None) -> int:
-    """The old form of who may send, from the name of the group that may; 1 for all it had no word for."""
-    return _POST_POLICIES.get(group, 1) if group else 1
 
 
 def weekly_traffic(sent: int, age_days: int) -> int | None:

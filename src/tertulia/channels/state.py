@@ -6,7 +6,14 @@ import msgspec
 
 from tertulia.channels.listing import with_subscribers
 from tertulia.channels.properties_rules import INHERITED
-from tertulia.channels.records import Own, channel_part, selected_records, subscriptions_of, with_inherited
+from tertulia.channels.records import (
+    Own,
+    channel_part,
+    selected_records,
+    subscriptions_of,
+    web_public_records,
+    with_inherited,
+)
 from tertulia.channels.rights import MAY_SEE
 from tertulia.channels.statements import default_channels
 from tertulia.events.ranges import SeqSet
@@ -26,6 +33,8 @@ and not exists (select from subscription as past where past.user_id = account.id
 @provider()
 async def channels(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """The caller's channels in three lists: subscribed, left, and never joined; and all they see in one."""
+    if caller.is_nobody:
+        return await _open_channels(reader, caller, wanted)
     archived_too = wanted.options.capabilities.archived_channels
     wants_all = wanted.has(frozenset(["stream"]))
     if not wanted.has(frozenset(["subscription"])):
@@ -46,6 +55,14 @@ async def channels(reader: Reader, caller: Caller, wanted: Wanted, _settings: Se
     if wants_all:
         found["streams"] = sorted([*map(channel_part, [*subscribed, *left]), *never], key=lambda one: one.stream_id)
     return found
+
+
+async def _open_channels(reader: Reader, caller: Caller, wanted: Wanted) -> dict[str, Any]:
+    """What somebody without an account sees: the channels that are open to the web."""
+    wants = [kind for kind in ("subscription", "stream") if wanted.has(frozenset([kind]))]
+    found = await web_public_records(reader, caller.realm_id) if wants else []
+    lists = {"subscriptions": [], "unsubscribed": [], "never_subscribed": found} if "subscription" in wants else {}
+    return lists | ({"streams": found} if "stream" in wants else {})
 
 
 async def _with_inherited(reader: Reader, caller: Caller, own: list[Own]) -> list[Own]:

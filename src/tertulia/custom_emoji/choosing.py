@@ -2,8 +2,9 @@
 
 import re
 
+from tertulia.compat import emoji_type_of
 from tertulia.custom_emoji import queries
-from tertulia.custom_emoji.model import CUSTOM, EXTRA, UNICODE, Emoji, type_of
+from tertulia.custom_emoji.model import CUSTOM, EXTRA, UNICODE, Emoji
 from tertulia.emoji import EXTRA_EMOJI, find_code, is_code
 from tertulia.kernel.db import Reader
 from tertulia.kernel.errors import Refusal
@@ -36,7 +37,7 @@ async def complete(
             raise Refusal(f"There is no emoji named '{name}'.")
         code = named.emoji_code if code is None else code
         reaction_type = named.reaction_type if reaction_type is None else reaction_type
-    return code.lower() if reaction_type == UNICODE else code, type_of(reaction_type)
+    return code.lower() if reaction_type == UNICODE else code, emoji_type_of(reaction_type)
 
 
 def _type_of_code(code: str) -> str | None:

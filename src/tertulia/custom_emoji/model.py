@@ -8,8 +8,6 @@ EmojiType = Literal["unicode_emoji", "realm_emoji", "service_extra_emoji"]
 UNICODE: EmojiType = "unicode_emoji"
 CUSTOM: EmojiType = "realm_emoji"
 EXTRA: EmojiType = "service_extra_emoji"
-OLD_EXTRA = "zulip_extra_emoji"
-"""How existing clients spell the third type."""
 
 
 class Emoji(msgspec.Struct, frozen=True):
@@ -47,13 +45,3 @@ def picture_url(realm_id: int, file_name: str) -> str:
 def still_name(file_name: str) -> str:
     """The file of the first frame of a picture that moves."""
     return file_name.rpartition(".")[0] + "-still.png"
-
-
-def type_of(sent: str) -> str:
-    """A type as we spell it, from how a client spells it."""
-    return EXTRA if sent == OLD_EXTRA else sent
-
-
-def shown_type(reaction_type: str, client: str) -> str:
-    """A type as a client expects it: existing ones refuse a spelling they do not know."""
-    return OLD_EXTRA if reaction_type == EXTRA and client.startswith("Zulip") else reaction_type

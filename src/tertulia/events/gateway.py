@@ -148,6 +148,11 @@ class Gateway:
             raise StreamUnavailable(str(reason)) from reason
         return record, state
 
+    async def show(self, open_door: Callable[[Reader], Awaitable[Caller]], load_state: LoadState) -> dict[str, Any]:
+        """The state alone, of one moment, for a caller who gets no queue."""
+        async with self._database.snapshot() as reader:
+            return await load_state(reader, await open_door(reader))
+
     async def find(self, caller: Caller, queue_id: str, last_event_id: int | None = None) -> Queue:
         """The caller's queue, taken over from another process if need be; a Refusal if it is dead or not theirs."""
         held = self._queues.get(queue_id)

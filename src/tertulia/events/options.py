@@ -50,6 +50,8 @@ class QueueOptions(msgspec.Struct, frozen=True):
     narrow: tuple[tuple[str, str], ...] = ()
     """Of the `message` events only those that match all these pairs of operator and operand."""
     slim_presence: bool = False
+    old_names: bool = True
+    """Whether older names are sent (compat.py): the setting at registration."""
 
     def wants(self, type: str) -> bool:
         """Whether events of this type are delivered."""
@@ -58,6 +60,8 @@ class QueueOptions(msgspec.Struct, frozen=True):
     def suits(self, to: Audience) -> bool:
         """Whether an event for clients with or without a capability is for this one."""
         if to.instead and self.event_types is not None and to.instead in self.event_types:
+            return False
+        if to.old and not self.old_names:
             return False
         if to.needs and not getattr(self.capabilities, to.needs, False):
             return False

@@ -27,6 +27,8 @@ class Audience(msgspec.Struct, frozen=True, omit_defaults=True):
     """Of all these, only clients without this capability."""
     instead: str = ""
     """Not for clients that asked for events of this type by name: those tell them the same."""
+    old: bool = False
+    """Only where older names are sent: the event says nothing but one (compat.py)."""
     without: "Audience | None" = None
     """Of all these, not those: who is meant there is decided at the same point of the log."""
 

@@ -7,6 +7,7 @@ import msgspec
 
 from tertulia.events.options import QueueOptions
 from tertulia.kernel.auth import Caller
+from tertulia.kernel.call import Call
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
 
@@ -37,6 +38,12 @@ class Provider(msgspec.Struct, frozen=True):
 def provider(*types: str) -> Callable[[Provide], Provider]:
     """Declare a function as a part of the state."""
     return lambda provide: Provider(frozenset(types), provide)
+
+
+class Spectators(msgspec.Struct, frozen=True):
+    """Lets somebody without an account in, or refuses them. Tied in where the application is put together."""
+
+    at: Callable[[Call, Reader], Awaitable[Caller]]
 
 
 class InitialState:

@@ -7,8 +7,8 @@ import msgspec
 from tertulia.events.gateway import Gateway
 from tertulia.events.options import Capabilities, QueueDefaults, QueueOptions
 from tertulia.events.polls import Polls
-from tertulia.events.register import InitialState, Wanted
-from tertulia.kernel.auth import Person
+from tertulia.events.register import InitialState, Spectators, Wanted
+from tertulia.kernel.auth import Anyone, Person
 from tertulia.kernel.endpoint import Call, Wire, decode_json, delete, get, post
 from tertulia.kernel.errors import Refusal
 
@@ -38,16 +38,17 @@ Pair = Annotated[list[str], msgspec.Meta(min_length=2, max_length=2)]
 
 @post("/register")
 async def register(
-    caller: Person,
+    caller: Anyone,
     call: Call,
     gateway: Gateway,
     initial: InitialState,
     defaults: QueueDefaults,
+    spectators: Spectators,
     *,
     event_types: list[str] | None = None,
     fetch_event_types: list[str] | None = None,
     apply_markdown: bool = False,
-    client_gravatar: bool = True,
+    client_gravatar: bool | None = None,
     include_subscribers: Literal["true", "false", "partial"] = "false",
     slim_presence: bool = False,
     presence_history_limit_days: Days = 14,
@@ -56,7 +57,32 @@ async def register(
     client_capabilities: Capabilities | None = None,
     idle_queue_timeout: IdleSeconds | None = None,
 ) -> dict[str, Any]:
-    """Register an event queue: the state now, and a queue that delivers each later change exactly once."""
+    """Register an event queue: the state now, and a queue that delivers each later change exactly once.
+
+    In organizations with public access anybody gets the state of what is open to the web, and no queue.
+    """
+    fetch = event_types if fetch_event_types is None else fetch_event_types
+    capabilities = client_capabilities or Capabilities(notification_settings_null=False)
+    wanted = Wanted(
+        fetch=None if fetch is None else frozenset(fetch),
+        options=QueueOptions(
+            apply_markdown=apply_markdown,
+            capabilities=capabilities,
+            client=call.client,
+            slim_presence=slim_presence,
+            old_names=gateway.settings.compat_aliases,
+        ),
+        include_subscribers=include_subscribers,
+        presence_days=presence_history_limit_days,
+    )
+    if caller is None:
+        for name, value in (("client_gravatar", client_gravatar), ("include_subscribers", include_subscribers)):
+            if value not in (False, None, "false"):
+                raise Refusal(f"Invalid '{name}' parameter for anonymous request")
+        state = await gateway.show(
+            lambda reader: spectators.at(call, reader), lambda reader, nobody: initial.load(reader, nobody, wanted)
+        )
+        return {"queue_id": None, **state}
     if caller.is_bot and (all_public_streams is None or narrow is None):
         known = await defaults.of(caller.user_id)
         all_public_streams = (
@@ -68,19 +94,12 @@ async def register(
         each.check(pairs)
     if all_public_streams and caller.is_guest:
         raise Refusal("Guests can't listen to all public channels.")
-    options = QueueOptions(
+    options = msgspec.structs.replace(
+        wanted.options,
         event_types=None if event_types is None else frozenset(event_types),
-        apply_markdown=apply_markdown,
-        client_gravatar=client_gravatar,
+        client_gravatar=client_gravatar is not False,
         all_public_channels=bool(all_public_streams),
-        capabilities=client_capabilities or Capabilities(notification_settings_null=False),
-        client=call.client,
         narrow=pairs,
-        slim_presence=slim_presence,
-    )
-    fetch = event_types if fetch_event_types is None else fetch_event_types
-    wanted = Wanted(
-        None if fetch is None else frozenset(fetch), options, include_subscribers, presence_history_limit_days
     )
     idle = idle_queue_timeout or gateway.settings.default_idle_queue_seconds
     record, state = await gateway.register(caller, options, idle, lambda reader, now: initial.load(reader, now, wanted))

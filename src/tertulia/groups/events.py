@@ -62,8 +62,15 @@ def tell_subgroups(
 
 def tell_permissions(tx: Transaction, realm_id: int, values: dict[str, GroupValue]) -> None:
     """Permissions of the organization have changed."""
-    event = {"op": "update_dict", "property": "default", "data": values}
+    event: dict[str, Any] = {"op": "update_dict", "property": "default", "data": values}
     tx.emit(realm_id, record(_ALL, "realm", event))
+
+
+def tell_old_policies(tx: Transaction, realm_id: int, policies: dict[str, int]) -> None:
+    """What older clients know some of them as has changed."""
+    for name, value in policies.items():
+        event = {"op": "update", "property": name, "value": value}
+        tx.emit(realm_id, record(Audience(realm=True, old=True), "realm", event))
 
 
 def _tell_added(tx: Transaction, realm_id: int, to: Audience, group: GroupRecord, more: dict[str, Any]) -> None:

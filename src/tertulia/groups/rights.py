@@ -7,6 +7,7 @@ taken from what the caller was when the request came in; role and groups are tho
 
 from collections.abc import Iterable, Sequence
 
+from tertulia.compat import old_policies
 from tertulia.groups import queries
 from tertulia.groups.holders import load_systems, values_of
 from tertulia.groups.model import Group
@@ -54,13 +55,14 @@ async def check_may_in_group(reader: Reader, caller: Caller, group: Group, actio
         raise Refusal("Insufficient permission")
 
 
-async def permission_values(reader: Reader, realm_id: int) -> dict[str, GroupValue]:
-    """The organization's permissions as the API shows them."""
+async def permission_values(reader: Reader, realm_id: int) -> tuple[dict[str, GroupValue], dict[str, int]]:
+    """The organization's permissions as the API shows them, and the policies that older clients know them as."""
     systems = await load_systems(reader, realm_id)
     chosen = await queries.permission_holders(reader, realm_id)
     holders = {name: chosen.get(name) or systems.id_of(rule.default) for name, rule in REALM_SETTINGS.items()}
     values = await values_of(reader, list(holders.values())) if chosen else {}
-    return {name: values.get(holder, holder) for name, holder in holders.items()}
+    policies = old_policies({name: systems.names.get(holder) for name, holder in holders.items()})
+    return {name: values.get(holder, holder) for name, holder in holders.items()}, policies
 
 
 async def _holds_any(

@@ -13,4 +13,7 @@ from tertulia.kernel.settings import Settings
 async def realm_user_groups(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """All groups of the organization; deactivated ones for clients that know such."""
     known = wanted.options.capabilities.include_deactivated_groups
-    return {"realm_user_groups": await group_records(reader, caller.realm_id, include_deactivated=known)}
+    found = await group_records(reader, caller.realm_id, include_deactivated=known)
+    if caller.is_nobody:  # settings name the system groups; who made which other group is nothing for the public
+        found = [group for group in found if group.is_system_group]
+    return {"realm_user_groups": found}

@@ -24,6 +24,8 @@ class Role(IntEnum):
 
 
 GENERIC_BOT, INCOMING_WEBHOOK_BOT = 1, 2
+NOBODY = 0
+"""The user id of a reader without an account: nobody has it."""
 EVERYONE = 1
 """The email visibility of an account that hides nothing."""
 
@@ -45,6 +47,11 @@ class Caller(msgspec.Struct, frozen=True):
     """Who sees the account's address; see users/addresses.py."""
     fake_domain: str = ""
     """Where the addresses of this realm that nobody sees seem to be."""
+
+    @property
+    def is_nobody(self) -> bool:
+        """A reader without an account, in an organization with public access."""
+        return self.user_id == NOBODY
 
     @property
     def is_guest(self) -> bool:

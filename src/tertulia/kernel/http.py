@@ -6,7 +6,7 @@ kept. Every answer is JSON unless an endpoint says otherwise, carries X-Request-
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
@@ -59,11 +59,15 @@ class Api:
         external_host: str = "localhost",
         body_limit: int = MAX_BODY,
         fallback: AsgiApp | None = None,
+        rewrite: Callable[[Any], Any] | None = None,
     ) -> None:
+        """`rewrite`: a last change of whatever an endpoint returns, before it is encoded."""
         self.endpoints = list(endpoints)
         bound = [_bind(each, services or {}, scopes or {}, authenticator, body_limit) for each in self.endpoints]
         for each in bound:
             each.limits = limits
+            if rewrite is not None:
+                each.function = _rewritten(each.function, rewrite)
         self._router = Router(
             (each.endpoint.method, each.endpoint.path, each.endpoint.path_params, each) for each in bound
         )
@@ -202,6 +206,14 @@ def _bind(
         elif wanted.type not in services:
             raise LookupError(f"{endpoint.name} asks for {wanted.type.__qualname__}, which no service provides")
     return bound
+
+
+def _rewritten(function: Callable[..., Awaitable[Any]], rewrite: Callable[[Any], Any]) -> Callable[..., Awaitable[Any]]:
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        result = await function(*args, **kwargs)
+        return result if isinstance(result, Reply) else rewrite(result)
+
+    return run
 
 
 def _answer(result: Any, ignored: list[str] | None) -> Reply:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from tertulia.compat import old_echo_keys
 from tertulia.events.logged import Listener, Logged
 from tertulia.events.record import Stamp
 from tertulia.messages.model import MessageRecord, MessageSent, SubmessageRecord
@@ -64,8 +65,7 @@ class MessagePresenter:
             message = msgspec.structs.replace(message, **unknown_sender(sent.sender_id, sent.fake_domain))
         event: dict[str, object] = {"message": message, "flags": heard.flags}
         if heard.is_echo and sent.echo is not None:
-            # The specification's name, and the one existing clients read.
-            event["local_id"] = event["local_message_id"] = sent.echo.local_id
+            event |= {"local_id": sent.echo.local_id, **old_echo_keys(sent.echo.local_id)}
         return _encode(event)[1:-1]
 
 

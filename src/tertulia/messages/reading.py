@@ -4,7 +4,8 @@ from typing import Annotated
 
 import msgspec
 
-from tertulia.custom_emoji.model import EXTRA, shown_type
+from tertulia.compat import emoji_type_for
+from tertulia.custom_emoji.model import EXTRA
 from tertulia.kernel.auth import Anyone, Caller, Person
 from tertulia.kernel.db import Reader
 from tertulia.kernel.endpoint import Call, get
@@ -105,7 +106,7 @@ async def get_message(
 
 def look_of(call: Call, *, apply_markdown: bool, allow_empty_topic_name: bool) -> Look:
     """How the caller's program wants messages to look."""
-    return Look(apply_markdown, allow_empty_topic_name, extra_emoji_type=shown_type(EXTRA, call.client))
+    return Look(apply_markdown, allow_empty_topic_name, extra_emoji_type=emoji_type_for(EXTRA, call.client))
 
 
 def mixed_up() -> Refusal:

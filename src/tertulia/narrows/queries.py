@@ -129,3 +129,9 @@ async def stems_of(reader: Reader, words: Sequence[str]) -> dict[str, list[str]]
     select word, tsvector_to_array(to_tsvector(search_language(), word)) as stems from unnest($1::text[]) as word
     """
     return {row["word"]: row["stems"] for row in await reader.fetch(sql, words)}
+
+
+async def ignored_words(reader: Reader, words: Sequence[str]) -> list[str]:
+    """Which of these words a search leaves out, in the language of the index."""
+    sql = "select word from unnest($1::text[]) as word where length(to_tsvector(search_language(), word)) = 0"
+    return [row["word"] for row in await reader.fetch(sql, words)]

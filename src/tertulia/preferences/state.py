@@ -20,7 +20,10 @@ _EXTRA = {"emojiset_choices": EMOJI_SETS, "available_notification_sounds": SOUND
 @provider("user_settings")
 async def user_settings(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """The caller's settings."""
-    settings, timezone = await queries.get_settings(reader, caller.user_id)
+    if caller.is_nobody:
+        settings, timezone = await queries.get_defaults(reader, caller.realm_id), ""
+    else:
+        settings, timezone = await queries.get_settings(reader, caller.user_id)
     return {"user_settings": msgspec.structs.asdict(settings) | {"timezone": timezone} | _EXTRA}
 
 
@@ -44,7 +47,7 @@ async def old_notifications(reader: Reader, caller: Caller, wanted: Wanted, _set
 
 
 async def _at_the_top(reader: Reader, caller: Caller, wanted: Wanted, names: tuple[str, ...]) -> dict[str, Any]:
-    if wanted.fetch is None:
+    if wanted.fetch is None or not wanted.options.old_names or caller.is_nobody:
         return {}  # everything was asked for, and `user_settings` has it
     settings, _ = await queries.get_settings(reader, caller.user_id)
     return {name: getattr(settings, name) for name in names}

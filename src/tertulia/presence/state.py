@@ -16,6 +16,8 @@ from tertulia.users.model import view_of
 @provider("presence")
 async def presences(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """Who is there, as of the snapshot. Clients go on by pinging, from the number given."""
+    if caller.is_nobody:
+        return {"presences": {}, "presence_last_update_id": -1, "server_timestamp": time.time()}
     visible = await queries.in_sight(reader, view_of(caller)) if await is_limited(reader, caller) else None
     days = wanted.presence_days
     found = await queries.with_addresses(reader, caller.realm_id, caller.fake_domain, days) if days else []

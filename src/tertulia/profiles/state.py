@@ -17,7 +17,7 @@ _TYPES = {type.name: {"id": type.value, "name": name} for type, name in TYPE_NAM
 async def custom_profile_fields(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """The organization's fields. What people say in them is in their user records."""
     return {
-        "custom_profile_fields": await queries.fields_of(reader, caller.realm_id),
+        "custom_profile_fields": [] if caller.is_nobody else await queries.fields_of(reader, caller.realm_id),
         "custom_profile_field_types": _TYPES,
     }
 

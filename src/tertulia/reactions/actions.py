@@ -2,8 +2,9 @@
 
 import msgspec
 
+from tertulia.compat import emoji_type_of
 from tertulia.custom_emoji.choosing import INVALID_CODE, by_name, choose, complete, is_known
-from tertulia.custom_emoji.model import Emoji, type_of
+from tertulia.custom_emoji.model import Emoji
 from tertulia.events.record import record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
@@ -40,7 +41,7 @@ async def take_back(
     if name is None and code is None:
         raise Refusal("Say which reaction to remove: at least one of emoji_name and emoji_code is needed.")
     message = await _hold(tx, caller, message_id)
-    reaction_type = None if reaction_type is None else type_of(reaction_type)
+    reaction_type = None if reaction_type is None else emoji_type_of(reaction_type)
     own = await queries.reactions_of(tx, message_id, caller.user_id)
     emoji = _find(own, name, code, reaction_type)
     if emoji is None and code is None and name is not None:

@@ -4,7 +4,8 @@ from collections.abc import Hashable
 
 import msgspec
 
-from tertulia.custom_emoji.model import Emoji, shown_type
+from tertulia.compat import emoji_type_for, old_reaction_keys
+from tertulia.custom_emoji.model import Emoji
 from tertulia.events.logged import Listener, Logged
 from tertulia.kernel.auth import fake_email
 from tertulia.users.visibility import UNKNOWN_NAME
@@ -36,22 +37,24 @@ class ReactionPresenter:
     def variant(self, logged: Logged, listener: Listener) -> Hashable:
         """What makes the texts of two listeners differ."""
         reacted = _reacted(logged)
-        return shown_type(reacted.emoji.reaction_type, listener.options.client), listener.user_id in reacted.unknown_to
+        return emoji_type_for(
+            reacted.emoji.reaction_type, listener.options.client
+        ), listener.user_id in reacted.unknown_to
 
     def present(self, logged: Logged, listener: Listener) -> bytes:
-        """The event's keys, with the `user` of older servers, which existing clients read."""
+        """The event's keys."""
         reacted = _reacted(logged)
-        user = {"user_id": reacted.user_id, "email": reacted.email, "full_name": reacted.full_name}
+        email, full_name = reacted.email, reacted.full_name
         if listener.user_id in reacted.unknown_to:
-            user |= {"email": fake_email(reacted.user_id, reacted.domain), "full_name": UNKNOWN_NAME}
+            email, full_name = fake_email(reacted.user_id, reacted.domain), UNKNOWN_NAME
         event = {
             "op": reacted.op,
             "message_id": reacted.message_id,
             "user_id": reacted.user_id,
             "emoji_name": reacted.emoji.emoji_name,
             "emoji_code": reacted.emoji.emoji_code,
-            "reaction_type": shown_type(reacted.emoji.reaction_type, listener.options.client),
-            "user": user,
+            "reaction_type": emoji_type_for(reacted.emoji.reaction_type, listener.options.client),
+            **old_reaction_keys(reacted.user_id, email, full_name),
         }
         return _encode(event)[1:-1]
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tertulia.compat import old_flag_keys
 from tertulia.events.empty_topic import EMPTY_TOPIC
 from tertulia.events.record import Audience, record
 from tertulia.kernel.auth import Caller
@@ -51,7 +52,7 @@ async def mark_all_read(tx: Transaction, caller: Caller) -> None:
     """
     await changes.lock_own_conversations(tx, caller.user_id)
     if await changes.read_everything(tx, caller.user_id):
-        _tell(tx, caller, {"op": "add", "operation": "add", "flag": "read", "messages": [], "all": True})
+        _tell(tx, caller, {"op": "add", "flag": "read", "messages": [], "all": True})
 
 
 async def mark_sender_read(tx: Transaction, caller: Caller, sender_id: int, *, is_muted: bool) -> None:
@@ -78,12 +79,12 @@ def tell_flag(tx: Transaction, caller: Caller, flag: str, ids: Sequence[int], *,
     """Tell the user's clients of a flag that came or went, in parts."""
     for start in range(0, len(ids), MAX_TOLD):
         part = ids[start : start + MAX_TOLD]
-        _tell(tx, caller, {"op": op, "operation": op, "flag": flag, "messages": part, "all": False})
+        _tell(tx, caller, {"op": op, "flag": flag, "messages": part, "all": False})
 
 
 def _tell_unread(tx: Transaction, caller: Caller, changed: Sequence[Returned]) -> None:
     ids = [message.id for message in changed]
-    event: dict[str, Any] = {"op": "remove", "operation": "remove", "flag": "read", "messages": ids, "all": False}
+    event: dict[str, Any] = {"op": "remove", "flag": "read", "messages": ids, "all": False}
     event["message_details"] = {str(message.id): details_of(message, caller.user_id) for message in changed}
     if any(message.topic == "" for message in changed):
         event[EMPTY_TOPIC] = decode_settings(caller.realm_settings).empty_topic_display_name
@@ -91,6 +92,7 @@ def _tell_unread(tx: Transaction, caller: Caller, changed: Sequence[Returned]) -
 
 
 def _tell(tx: Transaction, caller: Caller, event: dict[str, Any]) -> None:
+    event |= old_flag_keys(event["op"])
     tx.emit(caller.realm_id, record(Audience(users=(caller.user_id,)), "update_message_flags", event))
 
 

@@ -159,3 +159,16 @@ async def newest_message_id(reader: Reader, user_id: int) -> int:
     """The newest message the user has received, wherever that was; -1 if there is none."""
     found = await reader.fetchval(_NEWEST, user_id)
     return -1 if found is None else int(found)
+
+
+async def recent_conversations(reader: Reader, user_id: int, limit: int) -> list[tuple[list[int], int]]:
+    """The people of the user's direct conversations and the newest message of each, the newest first."""
+    sql = """
+    select conversation.participants, newest.id from read_state
+    join conversation on conversation.id = read_state.conversation_id, lateral (
+        select id from message where message.conversation_id = conversation.id and seq <@ history
+        order by seq desc limit 1
+    ) as newest
+    where read_state.user_id = $1 and conversation.participants is not null order by newest.id desc limit $2
+    """
+    return [(row["participants"], row["id"]) for row in await reader.fetch(sql, user_id, limit)]

@@ -11,6 +11,8 @@ from tertulia.reads.unread import group_unread
 from tertulia.realms.limits import MAX_UNREAD_LISTED
 from tertulia.realms.settings import decode_settings
 
+MAX_RECENT = 1000
+
 
 @provider("message")
 async def newest_message(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
@@ -34,3 +36,15 @@ async def unread_messages(reader: Reader, caller: Caller, wanted: Wanted, _setti
 async def starred_messages(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """What the caller starred."""
     return {"starred_messages": await queries.starred_messages(reader, caller.user_id)}
+
+
+@provider("recent_private_conversations")
+async def recent_conversations(reader: Reader, caller: Caller, _wanted: Wanted, _settings: Settings) -> dict[str, Any]:
+    """With whom the caller talked last, the newest first."""
+    found = await queries.recent_conversations(reader, caller.user_id, MAX_RECENT)
+    return {
+        "recent_private_conversations": [
+            {"user_ids": sorted(other for other in people if other != caller.user_id), "max_message_id": newest}
+            for people, newest in found
+        ]
+    }

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from tertulia.compat import OLD_REALM_SETTINGS, is_old_property, old_realm_settings
 from tertulia.events.record import Audience, record
 from tertulia.groups.actions import change_permissions, change_waiting_period
 from tertulia.groups.settings import REALM_SETTINGS
@@ -72,7 +73,7 @@ async def change_settings(tx: Transaction, realm_id: int, wanted: dict[str, Any]
     about |= {name: value for name, value in changed.items() if name in about}
     new = msgspec.structs.replace(old, **settings)
     await queries.update_realm(tx, realm_id, about["name"], about["description"], list(settings), new)
-    _tell(tx, realm_id, changed, new)
+    _tell(tx, realm_id, changed, old, new)
 
 
 async def forget_channel(tx: Transaction, realm_id: int, channel_id: int) -> None:
@@ -140,27 +141,22 @@ async def _change_waiting_period(tx: Transaction, realm_id: int, days: int) -> N
     _emit(tx, realm_id, op="update", property=WAITING_PERIOD, value=days)
 
 
-def _tell(tx: Transaction, realm_id: int, changed: dict[str, Any], now: RealmSettings) -> None:
+def _tell(tx: Transaction, realm_id: int, changed: dict[str, Any], before: RealmSettings, now: RealmSettings) -> None:
     editing = {name: value for name, value in changed.items() if name in EDITING}
     if editing:
         _emit(tx, realm_id, op="update_dict", property="default", data=editing)
     for name, value in changed.items():
         if name not in EDITING:
             _emit(tx, realm_id, op="update", property=name, value=value)
-        if name in OLD_NAMES:
-            old, answer = OLD_NAMES[name]
-            _emit(tx, realm_id, op="update", property=old, value=answer(now))
+        if (old := OLD_REALM_SETTINGS.get(name)) is not None and mirrors(now)[old] != mirrors(before)[old]:
+            _emit(tx, realm_id, op="update", property=old, value=mirrors(now)[old])
+
+
+def mirrors(settings: RealmSettings) -> dict[str, bool]:
+    """What older clients know some settings as."""
+    return old_realm_settings(settings.topics_policy, settings.message_edit_history_visibility_policy)
 
 
 def _emit(tx: Transaction, realm_id: int, **event: Any) -> None:
-    tx.emit(realm_id, record(Audience(realm=True), "realm", event))
-
-
-OLD_NAMES: dict[str, tuple[str, Callable[[RealmSettings], bool]]] = {
-    "topics_policy": ("mandatory_topics", lambda now: now.topics_policy == "disable_empty_topic"),
-    "message_edit_history_visibility_policy": (
-        "allow_edit_history",
-        lambda now: now.message_edit_history_visibility_policy != "none",
-    ),
-}
-"""What older clients know a setting as."""
+    to = Audience(realm=True, old=is_old_property(event.get("property", "")))
+    tx.emit(realm_id, record(to, "realm", event))

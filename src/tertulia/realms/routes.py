@@ -4,12 +4,12 @@ from html import escape
 from typing import Any
 
 from tertulia import __version__
+from tertulia.compat import with_old_keys
 from tertulia.kernel.db import Reader
 from tertulia.kernel.endpoint import Call, get
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.realms import queries
-from tertulia.realms.aliases import with_aliases
 from tertulia.realms.limits import FEATURE_LEVEL
 from tertulia.realms.queries import Realm
 from tertulia.realms.settings import decode_settings
@@ -26,22 +26,17 @@ METHODS = (
 async def server_settings(call: Call, reader: Reader, settings: Settings) -> dict[str, Any]:
     """What a client needs to know before it logs in. No authentication."""
     realm = await get_realm_of(call, reader)
-    has_password = decode_settings(realm.settings).password_auth_enabled
-    has_directory = bool(settings.ldap_url) and settings.ldap_realm == realm.subdomain
-    methods = {"password": has_password or has_directory, "email": has_password, "ldap": has_directory}
-    providers = external_methods(realm, settings)
-    methods["openid connect"] = bool(providers)
+    methods = login_methods(realm, settings)
     url = realm_url(realm, call, settings)
     reply = {
-        "authentication_methods": {name: methods.get(name, False) for name in METHODS},
-        "external_authentication_methods": providers,
+        "authentication_methods": methods,
+        "external_authentication_methods": external_methods(realm, settings),
         **version_keys(),
         "push_notifications_enabled": False,
         "is_incompatible": False,
-        "email_auth_enabled": has_password,
-        "require_email_format_usernames": not has_directory,
+        "email_auth_enabled": methods["email"],
+        "require_email_format_usernames": not methods["ldap"],
         "realm_url": url,
-        "realm_uri": url,
         "realm_name": realm.name,
         "realm_icon": ICON,
         "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",
@@ -49,7 +44,16 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
             settings.web_public_streams_enabled and decode_settings(realm.settings).enable_spectator_access
         ),
     }
-    return with_aliases(reply, enabled=settings.compat_aliases)
+    return with_old_keys(reply)
+
+
+def login_methods(realm: Realm, settings: Settings) -> dict[str, bool]:
+    """Every way to log in that clients know of, and whether it is open."""
+    has_password = decode_settings(realm.settings).password_auth_enabled
+    has_directory = bool(settings.ldap_url) and settings.ldap_realm == realm.subdomain
+    is_open = {"password": has_password or has_directory, "email": has_password, "ldap": has_directory}
+    is_open["openid connect"] = bool(external_methods(realm, settings))
+    return {name: is_open.get(name, False) for name in METHODS}
 
 
 def external_methods(realm: Realm, settings: Settings) -> list[dict[str, str | None]]:

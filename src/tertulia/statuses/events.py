@@ -5,7 +5,8 @@ from typing import Any
 
 import msgspec
 
-from tertulia.custom_emoji.model import EXTRA, shown_type
+from tertulia.compat import emoji_type_for
+from tertulia.custom_emoji.model import EXTRA
 from tertulia.events.logged import Listener, Logged
 
 _MARK = f'"reaction_type":"{EXTRA}"'.encode()  # quotes inside a text are escaped: this is a key and its value
@@ -18,7 +19,7 @@ class StatusPresenter:
 
     def variant(self, _logged: Logged, listener: Listener) -> Hashable:
         """What makes the texts of two listeners differ."""
-        return shown_type(EXTRA, listener.options.client)
+        return emoji_type_for(EXTRA, listener.options.client)
 
     def present(self, logged: Logged, listener: Listener) -> bytes:
         """The event's keys."""
@@ -26,5 +27,5 @@ class StatusPresenter:
         if _MARK not in stored:
             return stored[1:-1]
         event = _decoder.decode(stored)
-        event["reaction_type"] = shown_type(EXTRA, listener.options.client)
+        event["reaction_type"] = emoji_type_for(EXTRA, listener.options.client)
         return _encode(event)[1:-1]

@@ -4,7 +4,8 @@ from typing import Any
 
 import msgspec
 
-from tertulia.custom_emoji.model import UNICODE, Emoji, EmojiType, shown_type
+from tertulia.compat import emoji_type_for
+from tertulia.custom_emoji.model import UNICODE, Emoji, EmojiType
 
 NO_EMOJI = Emoji("", "", UNICODE)
 
@@ -38,5 +39,5 @@ def shown(status: Status, client: str) -> dict[str, Any]:
         found["status_text"] = status.status_text
     if status.emoji_name:
         found |= {"emoji_name": status.emoji_name, "emoji_code": status.emoji_code}
-        found["reaction_type"] = shown_type(status.reaction_type, client)
+        found["reaction_type"] = emoji_type_for(status.reaction_type, client)
     return found

@@ -14,7 +14,7 @@ from tertulia.users.visibility import hidden_from
 @provider("user_status")
 async def user_status(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """What everybody the caller sees is up to."""
-    found = await queries.statuses(reader, caller.realm_id)
+    found = [] if caller.is_nobody else await queries.statuses(reader, caller.realm_id)
     hidden = await hidden_from(reader, caller, [one.user_id for one in found])
     client = wanted.options.client
     return {"user_status": {str(one.user_id): shown(one, client) for one in found if one.user_id not in hidden}}

@@ -33,7 +33,7 @@ def muted_topics_told(settings: RealmSettings, lists: Mapping[int, list[MutedTop
         event: dict[str, Any] = {"muted_topics": muted}
         if any(topic == "" for _, topic, _ in muted):
             event[EMPTY_TOPIC] = settings.empty_topic_display_name
-        found.append(record(Audience(users=(user_id,), instead="user_topic"), "muted_topics", event))
+        found.append(record(Audience(users=(user_id,), instead="user_topic", old=True), "muted_topics", event))
     return found
 
 

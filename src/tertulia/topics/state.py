@@ -24,7 +24,7 @@ async def user_topics(reader: Reader, caller: Caller, wanted: Wanted, _settings:
 @provider("muted_topics")
 async def muted_topics(reader: Reader, caller: Caller, wanted: Wanted, _settings: Settings) -> dict[str, Any]:
     """The older form; left out for clients that ask for both."""
-    if wanted.fetch is not None and "user_topic" in wanted.fetch:
+    if not wanted.options.old_names or (wanted.fetch is not None and "user_topic" in wanted.fetch):
         return {}
     empty = _empty_topic(caller, wanted)
     found = (await queries.muted_topics(reader, [caller.user_id]))[caller.user_id]

@@ -138,6 +138,12 @@ _STATE = {
     """
     for limited in (False, True)
 }
+_PUBLIC_RECORD = record_text(active=False, anonymous=True)
+_PUBLIC_STATE = f"""
+select convert_to({list_text(_PUBLIC_RECORD, "account.is_active")}, 'UTF8'),
+       convert_to({list_text(_PUBLIC_RECORD, "not account.is_active")}, 'UTF8')
+from {people(_REALM)}
+"""
 _ONE = {
     (profile, limited): f"""
     select case when {IN_SIGHT if limited else "true"} then convert_to({record_text(profile=profile)}, 'UTF8') else '' end
@@ -191,6 +197,13 @@ async def users_for_state(reader: Reader, view: View, *, limited: bool = False) 
     row = await reader.fetchrow(_STATE[limited], *view.arguments, view.realm_id)
     assert row is not None
     return row[0], row[1], row[2]
+
+
+async def users_for_public(reader: Reader, view: View) -> tuple[bytes, bytes]:
+    """As `users_for_state`, for a reader without an account."""
+    row = await reader.fetchrow(_PUBLIC_STATE, *view.arguments, view.realm_id)
+    assert row is not None
+    return row[0], row[1]
 
 
 async def system_bots(reader: Reader, view: View) -> bytes:

@@ -13,17 +13,21 @@ from tertulia.realms.settings import decode_settings
 from tertulia.users import queries
 from tertulia.users.access import is_limited
 from tertulia.users.directory import Directory
-from tertulia.users.model import avatar_url, avatar_url_medium, view_of
+from tertulia.users.model import anonymous_view, avatar_url, avatar_url_medium, view_of
 
 
 def realm_users(directory: Directory) -> Provider:
     """Everybody in the organization, and who the caller is in it."""
 
     async def provide(reader: Reader, caller: Caller, _wanted: Wanted, settings: Settings) -> dict[str, Any]:
-        view = view_of(caller)
-        if await is_limited(reader, caller):
+        if caller.is_nobody:
+            view = anonymous_view(caller.realm_id, caller.subdomain, settings)
+            active, others = await queries.users_for_public(reader, view)
+        elif await is_limited(reader, caller):
+            view = view_of(caller)
             active, others, _ = await queries.users_for_state(reader, view, limited=True)
         else:
+            view = view_of(caller)
             active, others = await directory.state(reader, view)
         return {
             "realm_users": msgspec.Raw(active),

@@ -1,7 +1,8 @@
 """Changing who holds the permissions of the organization."""
 
+from tertulia.compat import old_policies
 from tertulia.groups import queries, statements
-from tertulia.groups.events import tell_permissions
+from tertulia.groups.events import tell_old_policies, tell_permissions
 from tertulia.groups.holders import change_value, discard, load_systems, values_of
 from tertulia.groups.settings import REALM_SETTINGS
 from tertulia.groups.values import ChangedValue
@@ -14,6 +15,7 @@ async def change_permissions(tx: Transaction, realm_id: int, changes: dict[str, 
     systems = await load_systems(tx, realm_id)
     holders = await queries.permission_holders(tx, realm_id)
     changed: dict[str, int] = {}
+    held: dict[str, int] = {}
     for setting, change in changes.items():
         rule = REALM_SETTINGS[setting]
         old = holders.get(setting) or systems.id_of(rule.default)
@@ -22,7 +24,11 @@ async def change_permissions(tx: Transaction, realm_id: int, changes: dict[str, 
             await statements.set_permission(tx, realm_id, setting, new)
             await discard(tx, old)
             changed[setting] = new
+            held[setting] = old
     if changed:
         values = await values_of(tx, list(changed.values()))
         tell_permissions(tx, realm_id, {setting: values[holder] for setting, holder in changed.items()})
+        before = old_policies({setting: systems.names.get(held[setting]) for setting in changed})
+        after = old_policies({setting: systems.names.get(holder) for setting, holder in changed.items()})
+        tell_old_policies(tx, realm_id, {name: now for name, now in after.items() if now != before[name]})
     return set(changed)
