@@ -10,6 +10,7 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
+from tests.server import User
 from tests.talk import Json
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -158,3 +159,10 @@ def finished(
         timeout=60,
         check=False,
     )
+
+
+def write_rc(file: Path, site: str, user: User) -> Path:
+    """The file that clients find their server and key in."""
+    file.write_text(f"[api]\nemail={user.email}\nkey={user.api_key}\nsite={site}\n")
+    file.chmod(0o600)
+    return file

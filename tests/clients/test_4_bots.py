@@ -1,0 +1,78 @@
+"""`zulip-run-bot` and `zulip-botserver` with the bots that come with them. Nothing of them is changed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.clients.front import Front
+from tests.clients.program import Program, clean_environment, write_rc
+from tests.features.stage import Stage
+from tests.server import MEMBER, User
+from tests.talk import Json, Queue, Speaker, unique
+
+pytestmark = [pytest.mark.system, pytest.mark.clients]
+RunBot = Callable[[str, User], Program]
+
+
+@pytest.fixture
+def front(address: str) -> Iterator[Front]:
+    with Front(address) as front:
+        yield front
+
+
+@pytest.fixture
+def run_bot(bots: Path, front: Front, folder: Path) -> Iterator[RunBot]:
+    """A bot that comes with zulip_bots, once it listens."""
+    with ExitStack() as stack:
+
+        def start(name: str, user: User) -> Program:
+            rc = write_rc(folder / f"{name}rc", front.url, user)
+            program = Program([bots / "zulip-run-bot", name, "--config-file", rc], env=clean_environment(folder))
+            stack.enter_context(program)
+            front.until_asked("GET /api/v1/events")
+            return program
+
+        yield start
+
+
+def made_bot(owner: Speaker, **options: object) -> User:
+    """A bot as a person makes it."""
+    name = unique("bot").replace(" ", "")
+    made = owner.post("bots", full_name=name, short_name=name, **options)
+    [email] = [it["username"] for it in owner.get("bots")["bots"] if it["user_id"] == made["user_id"]]
+    return User(made["user_id"], email, None, made["api_key"], MEMBER)
+
+
+@pytest.mark.client(
+    "`zulip-run-bot` helloworld", "answers a mention and a direct message, and reacts", package="zulip-bots"
+)
+def test_helloworld_answers_and_reacts(stage: Stage, run_bot: RunBot) -> None:
+    person = stage.speaker()
+    bot = made_bot(person)
+    channel = stage.channel(person, stage.speaker(bot))
+    run_bot("helloworld", bot)
+    with Queue(person, event_types=["message", "reaction"], fetch_event_types=[]) as queue:
+        asked = person.send(channel.name, "lunch", f"@**{name_of(person, bot)}** hello")
+        answer, reaction = answers(queue, bot)
+        assert (answer["content"], answer["subject"], answer["stream_id"]) == ("beep boop", "lunch", channel.stream_id)
+        assert (reaction["message_id"], reaction["emoji_name"]) == (asked, "wave")
+        person.send([bot.user_id], content="hello")
+        answer, _ = answers(queue, bot)
+        assert (answer["content"], answer["type"]) == ("beep boop", "private")
+
+
+def name_of(person: Speaker, bot: User) -> str:
+    return str(person.get(f"users/{bot.user_id}")["user"]["full_name"])
+
+
+def is_by(event: Json, bot: User) -> bool:
+    return bool(event["type"] == "message" and event["message"]["sender_id"] == bot.user_id)
+
+
+def answers(queue: Queue, bot: User) -> tuple[Json, Json]:
+    """The bot's message and its reaction."""
+    events = queue.until(lambda it: it["type"] == "reaction")
+    [message] = [it["message"] for it in events if is_by(it, bot)]
+    return message, events[-1]
