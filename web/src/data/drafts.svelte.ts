@@ -1,0 +1,217 @@
+/** What is being written in each conversation. Kept in the browser with every change, and on the server a little later.
+ *
+ *  A conversation has one draft. What the server does not have yet is `unsaved`: it survives a reload in the browser's storage
+ *  and is sent when the server is there again; an event never overwrites it. */
+import { SvelteMap } from 'svelte/reactivity'
+import type { Api } from './api'
+import type { ApiDraft, ApiEvent, Id } from './api-types'
+import { readJson, type Keep } from './keep'
+import { directPlace, keyOf, type TalkPlace } from './place'
+import type { SendPlace } from './outbox.svelte'
+
+export interface Draft {
+    key: string
+    /** Null: not addressed to anybody yet, by another client. */
+    place: SendPlace | null
+    content: string
+    /** Seconds. */
+    timestamp: number
+    serverId: Id | null
+    unsaved: boolean
+}
+
+const PREFIX = 'tertulia:draft:'
+const SAVE_AFTER_MS = 2000
+
+export class Drafts {
+    readonly #api: Api
+    readonly #keep: Keep
+    readonly #byKey = new SvelteMap<string, Draft>()
+    readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
+    readonly #saving = new Set<string>()
+    #me: Id = 0
+    isSynchronized: () => boolean = () => true
+
+    /** The one edited last comes first; empty ones are none. */
+    readonly all: readonly Draft[] = $derived(
+        [...this.#byKey.values()]
+            .filter((draft) => draft.content.trim() !== '')
+            .sort((a, b) => b.timestamp - a.timestamp),
+    )
+
+    constructor(api: Api, keep: Keep) {
+        this.#api = api
+        this.#keep = keep
+    }
+
+    load(me: Id, drafts: readonly ApiDraft[]): void {
+        this.#me = me
+        const unsaved = this.#keep.names(this.#prefix).flatMap((name) => readJson<Draft>(this.#keep, name) ?? [])
+        this.#byKey.clear()
+        for (const draft of drafts) this.#take(draft)
+        for (const draft of unsaved) {
+            const serverId = this.#byKey.get(draft.key)?.serverId ?? null
+            this.#byKey.set(draft.key, { ...draft, serverId, unsaved: true })
+            this.#later(draft.key)
+        }
+    }
+
+    get #prefix(): string {
+        return `${PREFIX}${this.#me}:`
+    }
+
+    textOf(place: SendPlace): string {
+        return this.#byKey.get(keyOf(place))?.content ?? ''
+    }
+
+    /** Every change of the text comes here. */
+    write(place: SendPlace, content: string): void {
+        const key = keyOf(place)
+        const old = this.#byKey.get(key)
+        if ((old?.content ?? '') === content) return
+        const draft: Draft = {
+            key,
+            place,
+            content,
+            timestamp: Math.floor(Date.now() / 1000),
+            serverId: old?.serverId ?? null,
+            unsaved: true,
+        }
+        this.#byKey.set(key, draft)
+        this.#keep.set(this.#prefix + key, JSON.stringify(draft))
+        this.#later(key)
+    }
+
+    /** It was sent, or thrown away. */
+    clear(place: SendPlace): void {
+        this.remove(keyOf(place))
+    }
+
+    remove(key: string): void {
+        const draft = this.#byKey.get(key)
+        if (!draft) return
+        this.#stop(key)
+        this.#keep.delete(this.#prefix + key)
+        if (this.#saving.has(key)) {
+            // Its number is on the way: emptied now, deleted when that is known.
+            this.#byKey.set(key, { ...draft, content: '', unsaved: true })
+            return
+        }
+        this.#byKey.delete(key)
+        if (draft.serverId !== null && this.isSynchronized()) void this.#api.delete(`drafts/${draft.serverId}`)
+    }
+
+    /** Save what is unsaved now: the page is being left, or the server is back. */
+    flush(): void {
+        for (const [key, draft] of this.#byKey) if (draft.unsaved) void this.#save(key)
+    }
+
+    #later(key: string): void {
+        this.#stop(key)
+        this.#timers.set(
+            key,
+            setTimeout(() => void this.#save(key), SAVE_AFTER_MS),
+        )
+    }
+
+    #stop(key: string): void {
+        clearTimeout(this.#timers.get(key))
+        this.#timers.delete(key)
+    }
+
+    async #save(key: string): Promise<void> {
+        this.#stop(key)
+        const draft = this.#byKey.get(key)
+        if (!draft?.unsaved || !this.isSynchronized() || this.#saving.has(key)) return
+        this.#saving.add(key)
+        const saved = await this.#store(draft)
+        this.#saving.delete(key)
+        if (!saved) return
+        const now = this.#byKey.get(key)
+        if (!now) return
+        if (now.content === draft.content) {
+            this.#byKey.set(key, { ...now, serverId: saved.serverId, unsaved: false })
+            this.#keep.delete(this.#prefix + key)
+            if (saved.serverId === null) this.#byKey.delete(key)
+        } else {
+            // Written on meanwhile.
+            this.#byKey.set(key, { ...now, serverId: saved.serverId })
+            this.#later(key)
+        }
+    }
+
+    /** The number the server knows it by afterwards; null altogether if it did not take it. */
+    async #store(draft: Draft): Promise<{ serverId: Id | null } | null> {
+        const { place, serverId, timestamp } = draft
+        if (draft.content.trim() === '') {
+            if (serverId === null) return { serverId: null }
+            const answer = await this.#api.delete(`drafts/${serverId}`)
+            return answer.ok || answer.error.kind === 'refused' ? { serverId: null } : null
+        }
+        if (place === null) return null
+        const kept = {
+            type: place.kind === 'topic' ? 'stream' : 'private',
+            to: place.kind === 'topic' ? [place.channelId] : place.userIds,
+            topic: place.kind === 'topic' ? place.topic : '',
+            content: draft.content,
+            timestamp,
+        }
+        if (serverId !== null) {
+            const answer = await this.#api.patch(`drafts/${serverId}`, { draft: kept })
+            if (answer.ok) return { serverId }
+            if (answer.error.kind !== 'refused') return null
+            // Deleted elsewhere: it is a new one.
+        }
+        const answer = await this.#api.post<{ ids: Id[] }>('drafts', { drafts: [kept] })
+        return answer.ok ? { serverId: answer.value.ids[0] ?? null } : null
+    }
+
+    // Events
+
+    apply(event: ApiEvent): void {
+        if (event.type !== 'drafts') return
+        if (event.op === 'add') for (const draft of event['drafts'] as ApiDraft[]) this.#take(draft)
+        else if (event.op === 'update') this.#take(event['draft'] as ApiDraft)
+        else if (event.op === 'remove') this.#removed(event['draft_id'] as Id)
+    }
+
+    #take(draft: ApiDraft): void {
+        const place = this.#placeOf(draft)
+        const key = place ? keyOf(place) : `loose:${draft.id}`
+        for (const [other, known] of this.#byKey) {
+            // Addressed to somebody else now.
+            if (known.serverId === draft.id && other !== key && !known.unsaved) this.#byKey.delete(other)
+        }
+        const own = this.#byKey.get(key)
+        if (own?.unsaved || this.#saving.has(key)) {
+            if (own && own.serverId === null && !this.#saving.has(key))
+                this.#byKey.set(key, { ...own, serverId: draft.id })
+            return
+        }
+        if (own && own.serverId !== null && own.serverId > draft.id && own.timestamp >= draft.timestamp) return
+        const { content, timestamp } = draft
+        this.#byKey.set(key, { key, place, content, timestamp, serverId: draft.id, unsaved: false })
+    }
+
+    #removed(id: Id): void {
+        for (const [key, draft] of this.#byKey) {
+            if (draft.serverId !== id) continue
+            if (draft.unsaved) this.#byKey.set(key, { ...draft, serverId: null })
+            else this.#byKey.delete(key)
+        }
+    }
+
+    #placeOf(draft: ApiDraft): SendPlace | null {
+        const [first] = draft.to
+        if (draft.type === 'stream' && first !== undefined)
+            return { kind: 'topic', channelId: first, topic: draft.topic }
+        if (draft.type === 'private' && draft.to.length) return directPlace(draft.to, this.#me) as SendPlace
+        return null
+    }
+}
+
+/** Where a text written at this place goes; in a channel without a topic chosen, to the topic without a name. */
+export function sendPlaceOf(place: TalkPlace): SendPlace | null {
+    if (place.kind === 'topic' || place.kind === 'direct') return place
+    return place.kind === 'channel' ? { kind: 'topic', channelId: place.channelId, topic: '' } : null
+}

@@ -1,0 +1,267 @@
+/** All messages that were loaded, each once, shared by every place that shows them; events change them here.
+ *
+ *  A fetch and the events are two streams: an answer may be older than an event that arrived while it was under way. So events
+ *  that touch messages are kept while any fetch is open, and applied again to what it brought. That is safe, because what
+ *  they say is a state (this text, this flag), not a step. */
+import type { Api, Answer } from './api'
+import type { ApiEvent, ApiMessage, ApiMessages, ApiReaction, ApiSubmessage, Id, NarrowTerm } from './api-types'
+import { Message } from './message.svelte'
+
+export interface FetchWindow {
+    narrow: NarrowTerm[]
+    anchor: Id | 'newest' | 'oldest' | 'first_unread'
+    before: number
+    after: number
+    includeAnchor?: boolean
+}
+
+export interface Fetched {
+    messages: Message[]
+    foundOldest: boolean
+    foundNewest: boolean
+    /** Where the server put the window: the message asked for, or the first unread one. */
+    anchor: Id
+}
+
+/** Somebody who shows messages: told after the messages have changed. */
+export interface Listener {
+    /** New messages, ascending. */
+    arrived(messages: Message[]): void
+    /** Their topic, channel or flags are others now. Some may not be loaded. */
+    changed(ids: readonly Id[]): void
+    removed(ids: ReadonlySet<Id>): void
+}
+
+const EVENTS = new Set([
+    'message',
+    'update_message',
+    'delete_message',
+    'update_message_flags',
+    'reaction',
+    'submessage',
+])
+
+export class Messages {
+    readonly #api: Api
+    readonly #byId = new Map<Id, Message>()
+    readonly #listeners = new Set<Listener>()
+    /** Events since the oldest fetch that is still under way began. */
+    #journal: ApiEvent[] = []
+    #fetches = 0
+    #deleted = new Set<Id>()
+    /** Counts registrations: what was fetched before the last one is not current. */
+    #epoch = 0
+
+    constructor(api: Api) {
+        this.#api = api
+    }
+
+    get(id: Id): Message | undefined {
+        return this.#byId.get(id)
+    }
+
+    get size(): number {
+        return this.#byId.size
+    }
+
+    listen(listener: Listener): () => void {
+        this.#listeners.add(listener)
+        return () => this.#listeners.delete(listener)
+    }
+
+    /** The queue is another one: whatever is loaded may have changed unheard. Who shows messages fetches them again. */
+    reset(): void {
+        this.#epoch += 1
+        this.#journal = []
+    }
+
+    /** Keep only what is shown somewhere. */
+    forgetExcept(shown: ReadonlySet<Id>): void {
+        for (const id of this.#byId.keys()) if (!shown.has(id)) this.#byId.delete(id)
+    }
+
+    async fetch(window: FetchWindow): Promise<Answer<Fetched>> {
+        const answer = await this.#fetching(() =>
+            this.#api.get<ApiMessages>('messages', {
+                narrow: window.narrow,
+                anchor: window.anchor,
+                num_before: window.before,
+                num_after: window.after,
+                include_anchor: window.includeAnchor ?? true,
+                apply_markdown: true,
+                client_gravatar: false,
+                allow_empty_topic_name: true,
+            }),
+        )
+        if (!answer.ok) return answer
+        const { found_oldest, found_newest, anchor } = answer.value
+        const messages = this.#found(answer.value.messages)
+        return { ok: true, value: { messages, foundOldest: found_oldest, foundNewest: found_newest, anchor } }
+    }
+
+    /** These messages, as far as they exist and can be read. */
+    async fetchIds(ids: readonly Id[]): Promise<Answer<Message[]>> {
+        const answer = await this.#fetching(() =>
+            this.#api.get<ApiMessages>('messages', {
+                message_ids: ids,
+                apply_markdown: true,
+                client_gravatar: false,
+                allow_empty_topic_name: true,
+            }),
+        )
+        return answer.ok ? { ok: true, value: this.#found(answer.value.messages) } : answer
+    }
+
+    /** What a fetch brought, brought up to date with the events that came meanwhile. */
+    async #fetching(fetch: () => Promise<Answer<ApiMessages>>): Promise<Answer<ApiMessages>> {
+        const from = this.#journal.length
+        const epoch = this.#epoch
+        this.#fetches += 1
+        const answer = await fetch()
+        const missed = epoch === this.#epoch ? this.#journal.slice(from) : []
+        this.#fetches -= 1
+        if (answer.ok) {
+            for (const data of answer.value.messages) this.#store(missed.reduce<ApiMessage>(changedBy, data))
+        }
+        if (this.#fetches === 0) {
+            this.#journal = []
+            this.#deleted = new Set()
+        }
+        return answer
+    }
+
+    #found(messages: ApiMessage[]): Message[] {
+        return messages.flatMap((data) => this.#byId.get(data.id) ?? [])
+    }
+
+    #store(data: ApiMessage): Message | null {
+        if (this.#deleted.has(data.id)) return null
+        const known = this.#byId.get(data.id)
+        if (known) {
+            known.data = data
+            return known
+        }
+        const message = new Message(data)
+        this.#byId.set(data.id, message)
+        return message
+    }
+
+    // Events
+
+    /** Whether the event was about messages. Several of one answer are applied together: one change to see, not many. */
+    apply(event: ApiEvent): boolean {
+        if (!EVENTS.has(event.type)) return false
+        if (this.#fetches > 0) this.#journal.push(event)
+        if (event.type === 'message') this.#arrive(event)
+        else if (event.type === 'delete_message') this.#remove(idsOf(event))
+        else this.#change(event)
+        return true
+    }
+
+    #arrive(event: ApiEvent): void {
+        const data = { ...(event['message'] as ApiMessage), flags: event['flags'] as string[] }
+        const message = this.#store(data)
+        if (message) for (const each of this.#listeners) each.arrived([message])
+    }
+
+    #remove(ids: readonly Id[]): void {
+        const gone = new Set(ids)
+        for (const id of ids) {
+            this.#byId.delete(id)
+            if (this.#fetches > 0) this.#deleted.add(id)
+        }
+        for (const each of this.#listeners) each.removed(gone)
+    }
+
+    #change(event: ApiEvent): void {
+        const isForAll = event['all'] === true
+        const ids = isForAll ? [...this.#byId.keys()] : idsOf(event)
+        for (const id of ids) {
+            const message = this.#byId.get(id)
+            if (message) message.data = changedBy(message.data, event)
+        }
+        for (const each of this.#listeners) each.changed(ids)
+    }
+
+    /** What we did ourselves shows at once; the event that follows says the same. */
+    expect(event: Omit<ApiEvent, 'id'>): void {
+        this.apply({ id: -1, ...event } as ApiEvent)
+    }
+}
+
+export function idsOf(event: ApiEvent): Id[] {
+    const several = (event['message_ids'] ?? event['messages']) as Id[] | undefined
+    return several ?? (event['message_id'] === undefined ? [] : [event['message_id'] as Id])
+}
+
+/** A message after an event; the same object if it is not about it. Pure. */
+export function changedBy(data: ApiMessage, event: ApiEvent): ApiMessage {
+    if (event['all'] !== true && !idsOf(event).includes(data.id)) return data
+    switch (event.type) {
+        case 'update_message_flags':
+            return withFlag(data, String(event['flag']), event.op === 'add')
+        case 'reaction':
+            return withReaction(data, event as unknown as ApiReaction, event.op === 'add')
+        case 'update_message':
+            return edited(moved(data, event), event)
+        case 'submessage':
+            return withSubmessage(data, event)
+        default:
+            return data
+    }
+}
+
+function withFlag(data: ApiMessage, flag: string, isSet: boolean): ApiMessage {
+    if (data.flags.includes(flag) === isSet) return data
+    return { ...data, flags: isSet ? [...data.flags, flag] : data.flags.filter((each) => each !== flag) }
+}
+
+function withReaction(data: ApiMessage, reaction: ApiReaction, isAdded: boolean): ApiMessage {
+    const { emoji_name, emoji_code, reaction_type, user_id } = reaction
+    const others = data.reactions.filter(
+        (each) => each.user_id !== user_id || each.emoji_code !== emoji_code || each.reaction_type !== reaction_type,
+    )
+    if (!isAdded) return others.length === data.reactions.length ? data : { ...data, reactions: others }
+    if (others.length < data.reactions.length) return data
+    return { ...data, reactions: [...others, { emoji_name, emoji_code, reaction_type, user_id }] }
+}
+
+function moved(data: ApiMessage, event: ApiEvent): ApiMessage {
+    if (data.type !== 'stream') return data
+    const topic = event['subject'] as string | undefined
+    const channelId = event['new_stream_id'] as Id | undefined
+    if (topic === undefined && channelId === undefined) return data
+    const subject = topic ?? data.subject
+    const stream_id = channelId ?? data.stream_id
+    if (subject === data.subject && stream_id === data.stream_id) return data
+    return { ...data, subject, stream_id, last_moved_timestamp: event['edit_timestamp'] as number }
+}
+
+/** Only the message itself is edited; the others of `message_ids` were moved with it. */
+function edited(data: ApiMessage, event: ApiEvent): ApiMessage {
+    if (event['message_id'] !== data.id) return data
+    const html = event['rendered_content'] as string | undefined
+    if (html === undefined) return data
+    const changed: ApiMessage = {
+        ...data,
+        content: html,
+        is_me_message: (event['is_me_message'] as boolean | undefined) ?? data.is_me_message,
+        flags: flagsAfter(data.flags, event['flags'] as string[] | undefined),
+    }
+    if (event['rendering_only'] !== true) changed.last_edit_timestamp = event['edit_timestamp'] as number
+    return changed
+}
+
+/** An edit may mention me, or no longer; whether I have read or starred it is my own affair. */
+function flagsAfter(old: readonly string[], now: readonly string[] | undefined): string[] {
+    if (!now) return [...old]
+    const own = ['read', 'starred', 'collapsed']
+    return [...old.filter((flag) => own.includes(flag)), ...now.filter((flag) => !own.includes(flag))]
+}
+
+function withSubmessage(data: ApiMessage, event: ApiEvent): ApiMessage {
+    const id = event['submessage_id'] as Id
+    if (data.submessages.some((each) => each.id === id)) return data
+    const { message_id, sender_id, msg_type, content } = event as unknown as ApiSubmessage
+    return { ...data, submessages: [...data.submessages, { id, message_id, sender_id, msg_type, content }] }
+}

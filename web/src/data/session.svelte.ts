@@ -1,0 +1,87 @@
+/** Who is at this browser: nobody yet known, nobody, or somebody with their world. Tabs tell each other who came and went. */
+import { Api, type Answer, type ApiError } from './api'
+import type { ServerSettings } from './api-types'
+import { World } from './world.svelte'
+
+export class Session {
+    readonly api: Api
+    /** looking: is there a session? signedOut: show the sign-in page. loading: the world is on its way. failed: nobody answers. */
+    state: 'looking' | 'signedOut' | 'loading' | 'ready' | 'failed' = $state('looking')
+    world: World | null = $state.raw(null)
+    error: ApiError | null = $state.raw(null)
+    /** For the sign-in page. */
+    server: ServerSettings | null = $state.raw(null)
+    readonly #tabs: BroadcastChannel | null
+    #again: ReturnType<typeof setTimeout> | null = null
+
+    constructor(api: Api = new Api()) {
+        this.api = api
+        this.#tabs = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tertulia')
+        this.#tabs?.addEventListener('message', (message) => {
+            if (message.data === 'signed-out') this.#leave()
+            else if (message.data === 'signed-in' && this.state === 'signedOut') void this.start()
+        })
+    }
+
+    /** Find out who is here, and load their world. Tries again by itself while nobody answers. */
+    async start(): Promise<void> {
+        if (this.#again) clearTimeout(this.#again)
+        const found = await this.api.resume()
+        if (found.ok) await this.#enter()
+        else if (found.error.kind === 'signedOut') await this.#askSettings()
+        else this.#fail(found.error)
+    }
+
+    async signIn(username: string, password: string): Promise<Answer<object>> {
+        const answer = await this.api.signIn(username, password)
+        if (!answer.ok) return answer
+        this.#tabs?.postMessage('signed-in')
+        await this.#enter()
+        return answer
+    }
+
+    async signOut(): Promise<Answer<object>> {
+        this.world?.drafts.flush()
+        const answer = await this.api.signOut()
+        if (answer.ok || answer.error.kind === 'signedOut') {
+            this.#tabs?.postMessage('signed-out')
+            this.#leave()
+        }
+        return answer
+    }
+
+    async #enter(): Promise<void> {
+        this.state = 'loading'
+        const world = new World(this.api)
+        world.onSignedOut = () => this.#leave()
+        const answer = await world.begin()
+        if (answer.ok) {
+            this.world = world
+            this.error = null
+            this.state = 'ready'
+        } else if (answer.error.kind === 'signedOut') await this.#askSettings()
+        else this.#fail(answer.error)
+    }
+
+    async #askSettings(): Promise<void> {
+        const answer = await this.api.serverSettings()
+        if (answer.ok) this.server = answer.value
+        else if (answer.error.kind === 'offline') {
+            this.#fail(answer.error)
+            return
+        }
+        this.state = 'signedOut'
+    }
+
+    #fail(error: ApiError): void {
+        this.error = error
+        this.state = 'failed'
+        this.#again = setTimeout(() => void this.start(), (error.retryAfter ?? 3) * 1000)
+    }
+
+    #leave(): void {
+        this.world?.end()
+        this.world = null
+        void this.#askSettings()
+    }
+}

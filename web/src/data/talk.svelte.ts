@@ -1,0 +1,241 @@
+/** A window over the messages of a place: rows in order, without a gap, that grows at both ends on demand.
+ *
+ *  `rows` is one unbroken stretch of the place's messages. It grows downwards by events only while it reaches the newest one
+ *  (`atNewest`); messages that arrive during a fetch which finds the newest are put behind what it found. */
+import type { ApiError } from './api'
+import type { Id } from './api-types'
+import { topicKey, keyOf, narrowOf, type TalkPlace } from './place'
+import type { Message } from './message.svelte'
+import type { Fetched, FetchWindow, Listener, Messages } from './messages.svelte'
+
+const FIRST_BEFORE = 60
+const FIRST_AFTER = 40
+const MORE = 100
+
+export interface TalkContext {
+    readonly me: Id
+    isTopicMuted(channelId: Id, topic: string): boolean
+}
+
+export class Talk implements Listener {
+    readonly place: TalkPlace
+    readonly key: string
+    /** Ascending. Replaced as a whole when it changes. */
+    rows: readonly Message[] = $state.raw([])
+    state: 'loading' | 'ready' | 'failed' = $state('loading')
+    error: ApiError | null = $state.raw(null)
+    atOldest = $state(false)
+    atNewest = $state(false)
+    loadingOlder = $state(false)
+    loadingNewer = $state(false)
+    /** The first unread message when the window was loaded: where the divider is. */
+    firstUnreadId: Id | null = $state(null)
+    /** The message the window was opened at: to be scrolled to. Null: the end. */
+    focusId: Id | null = $state(null)
+    /** The message being read, told by who shows it: a new registration loads around it. */
+    readingId: Id | null = null
+    /** Where this talk went, if somebody moved all of it away. */
+    movedTo: TalkPlace | null = $state.raw(null)
+
+    readonly #messages: Messages
+    readonly #context: TalkContext
+    readonly #stop: () => void
+    /** What arrived while the newest messages were being fetched. */
+    #waiting: Message[] = []
+    #turn = 0
+
+    constructor(place: TalkPlace, messages: Messages, context: TalkContext) {
+        this.place = place
+        this.key = keyOf(place)
+        this.#messages = messages
+        this.#context = context
+        this.#stop = messages.listen(this)
+    }
+
+    close(): void {
+        this.#turn += 1
+        this.#stop()
+    }
+
+    // Loading
+
+    /** Load around a message, the first unread one, or the end. */
+    async open(at: Id | 'first_unread' | 'newest' = this.place.near ?? 'first_unread'): Promise<void> {
+        const turn = ++this.#turn
+        if (this.rows.length === 0) this.state = 'loading'
+        this.#waiting = []
+        const answer = await this.#fetch({ anchor: at, before: FIRST_BEFORE, after: FIRST_AFTER })
+        if (turn !== this.#turn) return
+        if (!answer.ok) {
+            this.error = answer.error
+            if (this.rows.length === 0) this.state = 'failed'
+            return
+        }
+        this.#replace(answer.value, at)
+    }
+
+    /** After a new registration: the same stretch around what is being read, from the server again. */
+    reload(): Promise<void> {
+        const wasAtEnd = this.atNewest && (this.readingId === null || this.readingId === this.rows.at(-1)?.id)
+        return this.open(wasAtEnd ? 'newest' : (this.readingId ?? this.focusId ?? 'first_unread'))
+    }
+
+    async loadOlder(): Promise<void> {
+        const first = this.rows[0]
+        if (this.atOldest || this.loadingOlder || !first || this.state !== 'ready') return
+        const turn = this.#turn
+        this.loadingOlder = true
+        const answer = await this.#fetch({ anchor: first.id, before: MORE, after: 0, includeAnchor: false })
+        this.loadingOlder = false
+        if (turn !== this.#turn) return
+        this.error = answer.ok ? null : answer.error
+        if (!answer.ok) return
+        this.atOldest = answer.value.foundOldest
+        this.#merge(answer.value.messages)
+    }
+
+    async loadNewer(): Promise<void> {
+        const last = this.rows.at(-1)
+        if (this.atNewest || this.loadingNewer || !last || this.state !== 'ready') return
+        const turn = this.#turn
+        this.loadingNewer = true
+        this.#waiting = []
+        const answer = await this.#fetch({ anchor: last.id, before: 0, after: MORE, includeAnchor: false })
+        this.loadingNewer = false
+        if (turn !== this.#turn) return
+        this.error = answer.ok ? null : answer.error
+        if (!answer.ok) return
+        this.atNewest = answer.value.foundNewest
+        this.#merge([...answer.value.messages, ...(this.atNewest ? this.#waiting : [])])
+        this.#waiting = []
+    }
+
+    /** The far ends of a long window, out of sight: they load again when they are needed. */
+    trim(keep: { from: Id; to: Id }, most: number): void {
+        if (this.rows.length <= most) return
+        const kept = this.rows.filter((row) => row.id >= keep.from && row.id <= keep.to)
+        if (kept[0]?.id !== this.rows[0]?.id) this.atOldest = false
+        if (kept.at(-1)?.id !== this.rows.at(-1)?.id) this.atNewest = false
+        this.rows = kept
+    }
+
+    #fetch(window: Omit<FetchWindow, 'narrow'>) {
+        return this.#messages.fetch({ narrow: narrowOf(this.place), ...window })
+    }
+
+    #replace(found: Fetched, at: Id | 'first_unread' | 'newest'): void {
+        this.atOldest = found.foundOldest
+        this.atNewest = found.foundNewest
+        this.rows = []
+        this.#merge([...found.messages, ...(this.atNewest ? this.#waiting : [])])
+        this.#waiting = []
+        this.error = null
+        this.state = 'ready'
+        this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null
+        if (typeof at === 'number') this.focusId = this.#nearest(at)
+        else this.focusId = at === 'newest' ? null : this.firstUnreadId
+    }
+
+    #nearest(id: Id): Id | null {
+        return (this.rows.find((row) => row.id >= id) ?? this.rows.at(-1))?.id ?? null
+    }
+
+    /** Put these among the rows: each once, in order, and only what belongs here. */
+    #merge(found: readonly Message[]): void {
+        const known = new Set(this.rows.map((row) => row.id))
+        const fresh = found.filter((message) => !known.has(message.id) && this.#belongs(message) !== false)
+        if (fresh.length === 0) return
+        const last = this.rows.at(-1)
+        fresh.sort((a, b) => a.id - b.id)
+        const first = fresh[0]
+        if (!last || (first && first.id > last.id)) this.rows = unique([...this.rows, ...fresh])
+        else this.rows = unique([...this.rows, ...fresh].sort((a, b) => a.id - b.id))
+    }
+
+    // What happens to messages
+
+    arrived(messages: Message[]): void {
+        const ours = messages.filter((message) => this.#belongs(message) === true)
+        if (ours.length === 0) return
+        if (this.state === 'ready' && this.atNewest) this.#merge(ours)
+        else this.#waiting.push(...ours)
+    }
+
+    removed(ids: ReadonlySet<Id>): void {
+        if (this.rows.some((row) => ids.has(row.id))) this.rows = this.rows.filter((row) => !ids.has(row.id))
+        this.#waiting = this.#waiting.filter((row) => !ids.has(row.id))
+    }
+
+    changed(ids: readonly Id[]): void {
+        this.#leave(ids)
+        if (this.place.kind === 'search' || this.state !== 'ready') return
+        const shown = new Set(this.rows.map((row) => row.id))
+        const missing = ids.filter((id) => !shown.has(id) && this.#isWithin(id))
+        const known = missing.flatMap((id) => this.#messages.get(id) ?? [])
+        this.#merge(known.filter((message) => this.#belongs(message) === true))
+    }
+
+    /** Messages that came to this place from another, and were never loaded. */
+    async fetchMoved(ids: readonly Id[]): Promise<void> {
+        const missing = ids.filter((id) => this.#isWithin(id) && !this.#messages.get(id))
+        if (missing.length === 0 || this.state !== 'ready') return
+        const turn = this.#turn
+        const answer = await this.#messages.fetchIds(missing)
+        if (turn !== this.#turn || !answer.ok) return
+        this.#merge(answer.value.filter((message) => this.#isWithin(message.id) && this.#belongs(message) === true))
+    }
+
+    #leave(ids: readonly Id[]): void {
+        const set = new Set(ids)
+        const leaving = this.rows.filter((row) => set.has(row.id) && this.#belongs(row) === false)
+        if (leaving.length === 0) return
+        const first = leaving[0]
+        if (leaving.length === this.rows.length && first && this.place.kind === 'topic') {
+            this.movedTo = first.conversation(this.#context.me)
+        }
+        const gone = new Set(leaving.map((row) => row.id))
+        // Where starred messages are read, one that loses its star stays until the place is opened again.
+        if (this.place.kind !== 'starred') this.rows = this.rows.filter((row) => !gone.has(row.id))
+    }
+
+    /** Whether a message with this number is in the stretch that we have. */
+    #isWithin(id: Id): boolean {
+        const [first, last] = [this.rows[0], this.rows.at(-1)]
+        if (!first || !last) return this.atOldest && this.atNewest
+        return (id > first.id || this.atOldest) && (id < last.id || this.atNewest)
+    }
+
+    /** Whether a message belongs to this place; null where only the server can say. */
+    #belongs(message: Message): boolean | null {
+        return belongs(this.place, message, this.#context)
+    }
+}
+
+function unique(rows: Message[]): Message[] {
+    return rows.filter((row, at) => row.id !== rows[at - 1]?.id)
+}
+
+export function belongs(place: TalkPlace, message: Message, context: TalkContext): boolean | null {
+    const { data } = message
+    switch (place.kind) {
+        case 'feed':
+            return data.type === 'private' || !context.isTopicMuted(data.stream_id, data.subject)
+        case 'channel':
+            return data.type === 'stream' && data.stream_id === place.channelId
+        case 'topic':
+            return (
+                data.type === 'stream' &&
+                topicKey(data.stream_id, data.subject) === topicKey(place.channelId, place.topic)
+            )
+        case 'direct':
+            return data.type === 'private' && keyOf(message.conversation(context.me)) === keyOf(place)
+        case 'directs':
+            return data.type === 'private'
+        case 'mentioned':
+            return message.isMentioned
+        case 'starred':
+            return message.isStarred
+        case 'search':
+            return null
+    }
+}

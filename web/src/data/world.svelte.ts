@@ -1,0 +1,267 @@
+/** Everything a signed-in person's client knows, put together: one `World` from signing in to signing out.
+ *
+ *  `begin` registers and starts the loop. A queue that was lost is replaced without anybody noticing but by a moment's rest: the
+ *  state is loaded anew, open talks are fetched again around what is being read, what was typed and what waits to be sent stays. */
+import type { Answer, Api } from './api'
+import type { ApiEvent, Id, InitialState } from './api-types'
+import { Acts } from './acts'
+import { Directs } from './directs.svelte'
+import { Drafts } from './drafts.svelte'
+import { EventLoop, type Queue } from './events'
+import { browserKeep, type Keep } from './keep'
+import { Live, watchWaking } from './live.svelte'
+import { idsOf, Messages } from './messages.svelte'
+import { Outbox } from './outbox.svelte'
+import { keyOf, type TalkPlace } from './place'
+import { Presence } from './presence.svelte'
+import { Reads } from './reads'
+import { Realm } from './realm.svelte'
+import { register } from './register'
+import { Scheduled } from './scheduled.svelte'
+import { Talk } from './talk.svelte'
+import { Topics } from './topics.svelte'
+import { Typing } from './typing.svelte'
+import { Unread } from './unread.svelte'
+
+/** So many talks stay loaded and current, so that going back to one shows it at once. */
+const OPEN_TALKS = 12
+/** More messages than this are forgotten, unless an open talk shows them. */
+const MOST_MESSAGES = 20_000
+
+export class World {
+    readonly api: Api
+    readonly realm = new Realm()
+    readonly messages: Messages
+    readonly unread: Unread
+    readonly topics: Topics
+    readonly directs: Directs
+    readonly typing: Typing
+    readonly presence: Presence
+    readonly outbox: Outbox
+    readonly drafts: Drafts
+    readonly scheduled: Scheduled
+    readonly reads: Reads
+    readonly acts: Acts
+    readonly live = new Live()
+    /** Told of every event after it was applied: for notifications. */
+    onEvent: (event: ApiEvent) => void = () => {}
+    onSignedOut: () => void = () => {}
+    readonly #loop: EventLoop
+    readonly #talks = new Map<string, Talk>()
+    #stopWatching: () => void = () => {}
+
+    constructor(api: Api, keep: Keep = browserKeep) {
+        this.api = api
+        this.messages = new Messages(api)
+        const { realm } = this
+        this.unread = new Unread({
+            get me() {
+                return realm.me
+            },
+            isTopicMuted: (channelId, topic) => realm.isTopicMuted(channelId, topic),
+            isSubscribed: (channelId) => realm.channels.get(channelId)?.isSubscribed ?? false,
+        })
+        this.topics = new Topics(api)
+        this.directs = new Directs(api)
+        this.typing = new Typing(api)
+        this.presence = new Presence(api)
+        this.outbox = new Outbox(api, keep)
+        this.drafts = new Drafts(api, keep)
+        this.scheduled = new Scheduled(api)
+        this.reads = new Reads(api, this.messages, this.unread)
+        this.acts = new Acts(api, this.messages)
+        this.#loop = new EventLoop(api, {
+            onEvents: (events) => this.#apply(events),
+            onQueueLost: () => this.#registerAgain(),
+            onOnline: () => this.#online(),
+            onOffline: (error) => this.live.offline(error),
+            onSignedOut: () => this.#signedOut(),
+        })
+        this.#connect()
+    }
+
+    get me(): Id {
+        return this.realm.me
+    }
+
+    #connect(): void {
+        this.api.onSignedOut = () => this.#signedOut()
+        this.outbox.queueId = () => this.#loop.queueId
+        this.outbox.isHere = (id) => this.messages.get(id) !== undefined
+        this.presence.isTold = () => this.realm.settings.presence_enabled
+        this.drafts.isSynchronized = () => this.realm.settings.enable_drafts_synchronization
+        this.typing.isAllowed = (place) =>
+            place.kind === 'direct'
+                ? this.realm.settings.send_private_typing_notifications
+                : this.realm.settings.send_stream_typing_notifications
+    }
+
+    /** Load the state and begin to listen. */
+    async begin(): Promise<Answer<InitialState>> {
+        const answer = await register(this.api)
+        if (!answer.ok) return answer
+        this.#load(answer.value)
+        this.#loop.start(queueOf(answer.value))
+        this.outbox.load(this.me)
+        this.presence.start()
+        this.#stopWatching = watchWaking((isSure) => this.#wake(isSure))
+        this.live.online()
+        return answer
+    }
+
+    /** Stop listening; what is unsaved stays in the browser. */
+    end(): void {
+        this.#stopWatching()
+        this.#loop.stop()
+        this.presence.stop()
+        this.typing.ended()
+        for (const talk of this.#talks.values()) talk.close()
+        this.#talks.clear()
+    }
+
+    /** The talk of a place, loaded or being loaded. With `near` it is opened there, unless that message is there already. */
+    talk(place: TalkPlace): Talk {
+        const key = keyOf(place)
+        const known = this.#talks.get(key)
+        this.#talks.delete(key)
+        const talk = known ?? new Talk(place, this.messages, this.#context)
+        this.#talks.set(key, talk)
+        if (!known) void talk.open(place.near)
+        else if (place.near !== undefined) void this.#show(talk, place.near)
+        this.#closeOldest()
+        return talk
+    }
+
+    async #show(talk: Talk, id: Id): Promise<void> {
+        if (talk.rows.some((row) => row.id === id)) talk.focusId = id
+        else await talk.open(id)
+    }
+
+    get #context() {
+        const { realm } = this
+        return {
+            get me() {
+                return realm.me
+            },
+            isTopicMuted: (channelId: Id, topic: string) => realm.isTopicMuted(channelId, topic),
+        }
+    }
+
+    #closeOldest(): void {
+        for (const [key, talk] of this.#talks) {
+            if (this.#talks.size <= OPEN_TALKS) break
+            talk.close()
+            this.#talks.delete(key)
+        }
+        if (this.messages.size <= MOST_MESSAGES) return
+        const shown = new Set<Id>()
+        for (const talk of this.#talks.values()) for (const row of talk.rows) shown.add(row.id)
+        this.messages.forgetExcept(shown)
+    }
+
+    // The loop
+
+    #load(state: InitialState): void {
+        this.realm.load(state)
+        this.acts.me = state.user_id
+        this.unread.load(state.unread_msgs)
+        this.reads.reapply()
+        this.directs.load(state)
+        this.typing.load(state.user_id, {
+            started: Number(state['server_typing_started_wait_period_milliseconds']),
+            stopped: Number(state['server_typing_stopped_wait_period_milliseconds']),
+            expiry: Number(state['server_typing_started_expiry_period_milliseconds']),
+        })
+        this.presence.load(state)
+        this.drafts.load(state.user_id, state.drafts)
+        this.scheduled.load(state.scheduled_messages)
+        void this.live.registered(state.service_version)
+    }
+
+    async #registerAgain(): Promise<Queue | null> {
+        const answer = await register(this.api)
+        if (!answer.ok) {
+            if (answer.error.kind === 'signedOut') this.#signedOut()
+            else this.live.offline(answer.error)
+            return null
+        }
+        this.messages.reset()
+        this.#load(answer.value)
+        this.topics.reset()
+        const queue = queueOf(answer.value)
+        void this.#reloadTalks()
+        this.#online()
+        return queue
+    }
+
+    async #reloadTalks(): Promise<void> {
+        await Promise.all([...this.#talks.values()].map((talk) => talk.reload()))
+        this.outbox.reloaded()
+    }
+
+    #apply(events: ApiEvent[]): void {
+        for (const event of events) {
+            this.outbox.apply(event)
+            this.realm.apply(event)
+            this.messages.apply(event)
+            this.unread.apply(event)
+            this.reads.apply(event)
+            this.topics.apply(event)
+            this.directs.apply(event)
+            this.typing.apply(event)
+            this.presence.apply(event)
+            this.drafts.apply(event)
+            this.scheduled.apply(event)
+            this.#followMoves(event)
+            if (event.type === 'restart') void this.live.registered(String(event['service_version']))
+            this.onEvent(event)
+        }
+    }
+
+    /** Messages that came to an open talk from elsewhere, or got a star, may not be loaded. */
+    #followMoves(event: ApiEvent): void {
+        const isMove = event.type === 'update_message' && (event['subject'] !== undefined || event['new_stream_id'])
+        const isStar = event.type === 'update_message_flags' && event.op === 'add' && event['flag'] === 'starred'
+        const mutesChanged = event.type === 'user_topic' || (event.type === 'subscription' && event.op !== 'peer_add')
+        for (const talk of this.#talks.values()) {
+            const { place } = talk
+            if (isMove && this.#receives(place, event)) void talk.fetchMoved(idsOf(event))
+            if (isStar && place.kind === 'starred') void talk.fetchMoved(idsOf(event))
+            if (mutesChanged && place.kind === 'feed') void talk.reload()
+        }
+    }
+
+    #receives(place: TalkPlace, event: ApiEvent): boolean {
+        if (place.kind !== 'topic' && place.kind !== 'channel') return place.kind === 'feed'
+        const channelId = (event['new_stream_id'] ?? event['stream_id']) as Id
+        if (place.channelId !== channelId) return false
+        const topic = (event['subject'] ?? event['orig_subject']) as string | undefined
+        return place.kind === 'channel' || topic?.toLowerCase() === place.topic.toLowerCase()
+    }
+
+    #online(): void {
+        const wasAway = this.live.state === 'offline'
+        this.live.online()
+        if (!wasAway) return
+        void this.outbox.flush()
+        void this.reads.flush()
+        this.drafts.flush()
+        for (const talk of this.#talks.values()) if (talk.error) void talk.reload()
+    }
+
+    /** The network may be back, or somebody looks at the page again. */
+    #wake(isSure: boolean): void {
+        this.presence.active()
+        this.#loop.wake(isSure || this.live.state === 'offline')
+        if (isSure) void this.outbox.flush()
+    }
+
+    #signedOut(): void {
+        this.end()
+        this.onSignedOut()
+    }
+}
+
+function queueOf(state: InitialState): Queue {
+    return { id: state.queue_id, lastEventId: state.last_event_id }
+}
