@@ -28,7 +28,7 @@ export interface Listener {
     /** New messages, ascending. */
     arrived(messages: Message[]): void
     /** Their topic, channel or flags are others now. Some may not be loaded. */
-    changed(ids: readonly Id[]): void
+    changed(ids: readonly Id[], isMove: boolean): void
     removed(ids: ReadonlySet<Id>): void
 }
 
@@ -180,7 +180,8 @@ export class Messages {
             const message = this.#byId.get(id)
             if (message) message.data = changedBy(message.data, event)
         }
-        for (const each of this.#listeners) each.changed(ids)
+        const isMove = event['subject'] !== undefined || event['new_stream_id'] !== undefined
+        for (const each of this.#listeners) each.changed(ids, isMove)
     }
 
     /** What we did ourselves shows at once; the event that follows says the same. */

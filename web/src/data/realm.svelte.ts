@@ -60,9 +60,12 @@ export class Realm {
     profileFields: readonly ApiProfileField[] = $state.raw([])
     /** Everything else that POST /register told, by its name there: `realm_name`, `max_message_length` ... */
     readonly values = new SvelteMap<string, unknown>()
+    /** Subscribers that are in the count of a channel, as far as they are known by name. */
+    readonly #counted = new Map<Id, Set<Id>>()
 
     load(state: InitialState): void {
         this.me = state.user_id
+        this.#counted.clear()
         const gone = state.realm_non_active_users.map((user) => ({ ...user, is_active: false }))
         const here = [...state.realm_users, ...state.cross_realm_bots].map((user) => ({ ...user, is_active: true }))
         replaceAll(this.users, [...gone, ...here], (user) => user.user_id)
@@ -227,8 +230,9 @@ export class Realm {
     #subscription(event: ApiEvent): void {
         switch (event.op) {
             case 'add':
-                for (const each of event['subscriptions'] as ApiSubscription[]) {
+                for (const { subscribers, ...each } of event['subscriptions'] as ApiSubscription[]) {
                     this.channels.set(each.stream_id, { ...each, isSubscribed: true })
+                    this.#counted.set(each.stream_id, new Set(subscribers))
                 }
                 break
             case 'remove':
@@ -245,11 +249,17 @@ export class Realm {
         }
     }
 
+    /** A channel that I join comes with its count; those who joined with me are told of as well, and are in it. */
     #peers(event: ApiEvent): void {
-        const many = (event['user_ids'] as Id[]).length * (event.op === 'peer_add' ? 1 : -1)
-        for (const id of event['stream_ids'] as Id[]) {
-            const channel = this.channels.get(id)
-            if (channel) this.channels.set(id, { ...channel, subscriber_count: channel.subscriber_count + many })
+        const isAdded = event.op === 'peer_add'
+        for (const channelId of event['stream_ids'] as Id[]) {
+            const channel = this.channels.get(channelId)
+            const counted = this.#counted.get(channelId) ?? new Set()
+            const fresh = (event['user_ids'] as Id[]).filter((id) => !isAdded || !counted.has(id))
+            for (const id of fresh) counted[isAdded ? 'add' : 'delete'](id)
+            this.#counted.set(channelId, counted)
+            const subscriber_count = (channel?.subscriber_count ?? 0) + (isAdded ? fresh.length : -fresh.length)
+            if (channel) this.channels.set(channelId, { ...channel, subscriber_count })
         }
     }
 

@@ -24,7 +24,6 @@ export function register(api: Api): Promise<Answer<InitialState>> {
         apply_markdown: true,
         client_gravatar: false,
         slim_presence: true,
-        include_subscribers: false,
         client_capabilities: CAPABILITIES,
         idle_queue_timeout: IDLE_SECONDS,
     })

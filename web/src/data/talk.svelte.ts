@@ -30,6 +30,8 @@ export class Talk implements Listener {
     loadingNewer = $state(false)
     /** The first unread message when the window was loaded: where the divider is. */
     firstUnreadId: Id | null = $state(null)
+    /** Counts how often the window was opened anew: the time to place the scroll. */
+    opened = $state(0)
     /** The message the window was opened at: to be scrolled to. Null: the end. */
     focusId: Id | null = $state(null)
     /** The message being read, told by who shows it: a new registration loads around it. */
@@ -134,6 +136,7 @@ export class Talk implements Listener {
         this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null
         if (typeof at === 'number') this.focusId = this.#nearest(at)
         else this.focusId = at === 'newest' ? null : this.firstUnreadId
+        this.opened += 1
     }
 
     #nearest(id: Id): Id | null {
@@ -166,9 +169,11 @@ export class Talk implements Listener {
         this.#waiting = this.#waiting.filter((row) => !ids.has(row.id))
     }
 
-    changed(ids: readonly Id[]): void {
+    changed(ids: readonly Id[], isMove: boolean): void {
         this.#leave(ids)
         if (this.place.kind === 'search' || this.state !== 'ready') return
+        // Bars between rows are laid out by the rows: those that stay but were moved are new rows.
+        if (isMove && this.rows.some((row) => ids.includes(row.id))) this.rows = [...this.rows]
         const shown = new Set(this.rows.map((row) => row.id))
         const missing = ids.filter((id) => !shown.has(id) && this.#isWithin(id))
         const known = missing.flatMap((id) => this.#messages.get(id) ?? [])

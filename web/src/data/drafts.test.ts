@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Drafts } from './drafts.svelte'
+import { memoryKeep, type Keep } from './keep'
+import type { SendPlace } from './outbox.svelte'
+import { FakeServer, settled } from './testing'
+
+const LUNCH: SendPlace = { kind: 'topic', channelId: 1, topic: 'lunch' }
+const SAVED = { id: 5, type: 'stream' as const, to: [1], topic: 'lunch', content: 'Hel', timestamp: 1 }
+
+function stage(keep: Keep = memoryKeep(), saved = [] as (typeof SAVED)[]) {
+    const server = new FakeServer()
+    const drafts = new Drafts(server.api, keep)
+    drafts.load(2, saved)
+    return { server, drafts, keep }
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe('a draft', () => {
+    it('is saved once writing pauses, and changed from then on', async () => {
+        const { server, drafts } = stage()
+        drafts.write(LUNCH, 'H')
+        drafts.write(LUNCH, 'He')
+        vi.advanceTimersByTime(3000)
+        const request = await server.next('drafts')
+        expect(request.params['drafts']).toMatchObject([{ type: 'stream', to: [1], topic: 'lunch', content: 'He' }])
+        drafts.write(LUNCH, 'Hel')
+        request.answer({ ids: [5] })
+        await settled()
+        vi.advanceTimersByTime(3000)
+        const change = await server.next('drafts/5')
+        expect([change.method, change.params['draft']]).toMatchObject(['PATCH', { content: 'Hel' }])
+    })
+
+    it('that the server never got is there after a reload', () => {
+        const { drafts, keep } = stage()
+        drafts.write(LUNCH, 'Half a sentence')
+        expect(stage(keep).drafts.textOf(LUNCH)).toBe('Half a sentence')
+    })
+
+    it('being written is not overwritten by what another device saved', () => {
+        const { drafts } = stage(memoryKeep(), [SAVED])
+        expect(drafts.textOf(LUNCH)).toBe('Hel')
+        drafts.write(LUNCH, 'Hello')
+        drafts.apply({ id: 1, type: 'drafts', op: 'update', draft: { ...SAVED, content: 'Other' } })
+        expect(drafts.textOf(LUNCH)).toBe('Hello')
+    })
+
+    it('that was sent is deleted, also when it was just being saved', async () => {
+        const known = stage(memoryKeep(), [SAVED])
+        known.drafts.clear(LUNCH)
+        expect((await known.server.next('drafts/5')).method).toBe('DELETE')
+        const { server, drafts, keep } = stage()
+        drafts.write(LUNCH, 'Quick')
+        vi.advanceTimersByTime(3000)
+        const saving = await server.next('drafts')
+        drafts.clear(LUNCH)
+        expect(drafts.all).toEqual([])
+        saving.answer({ ids: [6] })
+        await settled()
+        vi.advanceTimersByTime(3000)
+        expect((await server.next('drafts/6')).method).toBe('DELETE')
+        expect(stage(keep).drafts.textOf(LUNCH)).toBe('')
+    })
+
+    it('deleted elsewhere is gone, unless it is being written', () => {
+        const { drafts } = stage(memoryKeep(), [SAVED])
+        drafts.apply({ id: 1, type: 'drafts', op: 'remove', draft_id: 5 })
+        expect(drafts.all).toEqual([])
+    })
+})
