@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -15,15 +16,18 @@ from nats.aio.client import Client
 
 import tertulia.alerts.routes
 import tertulia.bots.routes
+import tertulia.bots.storage_routes
 import tertulia.channels.archive_routes
 import tertulia.channels.changing_routes
 import tertulia.channels.listing_routes
 import tertulia.channels.properties_routes
 import tertulia.channels.routes
 import tertulia.custom_emoji.routes
+import tertulia.devices.routes
 import tertulia.drafts.routes
 import tertulia.edits.routes
 import tertulia.events.routes
+import tertulia.exports.routes
 import tertulia.flags.routes
 import tertulia.folders.routes
 import tertulia.groups.routes
@@ -35,6 +39,7 @@ import tertulia.logins.routes
 import tertulia.messages.reading
 import tertulia.messages.routes
 import tertulia.mutes.routes
+import tertulia.playgrounds.routes
 import tertulia.preferences.routes
 import tertulia.presence.routes
 import tertulia.profiles.routes
@@ -43,6 +48,7 @@ import tertulia.realms.domain_routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.reminders.routes
+import tertulia.reports.routes
 import tertulia.scheduled.routes
 import tertulia.sessions.link_routes
 import tertulia.sessions.oidc_routes
@@ -94,6 +100,7 @@ from tertulia.messages.places import Places
 from tertulia.mutes import state as mutes_state
 from tertulia.narrows import state as narrows_state
 from tertulia.notices.actions import FOLLOW_UP as NOTICES
+from tertulia.playgrounds import state as playgrounds_state
 from tertulia.preferences import state as preferences_state
 from tertulia.presence import state as presence_state
 from tertulia.presence.actions import Pings
@@ -143,6 +150,9 @@ ROUTES = (
     tertulia.sessions.oidc_routes,
     tertulia.sessions.link_routes,
     tertulia.bots.routes,
+    tertulia.bots.storage_routes,
+    tertulia.devices.routes,
+    tertulia.exports.routes,
     tertulia.preferences.routes,
     tertulia.profiles.routes,
     tertulia.mutes.routes,
@@ -172,6 +182,8 @@ ROUTES = (
     tertulia.scheduled.routes,
     tertulia.reminders.routes,
     tertulia.linkifiers.routes,
+    tertulia.playgrounds.routes,
+    tertulia.reports.routes,
     tertulia.flags.routes,
     tertulia.events.routes,
 )
@@ -212,6 +224,7 @@ STATE = (
     reminders_state.reminders,
     linkifiers_state.realm_linkifiers,
     linkifiers_state.realm_filters,
+    playgrounds_state.realm_playgrounds,
 )
 PRESENTERS: dict[str, Presenter] = {
     "message": MessagePresenter(),
@@ -289,7 +302,7 @@ def build_api(
         Arrival: ARRIVAL,
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
-        ChannelCheck: ChannelCheck(check_channel),
+        ChannelCheck: ChannelCheck(check_channel, partial(check_channel, is_private=True)),
         QueueDefaults: queue_defaults(database),
         Spectators: Spectators(lambda call, reader: spectator_at(call, reader, settings)),
         ChannelHolder: ChannelHolder(hold_channels_named),

@@ -52,6 +52,7 @@ TABLE: dict[str, Row] = {
     "GET /user_groups": Row(MEMBERS),
     "POST /user_groups/create": Row("++++-g+uuuu", {"name": "$unique", "description": "", "members": "[]"}),
     "PATCH /user_groups/{user_group_id}": Row("+--+-g-uuuu", {**_GROUP, "description": "$unique"}),
+    "DELETE /user_groups/{user_group_id}": Row("+--+---uuuu", {"user_group_id": "$used_group"}, "in use"),
     "POST /user_groups/{user_group_id}/deactivate": Row("+--+---uuuu", {"user_group_id": "$used_group"}, "in use"),
     "DELETE /user_groups/{user_group_id}": Row("+--+---uuuu", {"user_group_id": "$used_group"}, "in use"),
     "POST /user_groups/{user_group_id}/members": Row("+--+-g-uuuu", {**_GROUP, "add": "[$owner]"}, "already a member"),
@@ -210,7 +211,24 @@ TABLE: dict[str, Row] = {
         ANYBODY, {"message_id": "$message", "emoji_name": "nope"}, "no emoji"
     ),
     "POST /submessage": Row(ANYBODY, {"message_id": "$message", "msg_type": "widget", "content": "{}"}, "no poll"),
+    # reports
+    "POST /messages/{message_id}/report": Row(HUMANS, {"message_id": "1", "report_type": "spam"}, "Invalid message"),
+    # what bots remember, tokens of phones, exports, playgrounds
+    "GET /bot_storage": Row(ANYBODY),
+    "PUT /bot_storage": Row(ANYBODY, {"storage": '{"key": "value"}'}),
+    "DELETE /bot_storage": Row(ANYBODY),
+    "POST /users/me/apns_device_token": Row(HUMANS, {"token": "x", "appid": "y"}),
+    "DELETE /users/me/apns_device_token": Row(HUMANS, {"token": "x"}),
+    "POST /users/me/android_gcm_reg_id": Row(HUMANS, {"token": "x"}),
+    "DELETE /users/me/android_gcm_reg_id": Row(HUMANS, {"token": "x"}),
+    "GET /export/realm": Row(ADMINISTRATORS),
+    "GET /export/realm/consents": Row(ADMINISTRATORS),
+    "POST /realm/playgrounds": Row(
+        ADMINISTRATORS, {"name": "$unique_word", "pygments_language": "C", "url_template": "x"}, "URL template"
+    ),
+    "DELETE /realm/playgrounds/{playground_id}": Row(ADMINISTRATORS, {"playground_id": "0"}, "no such playground"),
     # linkifiers
+    "GET /realm/filters": Row(ANYBODY),
     "GET /realm/linkifiers": Row(ANYBODY),
     "POST /realm/filters": Row(ADMINISTRATORS, {"pattern": "(", "url_template": "https://example.com"}, "expression"),
     "PATCH /realm/filters/{filter_id}": Row(ADMINISTRATORS, {"filter_id": "0", "pattern": "x"}, "no such linkifier"),

@@ -88,11 +88,13 @@ async def hold_channels_named(tx: Transaction, caller: Caller, names: Sequence[s
     return {name: found[key].id for name, key in keys.items()}
 
 
-async def check_channel(reader: Reader, caller: Caller, channel_id: int) -> None:
+async def check_channel(reader: Reader, caller: Caller, channel_id: int, *, is_private: bool = False) -> None:
     """Refuse a channel, named by a setting, that the caller does not reach or that is out of use."""
     channel = await find_channel(reader, caller, channel_id)
     if channel is None or channel.is_archived:
         raise Refusal("Invalid channel ID")
+    if is_private and not channel.invite_only:
+        raise Refusal("This setting names a private channel: not everybody may read what is said there.")
 
 
 def _key(caller: Caller, named: int | str) -> ChannelKey:

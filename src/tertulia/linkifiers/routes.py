@@ -9,7 +9,7 @@ from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.endpoint import delete, get, patch, post
 from tertulia.linkifiers import actions, queries
 from tertulia.linkifiers.model import LinkifierRecord
-from tertulia.linkifiers.rules import MAX_ALTERNATIVES, MAX_TEMPLATE_LENGTH
+from tertulia.linkifiers.rules import MAX_ALTERNATIVES, MAX_TEMPLATE_LENGTH, as_format
 
 Alternatives = Annotated[list[str], msgspec.Meta(max_length=MAX_ALTERNATIVES)]
 Example = Annotated[str, msgspec.Meta(max_length=MAX_TEMPLATE_LENGTH)]
@@ -19,6 +19,12 @@ class Linkifiers(msgspec.Struct):
     """The answer of GET /realm/linkifiers."""
 
     linkifiers: list[LinkifierRecord]
+
+
+class Filters(msgspec.Struct):
+    """The answer of GET /realm/filters: pattern, address, ID."""
+
+    filters: list[tuple[str, str, int]]
 
 
 class Added(msgspec.Struct):
@@ -31,6 +37,13 @@ class Added(msgspec.Struct):
 async def get_linkifiers(caller: Person, reader: Reader) -> Linkifiers:
     """The organization's linkifiers, in the order in which they are tried."""
     return Linkifiers(await queries.linkifiers_of(reader, caller.realm_id))
+
+
+@get("/realm/filters")
+async def get_filters(caller: Person, reader: Reader) -> Filters:
+    """The linkifiers in the form that older clients know, as far as it can say them: `%(name)s` in the address."""
+    found = [(one, as_format(one.url_template)) for one in await queries.linkifiers_of(reader, caller.realm_id)]
+    return Filters([(one.pattern, form, one.id) for one, form in found if form is not None])
 
 
 @post("/realm/filters")

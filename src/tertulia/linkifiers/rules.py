@@ -1,5 +1,7 @@
 """What a linkifier can be (pure)."""
 
+import re
+
 from tertulia.kernel.errors import Refusal
 from tertulia.linkifiers.model import LinkifierRecord
 from tertulia.markup.linkifiers import check_pattern, group_names
@@ -8,6 +10,7 @@ from tertulia.markup.templates import is_template, variables
 MAX_PATTERN_LENGTH = 500
 MAX_TEMPLATE_LENGTH = 1000
 MAX_ALTERNATIVES = 20
+_PLAIN = re.compile(r"\{([A-Za-z0-9_]+)\}")
 
 
 def check_linkifier(linkifier: LinkifierRecord) -> None:
@@ -27,3 +30,9 @@ def check_linkifier(linkifier: LinkifierRecord) -> None:
             raise Refusal(f"The group '{min(missing)}' of the pattern is not in the URL template.")
         if unknown := variables(template) - groups:
             raise Refusal(f"The URL template uses '{min(unknown)}', which is no group of the pattern.")
+
+
+def as_format(template: str) -> str | None:
+    """A template in the older form, `%(name)s` for each variable; None if it has more to say."""
+    form = _PLAIN.sub(r"%(\1)s", template.replace("%", "%%"))
+    return None if "{" in form else form

@@ -23,6 +23,7 @@ from tertulia.realms.settings import (
     KEEP_FOR_EVER,
     NO_CHANNEL,
     OWNERS_DECIDE,
+    PRIVATE_CHANNELS,
     RETENTION,
     TIME_LIMITS,
     WAITING_PERIOD,
@@ -42,6 +43,8 @@ class ChannelCheck(msgspec.Struct, frozen=True):
     """Refuses channels the caller does not reach. Channels are a feature above this one: tied in where the app is."""
 
     check: Callable[[Transaction, Caller, int], Awaitable[None]]
+    check_private: Callable[[Transaction, Caller, int], Awaitable[None]]
+    """Refuses public channels as well."""
 
 
 async def change_realm(tx: Transaction, caller: Caller, channels: ChannelCheck, wanted: dict[str, Any]) -> None:
@@ -51,7 +54,8 @@ async def change_realm(tx: Transaction, caller: Caller, channels: ChannelCheck, 
     plain = {name: _clean(name, value) for name, value in wanted.items() if name not in REALM_SETTINGS}
     for name in CHANNELS:
         if plain.get(name, NO_CHANNEL) != NO_CHANNEL:
-            await channels.check(tx, caller, plain[name])
+            check = channels.check_private if name in PRIVATE_CHANNELS else channels.check
+            await check(tx, caller, plain[name])
     if permissions:
         await _change_permissions(tx, caller.realm_id, permissions)
     days = plain.pop(WAITING_PERIOD, None)

@@ -73,6 +73,8 @@ TIME_LIMITS = (
 """Seconds, or `unlimited` on the wire and None here."""
 CHANNELS = ("new_stream_announcements_stream_id", "signup_announcements_stream_id", "moderation_request_channel_id")
 """Settings that name a channel, or NO_CHANNEL."""
+PRIVATE_CHANNELS = frozenset({"moderation_request_channel_id"})
+"""Those that name a private one."""
 RETENTION = "message_retention_days"
 WAITING_PERIOD = "waiting_period_threshold"
 _ELSEWHERE = {*TIME_LIMITS, RETENTION, "empty_topic_display_name", "password_auth_enabled"}

@@ -1,4 +1,4 @@
-"""Invitations, and addresses that wait to be confirmed by who signs up."""
+"""Invitations and addresses of who signs up; what bots remember; playgrounds."""
 
 from alembic import op
 
@@ -55,6 +55,24 @@ create table invitation_mails (
     day date not null,
     mails integer not null,
     primary key (realm_id, day)
+);
+
+-- Texts of an account's own; size: characters of key and value.
+create table bot_storage (
+    user_id bigint not null references account on delete cascade,
+    key text not null,
+    value text not null,
+    size integer not null,
+    primary key (user_id, key)
+);
+
+create table playground (
+    id bigint generated always as identity primary key,
+    realm_id bigint not null references realm,
+    name text not null check (char_length(name) between 1 and 40),
+    pygments_language text not null check (char_length(pygments_language) between 1 and 40),
+    url_template text not null,
+    unique (realm_id, pygments_language, name)
 );
 """
 

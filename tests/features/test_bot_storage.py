@@ -1,0 +1,38 @@
+"""What bots remember."""
+
+from tests.features.realm import Realm
+from tests.features.stage import Stage
+from tests.talk import Speaker, check_error, check_success
+
+
+def put(speaker: Speaker, values: dict[str, str]) -> None:
+    check_success(speaker.request("PUT", "bot_storage", storage=values))
+
+
+def test_a_bot_finds_again_what_it_stored_and_nobody_elses(realm: Realm) -> None:
+    bot, other = realm.bot(realm.member), realm.bot(realm.member)
+    assert bot.get("bot_storage")["storage"] == {}
+    put(bot, {"count": "1", "": "empty key", "ñ": "…"})
+    put(bot, {"count": "2"})
+    put(other, {"count": "other"})
+    assert bot.get("bot_storage")["storage"] == {"count": "2", "": "empty key", "ñ": "…"}
+    assert bot.get("bot_storage", keys=["count"])["storage"] == {"count": "2"}
+    check_error(bot.request("GET", "bot_storage", keys=["count", "none"]))
+    check_error(bot.request("DELETE", "bot_storage", keys=["count", "none"]))
+    bot.delete("bot_storage", keys=["count"])
+    assert set(bot.get("bot_storage")["storage"]) == {"", "ñ"}
+    bot.delete("bot_storage")
+    assert bot.get("bot_storage")["storage"] == {}
+    assert other.get("bot_storage")["storage"] == {"count": "other"}
+    for wrong in ({"count": 1}, ["count"], "x"):
+        check_error(bot.request("PUT", "bot_storage", storage=wrong))
+
+
+def test_a_bot_stores_no_more_than_the_limit(stage: Stage) -> None:
+    bot = stage.speaker(stage.user(bot_type=1))
+    half = "x" * 4_999_999
+    put(bot, {"a": half, "b": half})
+    assert "1 characters" in check_error(bot.request("PUT", "bot_storage", storage={"c": ""}))
+    put(bot, {"a": ""})
+    put(bot, {"c": "y"})
+    bot.delete("bot_storage")
