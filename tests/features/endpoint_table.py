@@ -52,7 +52,6 @@ TABLE: dict[str, Row] = {
     "GET /user_groups": Row(MEMBERS),
     "POST /user_groups/create": Row("++++-g+uuuu", {"name": "$unique", "description": "", "members": "[]"}),
     "PATCH /user_groups/{user_group_id}": Row("+--+-g-uuuu", {**_GROUP, "description": "$unique"}),
-    "DELETE /user_groups/{user_group_id}": Row("+--+---uuuu", {"user_group_id": "$used_group"}, "in use"),
     "POST /user_groups/{user_group_id}/deactivate": Row("+--+---uuuu", {"user_group_id": "$used_group"}, "in use"),
     "DELETE /user_groups/{user_group_id}": Row("+--+---uuuu", {"user_group_id": "$used_group"}, "in use"),
     "POST /user_groups/{user_group_id}/members": Row("+--+-g-uuuu", {**_GROUP, "add": "[$owner]"}, "already a member"),

@@ -70,12 +70,9 @@ async def change_group(
     await actions.change_group(tx, caller, user_group_id, changes)
 
 
-@delete("/user_groups/{user_group_id}")
 @post("/user_groups/{user_group_id}/deactivate")
 async def deactivate_group(caller: Person, tx: Transaction, *, user_group_id: int) -> None:
-    """Take a group out of use. Refused while something in use names it; `objections` says what.
-
-    Older clients know it as DELETE; nothing is deleted."""
+    """Take a group out of use. Refused while something in use names it; `objections` says what."""
     await actions.deactivate_group(tx, caller, user_group_id)
 
 
