@@ -15,6 +15,7 @@ import structlog
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.traffic import count_traffic
 from tertulia.groups.actions import promote_members
+from tertulia.hooks.calls import Calls
 from tertulia.invitations.actions import forget_old_invitations
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.mail import Postman
@@ -96,6 +97,7 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
     return [
         Chore("scheduled messages", 0.5, delivery.deliver),
         Chore("reminders", 1.0, lambda: remind_all(database)),
+        Chore("calls to bots", 0.3, Calls(database, sending, settings).start_due),
         Chore("notices", 1.0, notices.deliver_left),
         Chore("mails", 1.0, lambda: postman.deliver(database)),
         *(Chore(task.__name__, 60.0, partial(task, database)) for task in HOUSEKEEPING),

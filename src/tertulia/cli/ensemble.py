@@ -27,6 +27,8 @@ from tertulia.engines.find import postgres_version
 from tertulia.kernel.settings import Settings
 
 _READY_SECONDS = 60.0
+LOOPBACK = "127.0.0.0/8, ::1/128"
+"""Whoever tries things out has the servers of their bots on the same machine."""
 
 
 class Ensemble:
@@ -113,6 +115,7 @@ class Ensemble:
             development=True,
             mail_folder=self._base.mail_folder or str(self._folder.mail),
             storage_folder=str(self._folder.files),
+            outgoing_networks=self._base.outgoing_networks or LOOPBACK,
         )
 
     def _add_own(self, name: str, settings: Settings) -> None:

@@ -142,6 +142,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     invitation_mails: int = 1000
     """So many mails of invitations an organization may have sent on a day (UTC)."""
 
+    # Calls to other servers
+    outgoing_networks: str = ""
+    """Networks besides the public internet that bots' webhooks may be in, such as `10.1.0.0/16, 127.0.0.1/32`."""
+
     # Event log
     shards: int = 4
     """Number of event streams. Fixed for the life of a cell: a realm's stream is its id modulo this number."""

@@ -115,4 +115,6 @@ def outgoing(sender: Caller, place: Place, draft: Draft, text: Composed) -> Outg
         mentioned=text.mentioned,
         groups=text.groups,
         alerting=text.alerting,
+        # Bots do not call bots: two of them would never stop.
+        webhooks=() if sender.is_bot else text.webhooks if place.is_channel else place.webhooks,
     )

@@ -53,6 +53,8 @@ class Composed(msgspec.Struct, frozen=True):
     alerting: tuple[str, ...] = ()
     topic_links: tuple[TopicLink, ...] = ()
     widget: str | None = None
+    webhooks: tuple[int, ...] = ()
+    """Those of the mentioned who are outgoing-webhook bots."""
 
 
 class Composer:
@@ -85,6 +87,7 @@ class Composer:
             await self._names.alert_words(author.realm_id, content) if has_words else (),
             links,
             None if widget is None else widget.as_json(),
+            tuple(sorted(rendered.mentioned_user_ids & named.webhooks)),
         )
 
     async def render(self, author: Caller, content: str) -> str:

@@ -25,6 +25,7 @@ from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, se
 from tertulia.messages.model import Outgoing, Sent
 from tertulia.messages.policies import decide_policies
 from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED, columns
+from tertulia.messages.webhooks import note_webhooks
 
 log = structlog.get_logger()
 
@@ -207,6 +208,7 @@ class SendLane:
             return [], {}
         shards = self._database.shards
         rows = await connection.fetch(SEND, *columns(messages, shards))
+        await note_webhooks(connection, messages, rows)
         return rows, await decide_policies(connection, messages, rows, shards)
 
     async def _is_committed(

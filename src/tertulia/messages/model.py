@@ -83,6 +83,8 @@ class Outgoing(msgspec.Struct, frozen=True):
     groups: tuple[int, ...] = ()
     alerting: tuple[str, ...] = ()
     """Alert words in it."""
+    webhooks: tuple[int, ...] = ()
+    """Bots whose servers are called because of it: mentioned in a channel, or in the direct conversation."""
 
 
 class Sent(msgspec.Struct, frozen=True):

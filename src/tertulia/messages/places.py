@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from tertulia.bots.model import BotType
 from tertulia.bots.queries import sending_channel_of
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.model import Channel
@@ -54,6 +55,8 @@ class Place(msgspec.Struct, frozen=True):
     channel_seen: str | None = None
     hidden_from: tuple[int, ...] = ()
     """Guests who will hear it and do not see the sender."""
+    webhooks: tuple[int, ...] = ()
+    """Outgoing-webhook bots among the people of a direct conversation."""
 
     @property
     def is_channel(self) -> bool:
@@ -157,6 +160,7 @@ class Places:
             conversation_id=NOT_BEGUN if conversation_id is None else conversation_id,
             audience=Audience(users=tuple(participants)),
             people=tuple(Person(one.id, one.email, one.full_name) for one in people.values()),
+            webhooks=tuple(one.id for one in people.values() if one.bot_type == BotType.OUTGOING_WEBHOOK),
         )
 
 

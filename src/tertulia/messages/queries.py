@@ -20,13 +20,14 @@ class Recipient(msgspec.Struct, frozen=True):
     is_active: bool
     found_by: str | None = None
     """The address that was asked for, if it was the real one."""
+    bot_type: int | None = None
 
 
 async def find_recipients(reader: Reader, view: View, ids: Sequence[int], email_keys: Sequence[str]) -> list[Recipient]:
     """The users of the sender's realm with these ids, or with these addresses, if the sender sees them."""
     sql = f"""
     select id, api_email(account, $3::text) as email, full_name, is_active,
-        case when email_key = any($6::text[]) and {SEES_EMAIL} then email_key end as found_by
+        case when email_key = any($6::text[]) and {SEES_EMAIL} then email_key end as found_by, bot_type
     from account where realm_id = $4 and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
     """
     return [Recipient(**row) for row in await reader.fetch(sql, *view.arguments, view.realm_id, ids, email_keys)]

@@ -14,6 +14,7 @@ from tertulia.messages.actions import Draft, Sending
 from tertulia.messages.model import Outgoing
 from tertulia.messages.policies import decide_policies
 from tertulia.messages.statements import LOCK_FREE, SEND, columns
+from tertulia.messages.webhooks import note_webhooks
 from tertulia.notices import Notice, tell
 from tertulia.scheduled import queries
 from tertulia.scheduled.actions import failed, removed
@@ -131,6 +132,7 @@ class Delivery:
         if not messages:
             return set()
         rows = await tx.fetch(SEND, *columns(messages, self._database.shards))
+        await note_webhooks(tx.connection, messages, rows)
         await decide_policies(tx.connection, messages, rows, self._database.shards)
         return {row["ord"] for row in rows}
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.alerts.queries import words_starting
+from tertulia.bots.model import BotType
 from tertulia.groups.system import SystemGroup
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database
@@ -33,6 +34,8 @@ class Named(msgspec.Struct, frozen=True):
     forbidden: frozenset[int] = frozenset()
     """Groups that the sender may not mention."""
     translates_emoticons: bool = False
+    webhooks: frozenset[int] = frozenset()
+    """Those of the people who are outgoing-webhook bots."""
 
 
 NOTHING = Named()
@@ -67,10 +70,13 @@ class Names:
         groups: defaultdict[int, list[Group]] = defaultdict(list)
         forbidden: defaultdict[int, set[int]] = defaultdict(set)
         translating = set()
+        webhooks: defaultdict[int, set[int]] = defaultdict(set)
         for row in rows:
             ord = row["ord"]
             if row["kind"] == queries.PERSON:
                 people[ord].append(Person(row["id"], row["name"], row["is_active"]))
+                if row["bot_type"] == BotType.OUTGOING_WEBHOOK:
+                    webhooks[ord].add(row["id"])
             elif row["kind"] == queries.GROUP:
                 shown = _SYSTEM_NAMES.get(row["name"], "")
                 groups[ord].append(Group(row["id"], row["name"], shown, row["is_active"]))
@@ -79,7 +85,13 @@ class Names:
             elif row["is_allowed"]:
                 translating.add(ord)
         return {
-            request: Named(tuple(people[ord]), tuple(groups[ord]), frozenset(forbidden[ord]), ord in translating)
+            request: Named(
+                tuple(people[ord]),
+                tuple(groups[ord]),
+                frozenset(forbidden[ord]),
+                ord in translating,
+                frozenset(webhooks[ord]),
+            )
             for ord, request in enumerate(requests, start=1)
         }
 

@@ -16,21 +16,22 @@ _NAMED = f"""
 with request as (
     select * from unnest($1::bigint[], $2::bigint[]) with ordinality as request(realm_id, user_id, ord)
 ), by_name as (
-    select ord, account.id, full_name, is_active from unnest($3::bigint[], $4::text[]) as asked(ord, name)
+    select ord, account.id, full_name, is_active, bot_type from unnest($3::bigint[], $4::text[]) as asked(ord, name)
     join request using (ord) join account on account.realm_id = request.realm_id and lower(full_name) = asked.name
     union
-    select ord, account.id, full_name, is_active from unnest($5::bigint[], $6::bigint[]) as asked(ord, id)
+    select ord, account.id, full_name, is_active, bot_type from unnest($5::bigint[], $6::bigint[]) as asked(ord, id)
     join request using (ord) join account on account.realm_id = request.realm_id and account.id = asked.id
 )
-select ord, {PERSON} as kind, id, full_name as name, is_active, true as is_allowed from by_name
+select ord, {PERSON} as kind, id, full_name as name, is_active, true as is_allowed, bot_type from by_name
 union all
-select ord, {GROUP}, user_group.id, user_group.name, not user_group.is_deactivated, {holds("holder", "account")}
+select ord, {GROUP}, user_group.id, user_group.name, not user_group.is_deactivated, {holds("holder", "account")}, null
 from unnest($7::bigint[], $8::text[]) as asked(ord, name) join request using (ord)
 join account on account.id = request.user_id
 join user_group on user_group.realm_id = request.realm_id and user_group.name = asked.name
 join user_group as holder on holder.id = user_group.can_mention_group
 union all
-select ord, {SENDER}, account.id, '', is_active, coalesce((account.settings->>'translate_emoticons')::boolean, false)
+select ord, {SENDER}, account.id, '', is_active, coalesce((account.settings->>'translate_emoticons')::boolean, false),
+    null
 from unnest($9::bigint[]) as asked(ord) join request using (ord) join account on account.id = request.user_id
 """
 
@@ -92,7 +93,7 @@ class NameRequest(msgspec.Struct, frozen=True):
 
 
 async def named(reader: Reader, requests: Sequence[NameRequest]) -> list[asyncpg.Record]:
-    """What the names stand for: rows (ord, kind, id, name, is_active, is_allowed), `ord` counted from 1."""
+    """What the names stand for: rows (ord, kind, id, name, is_active, is_allowed, bot_type), `ord` counted from 1."""
     numbered = list(enumerate(requests, start=1))
     columns = [
         *_pairs((ord, name) for ord, one in numbered for name in one.person_names),

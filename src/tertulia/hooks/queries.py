@@ -1,0 +1,48 @@
+"""SQL of outgoing webhooks: one statement per function."""
+
+from collections.abc import Sequence
+
+import asyncpg
+
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.users.queries import OWNER_COLUMNS
+
+_CLAIM = """
+with due as (
+    select message_id, bot_id from hook_call where due <= now() and bot_id <> all($2::bigint[])
+    order by due, message_id limit $1 for update skip locked
+)
+update hook_call set attempts = hook_call.attempts + 1, due = now() + make_interval(secs => $3)
+from due where hook_call.message_id = due.message_id and hook_call.bot_id = due.bot_id
+returning hook_call.bot_id, hook_call.message_id
+"""
+
+_CALL = f"""
+select hook_call.message_id, hook_call.attempts, base_url, interface, token, bot_owner_id, {OWNER_COLUMNS}
+from hook_call join account on account.id = hook_call.bot_id join realm on realm.id = account.realm_id
+left join bot_service on bot_service.user_id = account.id
+where hook_call.bot_id = $1 and hook_call.message_id = $2
+"""
+
+
+async def claim(tx: Transaction, limit: int, busy: Sequence[int], seconds: float) -> list[tuple[int, int]]:
+    """Calls that are due, except those of busy bots, taken for so many seconds: (bot, message)."""
+    rows = await tx.fetch(_CLAIM, limit, busy, seconds)
+    return [(row["bot_id"], row["message_id"]) for row in rows]
+
+
+async def find_call(reader: Reader, bot_id: int, message_id: int) -> asyncpg.Record | None:
+    """A call with its bot and where that one's server is."""
+    return await reader.fetchrow(_CALL, bot_id, message_id)
+
+
+async def put_off(tx: Transaction, bot_id: int, message_id: int, seconds: float) -> None:
+    """Make it again a little later."""
+    sql = "update hook_call set due = now() + make_interval(secs => $3) where bot_id = $1 and message_id = $2"
+    await tx.execute(sql, bot_id, message_id, seconds)
+
+
+async def delete_call(tx: Transaction, bot_id: int, message_id: int) -> bool:
+    """Whether it was there: another worker may have been faster."""
+    sql = "delete from hook_call where bot_id = $1 and message_id = $2 returning true"
+    return bool(await tx.fetchval(sql, bot_id, message_id))
