@@ -24,6 +24,7 @@ import tertulia.channels.properties_routes
 import tertulia.channels.routes
 import tertulia.custom_emoji.routes
 import tertulia.devices.routes
+import tertulia.downloads.routes
 import tertulia.drafts.routes
 import tertulia.edits.routes
 import tertulia.events.routes
@@ -58,6 +59,7 @@ import tertulia.statuses.routes
 import tertulia.topics.listing_routes
 import tertulia.topics.routes
 import tertulia.typing.routes
+import tertulia.uploads.routes
 import tertulia.users.routes
 import tertulia.widgets.routes
 from tertulia import __version__
@@ -127,6 +129,8 @@ from tertulia.topics import state as topics_state
 from tertulia.topics.events import TopicPresenter
 from tertulia.typing.actions import Typing
 from tertulia.typing.events import EditingPresenter, TypingPresenter
+from tertulia.uploads import state as uploads_state
+from tertulia.uploads.actions import Uploading
 from tertulia.users import state as users_state
 from tertulia.users.arrival import Arrival
 from tertulia.users.authenticate import KeyAuthenticator, refresh
@@ -185,12 +189,15 @@ ROUTES = (
     tertulia.playgrounds.routes,
     tertulia.reports.routes,
     tertulia.flags.routes,
+    tertulia.uploads.routes,
+    tertulia.downloads.routes,
     tertulia.events.routes,
 )
 STATE = (
     realms_state.version,
     realms_state.realm,
     realms_state.realm_domains,
+    uploads_state.limits,
     *ABSENT,
     groups_state.realm_user_groups,
     bots_state.bot_domain,
@@ -283,6 +290,7 @@ def build_api(
     limits = limits or RateLimits(settings, LocalBudgets())
     key_use = key_use or KeyUse(database)
     finder = ChannelFinder(database)
+    store = Store(settings)
     directory = Directory(database)
     database.after_commit[NOTICES] = Notices(database, settings).deliver
     services: dict[type, Any] = {
@@ -306,7 +314,8 @@ def build_api(
         QueueDefaults: queue_defaults(database),
         Spectators: Spectators(lambda call, reader: spectator_at(call, reader, settings)),
         ChannelHolder: ChannelHolder(hold_channels_named),
-        Store: Store(settings),
+        Store: store,
+        Uploading: Uploading(database, store, settings),
     }
     endpoints = collect(*ROUTES)
     site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)))

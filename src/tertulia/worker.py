@@ -33,6 +33,8 @@ from tertulia.messages.places import Places
 from tertulia.reminders.actions import remind_all
 from tertulia.scheduled.delivery import Delivery
 from tertulia.sessions.actions import forget_old_sessions
+from tertulia.storage import Store
+from tertulia.uploads.sweeping import forget_unused, sweep_objects
 
 log = structlog.get_logger()
 
@@ -94,12 +96,15 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
     )
     delivery = Delivery(database, sending, settings)
     postman = Postman(settings)
+    store = Store(settings)
     return [
         Chore("scheduled messages", 0.5, delivery.deliver),
         Chore("reminders", 1.0, lambda: remind_all(database)),
         Chore("calls to bots", 0.3, Calls(database, sending, settings).start_due),
         Chore("notices", 1.0, notices.deliver_left),
         Chore("mails", 1.0, lambda: postman.deliver(database)),
+        Chore("objects of nobody", 10.0, lambda: sweep_objects(database, store)),
+        Chore("unused files", 600.0, lambda: forget_unused(database, settings)),
         *(Chore(task.__name__, 60.0, partial(task, database)) for task in HOUSEKEEPING),
     ]
 

@@ -51,6 +51,22 @@ def second(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         web.stop()
 
 
+@pytest.fixture(scope="session")
+def other_web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """A web process with other rules: open to the web; files of 1 MiB, and 2 MiB of them from each organization."""
+    web = Web(
+        server,
+        tmp_path_factory.mktemp("other"),
+        web_public_streams_enabled="true",
+        max_file_upload_size_mib=1,
+        upload_quota_mib=2,
+    )
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
 @pytest.fixture
 def passing_web(server: Server, folder: Path) -> Iterator[Web]:
     """A web process of this test alone, to be killed."""

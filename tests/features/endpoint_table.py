@@ -37,6 +37,7 @@ class Row(NamedTuple):
     reaches: str = ""
 
 
+_FILE = {"realm_id": "1", "part": "ab", "secret": "none", "name": "x.txt"}
 _GROUP = {"user_group_id": "$group"}
 
 
@@ -260,6 +261,19 @@ TABLE: dict[str, Row] = {
     "GET /realm/presence": Row(ANYBODY),
     "GET /users/{user_id}/presence": Row(ANYBODY, {"user_id": "$bystander"}, "resence"),
     "GET /users/{email}/presence": Row(ANYBODY, {"email": "nobody@example.com"}, "No such user"),
+    # files
+    "POST /user_uploads": Row(ANYBODY, {}, "specify a file"),
+    "GET /attachments": Row(ANYBODY),
+    "DELETE /attachments/{attachment_id}": Row(ANYBODY, {"attachment_id": "0"}, "Invalid attachment"),
+    "GET outside /user_uploads/{realm_id}/{part}/{secret}/{name}": Row(ANYBODY, _FILE, "nothing at"),
+    "GET outside /user_uploads/thumbnail/{realm_id}/{part}/{secret}/{name}/{form}": Row(
+        ANYBODY, {**_FILE, "form": "840x560.webp"}, "nothing at"
+    ),
+    "GET outside /user_uploads/temporary/{attachment_id}/{ticket}/{name}": Row(
+        EVERYBODY, {"attachment_id": "1", "ticket": "1-a", "name": "x.txt"}, "nothing at"
+    ),
+    "GET /user_uploads/{realm_id}/{part}/{secret}/{name}": Row(ANYBODY, _FILE, "nothing at"),
+    "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": Row(ANYBODY, _FILE, "nothing at"),
     # events
     "POST /register": Row(ANYBODY, {"event_types": "[]", "fetch_event_types": "[]"}),
     "GET /events": Row(ANYBODY, {"queue_id": "none", "last_event_id": "0"}, "Bad event queue id"),

@@ -65,6 +65,15 @@ MAY_READ = f"""
 """
 """Content access: what is said in the channel. With protected history only what the account received."""
 
+MAY_READ_MESSAGE = f"""
+case when channel.id is null then account.id = any(conversation.participants)
+    else {MAY_READ} and (channel.history_public_to_subscribers
+        or (message.seq <@ read_state.history and upper_inf(read_state.history)))
+      and (account.id is not null or not channel.is_archived) end
+"""
+"""Whether a message is within the account's reach. Expects rows `message` and `conversation` as well, and, if they are there,
+`channel`, `account` (not there: somebody without one) and the account's `read_state`."""
+
 MAY_SEE = f"({MAY_READ} or {IS_ADMINISTRATOR} or {granted('can_administer_channel_group')})"
 """Metadata access: that the channel is there, what it is, and (guests: only where they are subscribed) who is in it."""
 

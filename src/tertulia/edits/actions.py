@@ -27,6 +27,7 @@ from tertulia.markup import TopicLink
 from tertulia.messages.access import Reached, access_message
 from tertulia.messages.composing import Composed, Composer
 from tertulia.realms.settings import decode_settings
+from tertulia.uploads.model import AttachmentRecord
 
 
 class Prepared(msgspec.Struct, frozen=True):
@@ -37,11 +38,13 @@ class Prepared(msgspec.Struct, frozen=True):
     topic_links: tuple[TopicLink, ...]
 
 
-async def change_message(database: Database, composer: Composer, caller: Caller, message_id: int, wish: Wish) -> None:
-    """Change a message, and those that move with it, if the caller may."""
+async def change_message(
+    database: Database, composer: Composer, caller: Caller, message_id: int, wish: Wish
+) -> list[AttachmentRecord]:
+    """Change a message, and those that move with it, if the caller may; the files that no message links any more."""
     prepared = await _prepare(database, composer, caller, message_id, wish)
     async with database.transaction() as tx:
-        await _change(tx, caller, message_id, prepared)
+        return await _change(tx, caller, message_id, prepared)
 
 
 async def _prepare(database: Database, composer: Composer, caller: Caller, message_id: int, wish: Wish) -> Prepared:
@@ -59,7 +62,7 @@ async def _prepare(database: Database, composer: Composer, caller: Caller, messa
     return Prepared(wish, text, links)
 
 
-async def _change(tx: Transaction, caller: Caller, message_id: int, prepared: Prepared) -> None:
+async def _change(tx: Transaction, caller: Caller, message_id: int, prepared: Prepared) -> list[AttachmentRecord]:
     settings = decode_settings(caller.realm_settings)
     message, channel, target = await hold(tx, caller, message_id, prepared.wish.channel_id)
     wish = what_remains(prepared.wish, message)
@@ -72,15 +75,18 @@ async def _change(tx: Transaction, caller: Caller, message_id: int, prepared: Pr
     if wish.is_move and channel is not None:
         plan = await moves.plan(tx, caller, message, channel, target, wish, rights)
     event = _event(caller, message, rights)
+    detached: list[AttachmentRecord] = []
     if wish.content is not None:
         if prepared.text is None:
             raise server_not_ready("The message has just been changed. Please try again.")
-        event |= await content.write(tx, caller, message, prepared.text, rights)
+        detached, written = await content.write(tx, caller, message, prepared.text, rights)
+        event |= written
     if plan is None:
         told = await listeners(tx, message, channel, [Moving(message.id, message.seq)])
         await tell_updated(tx, caller, told, message.id, event)
     else:
         await _move(tx, caller, plan, wish, event | _move_event(plan, wish, prepared.topic_links))
+    return detached
 
 
 def _event(caller: Caller, message: Reached, rights: Rights) -> dict[str, Any]:

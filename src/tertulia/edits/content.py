@@ -15,6 +15,8 @@ from tertulia.messages.model import Person
 from tertulia.messages.places import Place
 from tertulia.messages.rules import check_crowd, is_me_message
 from tertulia.messages.statements import CHANNEL_WILDCARD, TOPIC_WILDCARD
+from tertulia.uploads.links import relink
+from tertulia.uploads.model import AttachmentRecord
 
 
 async def compose(composer: Composer, caller: Caller, message: Reached, content: str) -> Composed:
@@ -30,8 +32,13 @@ async def compose(composer: Composer, caller: Caller, message: Reached, content:
     return await composer.compose(caller, place, content)
 
 
-async def write(tx: Transaction, caller: Caller, message: Reached, text: Composed, rights: Rights) -> dict[str, Any]:
-    """Store the text; what `update_message` says of it. Under the locks, when a crowd may have grown."""
+async def write(
+    tx: Transaction, caller: Caller, message: Reached, text: Composed, rights: Rights
+) -> tuple[list[AttachmentRecord], dict[str, Any]]:
+    """Store the text; the files that no message links any more, and what `update_message` says of it.
+
+    Under the locks, when a crowd may have grown.
+    """
     channel, topic = text.facts & CHANNEL_WILDCARD > 0, text.facts & TOPIC_WILDCARD > 0
     if message.topic is not None and (channel or topic):
         crowd = await crowd_of(tx, caller.user_id, message.conversation_id, name_key_of(message.topic))
@@ -39,7 +46,7 @@ async def write(tx: Transaction, caller: Caller, message: Reached, text: Compose
     await queries.write_text(tx, message, text, caller.user_id, rights.now)
     await queries.write_concerned(tx, message, text)
     await queries.write_groups(tx, message.id, text.groups)
-    return {
+    return await relink(tx, caller, message.id, text.attached), {
         "orig_content": message.content,
         "orig_rendered_content": message.rendered,
         "content": text.content,

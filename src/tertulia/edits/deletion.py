@@ -19,6 +19,7 @@ from tertulia.reads.change_queries import change_places
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.queries import find_topic
 from tertulia.topics.rules import clean_topic
+from tertulia.uploads.links import unlink
 
 PORTION = 100
 PATIENCE_SECONDS = 50.0
@@ -45,6 +46,7 @@ async def remove(
     if channel is not None:
         await tell_markers_deleted(tx, caller, message, channel, messages)
     people = await queries.participants_by(tx, ids) if message.topic_id is not None else []
+    await unlink(tx, caller.realm_id, ids)
     await queries.delete_messages(tx, ids)
     if message.topic_id is not None:
         await queries.refresh_topics(tx, [message.topic_id])

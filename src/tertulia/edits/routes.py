@@ -1,7 +1,5 @@
 """Endpoints of changing messages."""
 
-from typing import Any
-
 import msgspec
 
 from tertulia.edits.actions import change_message
@@ -12,12 +10,13 @@ from tertulia.kernel.auth import Administrator, Person
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import alias, delete, get, patch, post
 from tertulia.messages.actions import Sending
+from tertulia.uploads.model import AttachmentRecord
 
 
 class Edited(msgspec.Struct):
     """The answer of PATCH /messages/{message_id}."""
 
-    detached_uploads: list[Any]
+    detached_uploads: list[AttachmentRecord]
     """Files that no message refers to any more."""
 
 
@@ -59,8 +58,7 @@ async def edit_message(
         tell_new=send_notification_to_new_thread,
         prev_content_sha256=prev_content_sha256,
     )
-    await change_message(database, sending.composer, caller, message_id, wish)
-    return Edited(detached_uploads=[])
+    return Edited(await change_message(database, sending.composer, caller, message_id, wish))
 
 
 @delete("/messages/{message_id}")

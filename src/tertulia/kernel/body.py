@@ -45,9 +45,15 @@ async def read_fields(call: Call, limit: int) -> dict[str, Field]:
 
 async def read_raw(call: Call, limit: int) -> dict[str, Field]:
     """The parameters in the address, undecoded; the body goes into `call.body` as it came."""
+    fields = read_query(call)
+    call.body = await _whole(call, limit)
+    return fields
+
+
+def read_query(call: Call) -> dict[str, Field]:
+    """The parameters of the query string alone: the body is read by somebody else."""
     fields: dict[str, Field] = {}
     read_urlencoded(call.scope["query_string"], fields)
-    call.body = await _whole(call, limit)
     if named := fields.get("client"):
         call.named_client = _client_name(named)
     return fields
@@ -65,11 +71,12 @@ async def _read_body(call: Call, limit: int, fields: dict[str, Field]) -> None:
 
 
 async def _whole(call: Call, limit: int) -> bytes:
-    parts = [chunk async for chunk in _chunks(call, limit)]
+    parts = [chunk async for chunk in body_chunks(call, limit)]
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def _chunks(call: Call, limit: int) -> AsyncIterator[bytes]:
+async def body_chunks(call: Call, limit: int) -> AsyncIterator[bytes]:
+    """The body while it arrives; refuses one of more than `limit` bytes."""
     declared = call.raw_headers.get(b"content-length", b"0")
     if not declared.isdigit():
         raise Refusal("Content-Length is not a number")
@@ -108,7 +115,7 @@ async def _too_large(call: Call, limit: int) -> Refusal:
 
 async def _read_multipart(call: Call, limit: int, content_type: bytes, fields: dict[str, Field]) -> None:
     reader = MultipartReader(content_type, fields, call.files)
-    async for chunk in _chunks(call, limit):
+    async for chunk in body_chunks(call, limit):
         reader.feed(chunk)
     reader.finish()
 

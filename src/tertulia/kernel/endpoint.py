@@ -68,6 +68,10 @@ class Endpoint:
     """A kind of call with a rate limit of its own, such as `mail`."""
     raw_body: bool = False
     """Whether the body is no parameters but one whole, in `call.body`; parameters are in the address then."""
+    streams: bool = False
+    """The function reads the body itself, while it arrives; parameters come from the query only."""
+    unlimited: bool = False
+    """Calls with valid credentials cost nothing."""
 
     @property
     def caller(self) -> Injected | None:
@@ -76,7 +80,8 @@ class Endpoint:
 
 
 def get(path: str, **options: Any) -> Callable[[Function], Function]:
-    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit, raw_body.
+    """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit, raw_body,
+    streams, unlimited (see Endpoint).
 
     `returns` describes the answer where the function's own return type does not, because it returns encoded bytes.
     """
@@ -133,6 +138,8 @@ def describe(
     returns: Any = None,
     limit: str | None = None,
     raw_body: bool = False,
+    streams: bool = False,
+    unlimited: bool = False,
 ) -> Endpoint:
     """Read an endpoint off a function's signature."""
     hints = typing.get_type_hints(function, include_extras=True)
@@ -169,6 +176,8 @@ def describe(
         listed=listed,
         limit=limit,
         raw_body=raw_body,
+        streams=streams,
+        unlimited=unlimited,
     )
 
 

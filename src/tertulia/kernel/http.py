@@ -5,15 +5,16 @@ and sent after it did, so a client never sees success for something that was los
 kept. Every answer is JSON unless an endpoint says otherwise, carries X-Request-Id and is not cached.
 """
 
+import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
 import structlog
 
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.body import MAX_BODY, read_fields, read_raw
+from tertulia.kernel.body import MAX_BODY, read_fields, read_query, read_raw
 from tertulia.kernel.call import AsgiApp, Call, ClientGone, Receive, Scope, Send
 from tertulia.kernel.endpoint import Authenticator, Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
@@ -21,6 +22,7 @@ from tertulia.kernel.limits import RateLimits
 from tertulia.kernel.params import read_params
 from tertulia.kernel.reply import JSON, Reply, success_body
 from tertulia.kernel.router import PathArgs, Router
+from tertulia.kernel.tasks import end_tasks
 
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
 Observe = Callable[[str, str, int, float], None]
@@ -153,16 +155,22 @@ class _Bound:
         caller = None
         if self.caller_at >= 0:
             caller = args[self.caller_at] = await self._authenticate(call)
-        if self.limits is not None:
+        if self.limits is not None and (caller is None or not self.endpoint.unlimited):
             await self.limits.check(call, caller, self.endpoint.limit)
         if self.call_at >= 0:
             args[self.call_at] = call
-        read = read_raw if self.endpoint.raw_body else read_fields
-        fields = await read(call, self.body_limit)
+        if self.endpoint.streams:
+            fields = read_query(call)
+        else:
+            read = read_raw if self.endpoint.raw_body else read_fields
+            fields = await read(call, self.body_limit)
         if self.params:
             read_params(self.params, fields, kwargs)
         ignored = None if fields.keys() <= self.known else sorted(fields.keys() - self.known)
         call.ignored = ignored
+        if self.endpoint.streams:
+            result = await self.function(*args, **kwargs)
+            return _answer(result, call.ignored)
         if not self.scopes:
             return _answer(await self.function(*args, **kwargs), ignored)
         if len(self.scopes) == 1:
@@ -235,11 +243,26 @@ async def _send(call: Call, reply: Reply, send: Send) -> None:
         headers = [header for header in headers if header[0] not in replaced] + own
     headers.append((b"x-request-id", call.request_id.encode()))
     if reply.status not in (204, 304):
-        headers.append((b"content-length", b"%d" % len(reply.body)))
+        size = len(reply.body) if reply.chunks is None else reply.size
+        headers.append((b"content-length", b"%d" % size))
     headers += call.reply_headers
     await send({"type": "http.response.start", "status": reply.status, "headers": headers})
+    if reply.chunks is not None and call.method != "HEAD":
+        await _send_chunks(call, reply.chunks, send)
     body = b"" if call.method == "HEAD" else reply.body
     await send({"type": "http.response.body", "body": body})
+
+
+async def _send_chunks(call: Call, chunks: AsyncIterator[bytes], send: Send) -> None:
+    """Send what comes, as fast as the client takes it, and stop when it has gone away."""
+    gone = asyncio.create_task(call.gone())
+    try:
+        async for chunk in chunks:
+            if gone.done():
+                return
+            await send({"type": "http.response.body", "body": chunk, "more_body": True})
+    finally:
+        await end_tasks([gone])
 
 
 def _header_value(value: str) -> bytes:

@@ -4,8 +4,10 @@ Parsed while it arrives, so that a large file is never held in memory twice. Fie
 is refused, like everywhere else.
 """
 
+from collections.abc import Callable
+from functools import partial
 from tempfile import SpooledTemporaryFile
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from python_multipart import MultipartParser
 from python_multipart.exceptions import MultipartParseError
@@ -26,7 +28,15 @@ MEMORY_PER_FILE = 1024 * 1024
 class MultipartReader:
     """Feeds a parser and collects what it finds."""
 
-    def __init__(self, content_type: bytes, fields: dict[str, Any], files: list[UploadedFile]) -> None:
+    def __init__(
+        self,
+        content_type: bytes,
+        fields: dict[str, Any],
+        files: list[UploadedFile],
+        *,
+        keep: Callable[[], IO[bytes]] = partial(SpooledTemporaryFile, max_size=MEMORY_PER_FILE),  # closed with the call
+        max_text: int | None = None,
+    ) -> None:
         boundary = parse_options_header(content_type)[1].get(b"boundary")
         if not boundary or len(boundary) > 200:
             raise _malformed()
@@ -41,6 +51,8 @@ class MultipartReader:
             "on_end": self._end,
         }
         self._parser = MultipartParser(boundary, callbacks)
+        self._keep = keep
+        self._room = max_text
         self._fields = fields
         self._files = files
         self._parts = 0
@@ -92,13 +104,16 @@ class MultipartReader:
         if len(self._files) >= MAX_FILES:
             raise Refusal(f"The request has too many files (limit: {MAX_FILES})")
         kind = self._headers.get(b"content-type", b"").decode("latin-1")
-        store = SpooledTemporaryFile(max_size=MEMORY_PER_FILE)  # noqa: SIM115 (closed with the call)
-        self._upload = UploadedFile(self._field, check_text(filename), kind, store)
+        self._upload = UploadedFile(self._field, check_text(filename), kind, self._keep())
         self._files.append(self._upload)
 
     def _part_data(self, data: bytes, start: int, end: int) -> None:
         if self._upload is None:
             self._text += data[start:end]
+            if self._room is not None:
+                self._room -= end - start
+                if self._room < 0:
+                    raise Refusal("The fields beside the file are too long")
         else:
             self._upload.file.write(data[start:end])
             self._upload.size += end - start

@@ -4,8 +4,8 @@ A success is the returned Struct, dict or `msgspec.Raw` (an already encoded JSON
 front of its encoded form. A `Reply` is sent as it is.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
+from typing import Any, Self
 
 import msgspec
 
@@ -18,7 +18,7 @@ JSON = "application/json"
 class Reply:
     """A complete answer: its bytes, status and headers. Its headers win over the common ones."""
 
-    __slots__ = ("body", "content_type", "headers", "status")
+    __slots__ = ("body", "chunks", "content_type", "headers", "size", "status")
 
     def __init__(
         self, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None, content_type: str = JSON
@@ -27,6 +27,18 @@ class Reply:
         self.status = status
         self.headers = headers
         self.content_type = content_type
+        self.chunks: AsyncIterator[bytes] | None = None
+        """Sent instead of the body, while they come; together `size` bytes."""
+        self.size = 0
+
+    @classmethod
+    def streamed(
+        cls, chunks: AsyncIterator[bytes], size: int, status: int, headers: Mapping[str, str], content_type: str
+    ) -> Self:
+        """An answer that is too large to be held whole."""
+        reply = cls(b"", status, headers, content_type)
+        reply.chunks, reply.size = chunks, size
+        return reply
 
 
 def success_body(result: Any, ignored: list[str] | None = None) -> bytes:

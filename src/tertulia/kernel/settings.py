@@ -119,6 +119,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Files
     storage_folder: str = "/var/lib/tertulia/files"
     """Where uploaded files are kept, unless `s3_bucket` is set; all web and worker processes must see the same folder."""
+    max_file_upload_size_mib: int = 100
+    """Of one file."""
+    upload_quota_mib: int = 0
+    """How much each organization may upload in all; 0: as much as it likes."""
+    unused_upload_days: int = 30
+    """A file that no message links is deleted after so many days."""
     s3_bucket: str = ""
     """Keeps files in this bucket of a service that speaks S3 instead."""
     s3_endpoint: str = ""

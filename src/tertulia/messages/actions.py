@@ -117,4 +117,5 @@ def outgoing(sender: Caller, place: Place, draft: Draft, text: Composed) -> Outg
         alerting=text.alerting,
         # Bots do not call bots: two of them would never stop.
         webhooks=() if sender.is_bot else text.webhooks if place.is_channel else place.webhooks,
+        attached=text.attached,
     )

@@ -35,6 +35,8 @@ from tertulia.messages.places import Place
 from tertulia.messages.rules import check_crowd, group_not_mentionable
 from tertulia.messages.statements import CHANNEL_WILDCARD, HAS_ATTACHMENT, HAS_IMAGE, HAS_LINK, TOPIC_WILDCARD
 from tertulia.realms.settings import decode_settings
+from tertulia.uploads.links import Attached
+from tertulia.uploads.showing import find_uploads
 from tertulia.users.visibility import hidden_from
 
 _EMOTICON = re.compile("|".join(map(re.escape, EMOTICONS)))
@@ -55,6 +57,8 @@ class Composed(msgspec.Struct, frozen=True):
     widget: str | None = None
     webhooks: tuple[int, ...] = ()
     """Those of the mentioned who are outgoing-webhook bots."""
+    attached: tuple[Attached, ...] = ()
+    """Files that it links and that its author may share."""
 
 
 class Composer:
@@ -69,7 +73,7 @@ class Composer:
 
     async def compose(self, author: Caller, place: Place, content: str, *, is_checked: bool = True) -> Composed:
         """The text as it will be stored; refuses mentions that the author may not make, unless nobody asks."""
-        rendered, named, links = await self._render(author, content, place.topic)
+        rendered, named, links, files = await self._render(author, content, place.topic)
         if is_checked:
             await self._check_wildcards(author, place, rendered)
             for group in named.groups:
@@ -88,6 +92,7 @@ class Composer:
             links,
             None if widget is None else widget.as_json(),
             tuple(sorted(rendered.mentioned_user_ids & named.webhooks)),
+            tuple(sorted(files[path] for path in rendered.attachment_paths)),
         )
 
     async def render(self, author: Caller, content: str) -> str:
@@ -100,11 +105,12 @@ class Composer:
 
     async def _render(
         self, author: Caller, content: str, topic: str | None
-    ) -> tuple[Rendered, Named, tuple[TopicLink, ...]]:
+    ) -> tuple[Rendered, Named, tuple[TopicLink, ...], dict[str, Attached]]:
         names = wanted(content)
         vocabulary = await self._vocabularies.of(author)
         named = await self._find_names(author, content, names)
         channels, topics = await self._find_channels(author, names) if names.channel_names else ((), {})
+        uploads, files = await find_uploads(self._database, author, names.upload_paths)
         settings = decode_settings(author.realm_settings)
         context = Context(
             realm_url=self._settings.url_of(author.subdomain),
@@ -114,6 +120,7 @@ class Composer:
             topics=topics,
             custom_emoji=vocabulary.emoji,
             linkifiers=vocabulary.linkifiers,
+            uploads=uploads,
             default_code_language=settings.default_code_block_language,
             translate_emoticons=named.translates_emoticons,
             previews_images=settings.inline_image_preview,
@@ -123,7 +130,7 @@ class Composer:
             rendered = render(content, context)
         except TooLarge as error:
             raise Refusal("The message is too long once it is rendered.") from error
-        return rendered, named, topic_links(topic, vocabulary.linkifiers) if topic else ()
+        return rendered, named, topic_links(topic, vocabulary.linkifiers) if topic else (), files
 
     async def _find_names(self, author: Caller, content: str, names: Wanted) -> Named:
         asks_author = _EMOTICON.search(content) is not None

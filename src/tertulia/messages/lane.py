@@ -22,6 +22,7 @@ import asyncpg
 import structlog
 
 from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings
+from tertulia.messages.attaching import tell_attached
 from tertulia.messages.model import Outgoing, Sent
 from tertulia.messages.policies import decide_policies
 from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED, columns
@@ -33,6 +34,8 @@ MAX_BATCH = 200
 MAX_WAITING_LANES = 4
 RETRY_SECONDS = 0.2
 FAST_LOCK_TIMEOUT = "200ms"
+
+_OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError)
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
@@ -134,8 +137,9 @@ class SendLane:
             if not wait and isinstance(error, asyncpg.LockNotAvailableError):
                 log.info("a lock is not to be had soon: the batch goes to waiting lanes", rows=len(batch))
                 return batch
-            if len(batch) == 1 and again and isinstance(error, asyncpg.UniqueViolationError):
+            if len(batch) == 1 and again and isinstance(error, _OVERTAKEN):
                 # The same key was used at the same moment for another conversation: that message is the answer now.
+                # Or a file that it links was just deleted: then it is to be judged again.
                 return await self._write_settling(batch, wait=wait, again=False)
             if len(batch) == 1:
                 log.error("a message could not be stored", error=repr(error))
@@ -209,7 +213,10 @@ class SendLane:
         shards = self._database.shards
         rows = await connection.fetch(SEND, *columns(messages, shards))
         await note_webhooks(connection, messages, rows)
-        return rows, await decide_policies(connection, messages, rows, shards)
+        policies = await decide_policies(connection, messages, rows, shards)
+        if any(message.attached for message in messages):
+            await tell_attached(connection, messages, rows, shards)
+        return rows, policies
 
     async def _is_committed(
         self, transaction: "asyncpg.transaction.Transaction", ours: Sequence[Ticket], rows: Sequence[asyncpg.Record]

@@ -6,6 +6,7 @@ import msgspec
 
 from tertulia.markup import TopicLink
 from tertulia.realms.settings import RealmSettings
+from tertulia.uploads.links import Attached
 
 
 class Person(msgspec.Struct, frozen=True):
@@ -85,6 +86,8 @@ class Outgoing(msgspec.Struct, frozen=True):
     """Alert words in it."""
     webhooks: tuple[int, ...] = ()
     """Bots whose servers are called because of it: mentioned in a channel, or in the direct conversation."""
+    attached: tuple[Attached, ...] = ()
+    """Files that it links."""
 
 
 class Sent(msgspec.Struct, frozen=True):

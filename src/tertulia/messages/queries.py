@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import asyncpg
 import msgspec
 
-from tertulia.channels.rights import MAY_READ
+from tertulia.channels.rights import MAY_READ_MESSAGE
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.users.model import View
 from tertulia.users.statements import SEES_EMAIL
@@ -91,10 +91,7 @@ left join read_state on read_state.conversation_id = message.conversation_id and
 left join channel on channel.id = message.conversation_id
 left join topic on topic.id = message.topic_id
 where message.id = any($3::bigint[]) and message.realm_id = $1
-  and case when channel.id is null then account.id = any(conversation.participants)
-      else {MAY_READ} and (channel.history_public_to_subscribers
-          or (message.seq <@ read_state.history and upper_inf(read_state.history)))
-        and (account.id is not null or not channel.is_archived) end
+  and {MAY_READ_MESSAGE}
 order by message.id
 """
 

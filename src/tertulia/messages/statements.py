@@ -13,6 +13,7 @@ from tertulia.groups.queries import holds
 from tertulia.kernel.db import subject_of
 from tertulia.messages.model import Outgoing
 from tertulia.messages.rules import MANY
+from tertulia.uploads.queries import reached
 from tertulia.users.queries import OWNER_COLUMNS
 
 LOCK = """
@@ -50,6 +51,14 @@ not exists (
     select from grouped join user_group on user_group.id = grouped.group_id
     join user_group as holder on holder.id = user_group.can_mention_group
     where grouped.ord = input.ord and (user_group.is_deactivated or not {holds("holder", "account")}) offset 0
+)
+"""
+
+# Whether the files are there, and the sender's own or within their reach.
+_MAY_ATTACH = f"""
+not exists (
+    select from attached left join attachment on attachment.id = attached.attachment_id
+    where attached.ord = input.ord and (attachment.id is null or not {reached("input.sender_id")}) offset 0
 )
 """
 
@@ -98,6 +107,8 @@ with input as (
     select * from unnest($17::bigint[], $18::bigint[]) as grouped(ord, group_id)
 ), alerting as (
     select * from unnest($19::bigint[], $20::text[]) as alerting(ord, word_key)
+), attached as (
+    select * from unnest($21::bigint[], $22::bigint[], $23::boolean[]) as attached(ord, attachment_id, is_waiting)
 ), repeated as (
     select ord, sent_request.message_id, sent_request.policy from input
     join sent_request on sent_request.sender_id = input.sender_id and sent_request.key = input.key
@@ -114,6 +125,7 @@ with input as (
         else {MAY_SEND} and {_AS_SEEN} and {_MAY_MENTION}
             and (coalesce(known.last_seq, 0) > 0 or {MAY_CREATE_TOPIC}) end
         and {_MAY_MENTION_GROUPS}))
+        and {_MAY_ATTACH}
         and not exists (select from repeated where repeated.ord = input.ord)
 ), numbered as materialized (
     select *, last_seq + row_number() over (partition by conversation_id order by ord) as seq from allowed
@@ -176,6 +188,10 @@ with input as (
     insert into message_group_mention (message_id, group_id)
     select distinct stored.id, group_id
     from grouped join numbered using (ord) join stored using (conversation_id, seq)
+), links as (
+    insert into attachment_link (message_id, attachment_id, is_waiting)
+    select stored.id, attachment_id, is_waiting from attached join numbered using (ord) join stored using (conversation_id, seq)
+    order by attachment_id
 ), widgets as (
     insert into submessage (message_id, sender_id, msg_type, content)
     select stored.id, numbered.sender_id, 'widget', widget
@@ -299,4 +315,6 @@ def columns(batch: Sequence[Outgoing], shards: int) -> list[list[object]]:
         [(ord, word) for ord, out in enumerate(batch, start=1) for word in out.alerting],
     )
     flat = [[pair[index] for pair in pairs] for pairs in lists for index in (0, 1)]
+    files = [(ord, file.id, file.is_waiting) for ord, out in enumerate(batch, start=1) for file in out.attached]
+    flat += [[file[index] for file in files] for index in (0, 1, 2)]
     return [*(list(column) for column in zip(*rows, strict=True)), *flat]

@@ -14,7 +14,6 @@ SERVER: dict[str, Any] = {
     "max_channel_folder_description_length": limits.MAX_CHANNEL_FOLDER_DESCRIPTION_LENGTH,
     "max_reminder_note_length": 1000,
     "max_bulk_new_subscription_messages": 100,
-    "max_file_upload_size_mib": 100,
     "max_avatar_file_size_mib": 5,
     "max_icon_file_size_mib": 5,
     "max_logo_file_size_mib": 5,
@@ -37,7 +36,6 @@ SERVER: dict[str, Any] = {
     "server_jitsi_server_url": None,
     "server_min_deactivated_realm_deletion_days": 14,
     "server_max_deactivated_realm_deletion_days": None,
-    "server_thumbnail_formats": [],
     "server_report_message_types": [
         {"key": "spam", "name": "Spam"},
         {"key": "harassment", "name": "Harassment"},
@@ -70,6 +68,5 @@ ORGANIZATION: dict[str, Any] = {
     "push_notifications_enabled_end_timestamp": None,
     "require_e2ee_push_notifications": False,
     "service_update_announcements_stream_id": -1,
-    "upload_quota_mib": None,
 }
 """What an organization cannot change here (yet): published with the prefix `realm_`."""

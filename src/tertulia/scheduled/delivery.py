@@ -11,6 +11,7 @@ from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.messages.actions import Draft, Sending
+from tertulia.messages.attaching import tell_attached
 from tertulia.messages.model import Outgoing
 from tertulia.messages.policies import decide_policies
 from tertulia.messages.statements import LOCK_FREE, SEND, columns
@@ -134,6 +135,8 @@ class Delivery:
         rows = await tx.fetch(SEND, *columns(messages, self._database.shards))
         await note_webhooks(tx.connection, messages, rows)
         await decide_policies(tx.connection, messages, rows, self._database.shards)
+        if any(message.attached for message in messages):
+            await tell_attached(tx.connection, messages, rows, self._database.shards)
         return {row["ord"] for row in rows}
 
     async def _fail(self, tx: Transaction, due: Due, reason: str) -> None:

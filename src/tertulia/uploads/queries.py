@@ -1,0 +1,157 @@
+"""SQL of uploaded files: one statement per function."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from tertulia.channels.rights import MAY_READ_MESSAGE
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.uploads.model import AttachmentRecord, NewFile, StoredFile, Thumbnail
+
+MAX_LISTED = 10_000
+"""How many of the messages that link a file are listed: the newest."""
+
+FILE = """
+attachment.id, owner_id, path_id, key, name, size, content_type, extract(epoch from attachment.created_at)::float8 as created_at,
+thumbnail, width, height, frames
+"""
+RECORD = f"""
+attachment.id, name, path_id, size, (extract(epoch from created_at) * 1000)::bigint as create_time, array(
+    select message_id from attachment_link where attachment_id = attachment.id order by message_id desc limit {MAX_LISTED}
+) as message_ids
+"""
+
+
+def reached(user_id: str) -> str:
+    """Whether a user may read the file of the row `attachment`: it is theirs, or a message they may read links it."""
+    return f"""
+    (attachment.owner_id = {user_id} or exists (
+        select from attachment_link join message on message.id = attachment_link.message_id
+        join conversation on conversation.id = message.conversation_id
+        left join account on account.id = {user_id} and account.is_active
+        left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = {user_id}
+        left join channel on channel.id = message.conversation_id
+        where attachment_link.attachment_id = attachment.id and {MAY_READ_MESSAGE} offset 0
+    ))
+    """
+
+
+class Files(NamedTuple):
+    """The files of somebody, and how much their organization has uploaded."""
+
+    attachments: list[AttachmentRecord]
+    used: int
+
+
+async def find_file(reader: Reader, realm_id: int, user_id: int, path_id: str) -> StoredFile | None:
+    """The file at this path, if the user (0: somebody without an account) may read it."""
+    sql = f"select {FILE} from attachment where realm_id = $1 and path_id = $3 and {reached('$2::bigint')}"
+    row = await reader.fetchrow(sql, realm_id, user_id, path_id)
+    return StoredFile(**row) if row else None
+
+
+async def find_files(reader: Reader, caller: Caller, path_ids: Collection[str]) -> list[StoredFile]:
+    """Those of the files that the caller may link: their own, and what they may read already."""
+    sql = f"""
+    select {FILE} from attachment where realm_id = $1 and path_id = any($3::text[]) and {reached("$2::bigint")}
+    """
+    rows = await reader.fetch(sql, caller.realm_id, caller.user_id, list(path_ids))
+    return [StoredFile(**row) for row in rows]
+
+
+async def get_file(reader: Reader, attachment_id: int) -> StoredFile | None:
+    """A file, whoever asks."""
+    row = await reader.fetchrow(f"select {FILE} from attachment where id = $1", attachment_id)
+    return StoredFile(**row) if row else None
+
+
+async def files_of(reader: Reader, realm_id: int, user_id: int) -> Files:
+    """What a user has uploaded, oldest first."""
+    sql = f"select {RECORD} from attachment where owner_id = $1 order by id"
+    rows = await reader.fetch(sql, user_id)
+    return Files([AttachmentRecord(**row) for row in rows], await space_used(reader, realm_id))
+
+
+async def space_used(reader: Reader, realm_id: int) -> int:
+    """How many bytes an organization has uploaded."""
+    return int(await reader.fetchval("select used from upload_space where realm_id = $1", realm_id) or 0)
+
+
+async def hold_space(tx: Transaction, realm_id: int) -> int:
+    """As `space_used`, and it stays so until the commit."""
+    return int(await tx.fetchval("select used from upload_space where realm_id = $1 for share", realm_id) or 0)
+
+
+async def take_space(tx: Transaction, realm_id: int, size: int, quota: int | None) -> int | None:
+    """Use so many more bytes; how many are in use now, None if there is no room for them."""
+    sql = """
+    insert into upload_space (realm_id, used) select $1, $2 where $3::bigint is null or $2 <= $3
+    on conflict (realm_id) do update set used = upload_space.used + excluded.used
+        where $3 is null or upload_space.used + excluded.used <= $3
+    returning used
+    """
+    used: int | None = await tx.fetchval(sql, realm_id, size, quota)
+    return used
+
+
+async def give_space(tx: Transaction, realm_id: int, size: int) -> int:
+    """Use so many bytes less; how many are in use now."""
+    sql = "update upload_space set used = used - $2 where realm_id = $1 returning used"
+    return int(await tx.fetchval(sql, realm_id, size))
+
+
+async def announce_object(tx: Transaction, key: str, seconds: float) -> None:
+    """Somebody is about to write this object; if nothing comes of it, it is deleted after that time."""
+    sql = """
+    insert into loose_object (key, due) values ($1, now() + make_interval(secs => $2))
+    on conflict (key) do update set due = excluded.due
+    """
+    await tx.execute(sql, key, seconds)
+
+
+async def drop_objects(tx: Transaction, keys: Sequence[str]) -> None:
+    """These objects are nobody's any more."""
+    sql = """
+    insert into loose_object (key, due) select key, now() from unnest($1::text[]) as dropped(key) order by key
+    on conflict (key) do update set due = excluded.due
+    """
+    await tx.execute(sql, keys)
+
+
+async def due_objects(tx: Transaction, limit: int) -> list[str]:
+    """Objects to delete, held for this transaction."""
+    sql = "select key from loose_object where due <= now() order by due limit $1 for update skip locked"
+    return [row["key"] for row in await tx.fetch(sql, limit)]
+
+
+async def forget_objects(tx: Transaction, keys: Sequence[str]) -> None:
+    """They are gone, or have an owner."""
+    await tx.execute("delete from loose_object where key = any($1::text[])", keys)
+
+
+async def insert_file(tx: Transaction, caller: Caller, new: NewFile, thumbnail: Thumbnail) -> AttachmentRecord | None:
+    """Give an object to the caller; None if it has been swept, or the caller's account is off."""
+    sql = f"""
+    with adopted as (
+        delete from loose_object where key = $4 returning key
+    )
+    insert into attachment (realm_id, owner_id, path_id, key, name, size, content_type, thumbnail)
+    select $1, account.id, $3, adopted.key, $5, $6, $7, $8
+    from adopted join account on account.id = $2 and account.realm_id = $1 and account.is_active
+    returning {RECORD}
+    """
+    values = (new.path_id, new.key, new.name, new.size, new.content_type, int(thumbnail))
+    row = await tx.fetchrow(sql, caller.realm_id, caller.user_id, *values)
+    return AttachmentRecord(**row) if row else None
+
+
+async def delete_files(tx: Transaction, attachment_ids: Sequence[int]) -> None:
+    """Forget files, and which messages link them."""
+    await tx.execute("delete from attachment where id = any($1::bigint[])", attachment_ids)
+
+
+async def lock_own(tx: Transaction, owner_id: int, attachment_id: int) -> StoredFile | None:
+    """Hold a file of somebody's own."""
+    sql = f"select {FILE} from attachment where id = $1 and owner_id = $2 for update"
+    row = await tx.fetchrow(sql, attachment_id, owner_id)
+    return StoredFile(**row) if row else None

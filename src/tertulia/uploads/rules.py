@@ -1,0 +1,25 @@
+"""How much may be uploaded (pure)."""
+
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
+
+MIB = 1024 * 1024
+
+
+def quota_of(settings: Settings) -> int | None:
+    """How many bytes an organization may upload; None: as many as it likes."""
+    return settings.upload_quota_mib * MIB if settings.upload_quota_mib else None
+
+
+def too_large(settings: Settings, *, close: bool = False) -> Refusal:
+    """`close`: unread bytes are left on the connection."""
+    limit = settings.max_file_upload_size_mib
+    return Refusal(
+        f"The file is larger than this server allows (limit: {limit} MiB).",
+        headers={"Connection": "close"} if close else None,
+    )
+
+
+def over_quota() -> Refusal:
+    """There is no room."""
+    return Refusal("This file does not fit into your organization's upload quota.", code="REALM_UPLOAD_QUOTA")

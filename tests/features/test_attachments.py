@@ -1,0 +1,174 @@
+"""Files and the messages that link them: what owners are told, what narrows find, what is swept."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.features.channels import make
+from tests.features.files import fetch, upload
+from tests.features.realm import Realm
+from tests.talk import Json, Queue, Speaker, check_success
+
+
+def _heard(queue: Queue) -> list[Json]:
+    return [event for event in queue.so_far() if event["type"] == "attachment"]
+
+
+def _applied(state: list[Json], events: list[Json]) -> list[Json]:
+    """What a client makes of events."""
+    found = {one["id"]: one for one in state}
+    for event in events:
+        if event["op"] == "remove":
+            del found[event["attachment"]["id"]]
+        else:
+            assert (event["op"] == "add") == (event["attachment"]["id"] not in found)
+            found[event["attachment"]["id"]] = event["attachment"]
+    return [found[key] for key in sorted(found)]
+
+
+def test_events_keep_the_list_of_one_s_files_exact(realm: Realm) -> None:
+    member, other = realm.member, realm.owner
+    channel = make(realm, member, other)
+    first = upload(member, "first.txt")
+    state = member.get("attachments")["attachments"]
+    with (
+        Queue(member, event_types=["attachment", "message"], fetch_event_types=[]) as queue,
+        Queue(other, event_types=["attachment", "message"], fetch_event_types=[]) as stranger,
+    ):
+        second = upload(member, "second.txt")
+        one = member.send(channel.stream_id, "topic", f"[a]({first}) [b]({second})")
+        two = other.send([member.id], content=f"[passed on]({first})")
+        check_success(member.request("PATCH", f"messages/{one}", content=f"[only]({second})"))
+        check_success(member.request("PATCH", f"messages/{one}", content=f"[only]({second}) and more"))
+        check_success(realm.owner.request("DELETE", f"messages/{two}"))
+        third = upload(member, "third.txt")
+        member.delete(f"attachments/{member.get('attachments')['attachments'][0]['id']}")
+        events = _heard(queue)
+        now = member.get("attachments")
+        assert _applied(state, events) == now["attachments"]
+        assert [event["op"] for event in events] == ["add", *["update"] * 5, "add", "remove"]
+        assert events[-1]["upload_space_used"] == now["upload_space_used"]
+        assert [one["message_ids"] for one in now["attachments"]] == [[one], []]
+        assert third.endswith("third.txt")
+        assert _heard(stranger) == []
+
+
+def test_many_who_link_a_file_at_once_are_all_told_of(realm: Realm) -> None:
+    people = [realm.member, *(realm.speaker() for _ in range(5))]
+    channels = [make(realm, *people) for _ in people]
+    url = upload(realm.member)
+    realm.member.send(channels[0].stream_id, "topic", f"[for all]({url})")
+    state = realm.member.get("attachments")["attachments"]
+    start = threading.Barrier(len(people))
+
+    def link(index: int) -> int:
+        start.wait()
+        return people[index].send(channels[index].stream_id, "topic", f"[file]({url})")
+
+    with Queue(realm.member, event_types=["attachment", "message"], fetch_event_types=[]) as queue:
+        with ThreadPoolExecutor(len(people)) as pool:
+            sent = set(pool.map(link, range(len(people))))
+        assert _applied(state, _heard(queue)) == realm.member.get("attachments")["attachments"]
+    assert sent < set(realm.member.get("attachments")["attachments"][0]["message_ids"])
+
+
+def test_narrows_find_files(realm: Realm) -> None:
+    channel = make(realm, realm.member, realm.owner)
+    url = upload(realm.member, "räv.txt")
+    linked = realm.member.send(channel.stream_id, "topic", f"[räv.txt]({url})")
+    realm.owner.send(channel.stream_id, "topic", f"[no file](/user_uploads/{realm.id}/ab/none/x.txt)")
+    absolute = realm.member.send(channel.stream_id, "topic", f"http://{realm.host}{url}")
+    assert _found(realm.owner, "attachment") == [linked]
+    assert linked in _found(realm.owner, "link")
+    assert absolute not in _found(realm.owner, "attachment")  # another port than the realm's own
+    check_success(realm.member.request("PATCH", f"messages/{linked}", content="gone"))
+    assert _found(realm.owner, "attachment") == []
+
+
+def test_a_scheduled_message_links_its_file_when_it_is_sent(realm: Realm) -> None:
+    channel = make(realm, realm.member, realm.owner)
+    url = upload(realm.member)
+    with Queue(realm.member, event_types=["attachment"], fetch_event_types=[]) as queue:
+        soon = int(time.time()) + 2
+        realm.member.post(
+            "scheduled_messages",
+            type="channel",
+            to=channel.stream_id,
+            topic="topic",
+            content=f"[later]({url})",
+            scheduled_delivery_timestamp=soon,
+        )
+        assert fetch(realm.owner, url).status_code == 404
+        [event] = queue.until(lambda event: event["type"] == "attachment")
+    [message] = event["attachment"]["message_ids"]
+    assert realm.owner.message(message)["content"].startswith("<p><a")
+    assert fetch(realm.owner, url).status_code == 200
+
+
+def test_files_that_nothing_links_are_swept_after_a_time(realm: Realm) -> None:
+    member = realm.member
+    urls = {name: upload(member, f"{name}.txt") for name in ("old", "linked", "planned", "drafted", "left", "new")}
+    channel = make(realm, member)
+    member.send(channel.stream_id, "topic", f"[linked]({urls['linked']})")
+    left = member.send(channel.stream_id, "topic", f"[left]({urls['left']})")
+    far = int(time.time()) + 90 * 86_400
+    text = {"to": channel.stream_id, "topic": "t", "content": f"[p]({urls['planned']})"}
+    member.post("scheduled_messages", type="channel", scheduled_delivery_timestamp=far, **text)
+    draft = {"type": "stream", "to": [channel.stream_id], "topic": "t", "content": f"[d]({urls['drafted']})"}
+    member.post("drafts", drafts=[draft])
+    realm.stage.sql(
+        "update attachment set created_at = now() - interval '31 days' where owner_id = %s and name <> 'new.txt'",
+        member.id,
+    )
+    check_success(member.request("DELETE", f"messages/{left}"))
+    with Queue(member, event_types=["attachment"], fetch_event_types=[]) as queue:
+        _sweep(realm)
+        removed = queue.until(lambda event: event["op"] == "remove")
+    kept = {one["name"] for one in member.get("attachments")["attachments"]}
+    assert kept == {"linked.txt", "planned.txt", "drafted.txt", "left.txt", "new.txt"}
+    assert len(removed) == 1
+    realm.stage.sql(
+        "update attachment set unlinked_at = now() - interval '31 days' where name = 'left.txt' and owner_id = %s",
+        member.id,
+    )
+    _sweep(realm)
+    assert "left.txt" not in {one["name"] for one in member.get("attachments")["attachments"]}
+
+
+def test_objects_of_nobody_are_deleted(realm: Realm) -> None:
+    url = upload(realm.member)
+    [(key,)] = realm.stage.sql("select key from attachment where owner_id = %s", realm.member.id)
+    [one] = realm.member.get("attachments")["attachments"]
+    realm.member.delete(f"attachments/{one['id']}")
+    assert fetch(realm.member, url).status_code == 404
+    _wait(lambda: not realm.stage.sql("select from loose_object where key = %s", key))
+
+
+def _found(speaker: Speaker, what: str) -> list[int]:
+    narrow = [{"operator": "has", "operand": what}]
+    return [message["id"] for message in speaker.window(before=100, narrow=narrow)["messages"]]
+
+
+def _sweep(realm: Realm) -> None:
+    """As the worker does every ten minutes."""
+    import asyncio
+
+    from tertulia.kernel.db import Database
+    from tertulia.kernel.settings import Settings
+    from tertulia.uploads.sweeping import forget_unused
+
+    async def sweep() -> None:
+        async with await Database.connect(
+            realm.stage.server.postgres_url, shards=Settings().shards, size=1
+        ) as database:
+            await forget_unused(database, Settings())
+
+    asyncio.run(sweep())
+
+
+def _wait(is_so: Callable[[], bool], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

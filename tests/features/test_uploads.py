@@ -1,0 +1,127 @@
+"""Uploading files: what is taken, what it is called, how much of it."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from urllib.parse import unquote
+
+import pytest
+
+from tests.features.files import fetch, post_file, upload
+from tests.features.realm import Realm
+from tests.features.stage import Stage, Web
+from tests.talk import Queue, check_error, check_success
+
+MIB = 1024 * 1024
+NAMES = [
+    ("räksmörgås.txt", "räksmörgås.txt"),
+    ("日本語.png", "日本語.png"),
+    ("../../etc/passwd", "passwd"),
+    ("C:\\Windows\\system.ini", "system.ini"),
+    ("..", "file"),
+    ("...", "file"),
+    ("my notes  (1).txt", "my-notes-1.txt"),
+    ("a\u202egnp.exe", "agnp.exe"),
+    ("x\u200b.png", "x.png"),
+    ("%2e%2e%2fx", "2e2e2fx"),
+    (".htaccess", "htaccess"),
+    ("a" * 300 + ".tar.gz", None),
+    ("😀.gif", "😀.gif"),
+    ("<script>.html", "script.html"),
+    ('q"uote.txt', "quote.txt"),
+]
+
+
+@pytest.mark.parametrize("field", ["file", "files", "filename", "/home/me/notes.txt"])
+def test_one_file_under_any_field_name(realm: Realm, field: str) -> None:
+    body = check_success(post_file(realm.member, "notes.txt", b"words", field))
+    assert body["filename"] == "notes.txt"
+    assert body["url"].startswith(f"/user_uploads/{realm.id}/")
+    assert body["url"].count("/") == 5
+    assert fetch(realm.member, body["url"]).content == b"words"
+
+
+def test_exactly_one_file(realm: Realm) -> None:
+    check_error(realm.member.http.post("user_uploads", data={"a": "b"}))
+    check_error(realm.member.http.post("user_uploads"))
+    check_error(realm.member.http.post("user_uploads", content=b"x", headers={"content-type": "text/plain"}))
+    check_error(realm.member.http.post("user_uploads", files={"note": (None, b"no file")}))
+    two = {"a": ("a.txt", b"a"), "b": ("b.txt", b"b")}
+    check_error(realm.member.http.post("user_uploads", files=two))
+    large = {"a": ("a.txt", b"a" * 6 * MIB), "b": ("b.txt", b"b")}
+    check_error(realm.member.http.post("user_uploads", files=large))
+    assert realm.member.get("attachments")["attachments"] == []
+
+
+def test_surplus_parameters_are_ignored_and_said_to_be(realm: Realm) -> None:
+    reply = realm.member.http.post("user_uploads?size=3", data={"before": "1"}, files={"f": ("a.txt", b"abc")})
+    assert check_success(reply)["ignored_parameters_unsupported"] == ["before", "size"]
+
+
+def test_a_body_that_breaks_off_is_no_upload(realm: Realm) -> None:
+    body = b'--x\r\nContent-Disposition: form-data; name="f"; filename="a.txt"\r\n\r\nhalf'
+    kind = {"content-type": "multipart/form-data; boundary=x"}
+    check_error(realm.member.http.post("user_uploads", content=body, headers=kind))
+    fields = b'--x\r\nContent-Disposition: form-data; name="f"\r\n\r\n' + b"x" * 100_000 + b"\r\n--x--\r\n"
+    check_error(realm.member.http.post("user_uploads", content=fields, headers=kind))
+    assert realm.member.get("attachments")["attachments"] == []
+
+
+def test_names_lose_what_could_do_harm(stage: Stage) -> None:
+    member = stage.speaker()
+    for sent, kept in NAMES:
+        url = upload(member, sent, b"x")
+        name = unquote(url.rpartition("/")[2])
+        assert kept is None or name == kept
+        assert len(name.encode()) <= 200
+        assert fetch(member, url).status_code == 200
+        listed = member.get("attachments")["attachments"][-1]
+        assert f"/user_uploads/{listed['path_id']}" == unquote(url)
+
+
+def test_one_s_own_files_are_listed_and_deleted(realm: Realm) -> None:
+    with Queue(realm.member, event_types=["attachment", "message"], fetch_event_types=[]) as queue:
+        url = upload(realm.member, "a.txt", b"12345")
+        listed = realm.member.get("attachments")
+        [one] = listed["attachments"]
+        assert (one["name"], one["size"], one["message_ids"]) == ("a.txt", 5, [])
+        assert one["create_time"] > 1_700_000_000_000
+        assert listed["upload_space_used"] == 5
+        assert realm.owner.get("attachments") == listed | {"attachments": []}
+        check_error(realm.owner.request("DELETE", f"attachments/{one['id']}"))
+        check_error(realm.member.request("DELETE", "attachments/999999999"))
+        realm.member.delete(f"attachments/{one['id']}")
+        check_error(realm.member.request("DELETE", f"attachments/{one['id']}"))
+        assert realm.member.get("attachments")["upload_space_used"] == 0
+        assert fetch(realm.member, url).status_code == 404
+        added, removed = [event for event in queue.so_far() if event["type"] == "attachment"]
+    assert (added["op"], added["attachment"], added["upload_space_used"]) == ("add", one, 5)
+    assert (removed["op"], removed["attachment"], removed["upload_space_used"]) == ("remove", {"id": one["id"]}, 0)
+
+
+def test_limits_are_published_and_kept(realm: Realm, other_web: Web) -> None:
+    member = realm.as_user(realm.member.user, url=other_web.url)
+    state = member.post("register", fetch_event_types=["realm"], event_types=[])
+    assert (state["max_file_upload_size_mib"], state["realm_upload_quota_mib"]) == (1, 2)
+    assert realm.owner.post("register", fetch_event_types=["realm"], event_types=[])["realm_upload_quota_mib"] is None
+    for size in (MIB + 1, 3 * MIB, 40 * MIB):
+        assert "1 MiB" in check_error(post_file(member, "large.bin", b"x" * size))
+    upload(member, "just.bin", b"x" * MIB)
+    check_success(post_file(member, "empty.bin", b""))
+    assert member.get("attachments")["upload_space_used"] == MIB
+
+
+def test_of_two_who_race_for_the_last_of_the_quota_one_wins(realm: Realm, other_web: Web) -> None:
+    people = [realm.speaker(url=other_web.url) for _ in range(6)]
+    upload(people[0], "first.bin", b"x" * MIB)
+    start = threading.Barrier(len(people))
+
+    def race(index: int) -> int:
+        start.wait()
+        return post_file(people[index], "race.bin", b"x" * (MIB - 100)).status_code
+
+    with ThreadPoolExecutor(len(people)) as pool:
+        answers = sorted(pool.map(race, range(len(people))))
+    assert answers == [200] + [400] * (len(people) - 1)
+    assert people[0].get("attachments")["upload_space_used"] == 2 * MIB - 100
+    check_error(post_file(people[1], "one-more.bin", b"x" * 101), "REALM_UPLOAD_QUOTA")
+    upload(people[2], "fits.bin", b"x" * 100)
