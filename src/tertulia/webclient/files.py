@@ -59,6 +59,7 @@ def _read(folder: Path) -> dict[str, BuiltFile]:
     if not (folder / INDEX).is_file():
         return {}
     paths = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if path.is_file()}
+    paths = {name: path for name, path in paths.items() if not name.startswith(".")}  # the build's own notes
     compressed = tuple(ENCODINGS.values())
     return {name: _file(name, paths) for name in paths if not name.endswith(compressed)}
 
