@@ -1,0 +1,33 @@
+/** End-to-end tests: real browsers (Debian's Chromium) at a real server, one for the run; `npm run e2e` after `npm run build`. */
+import { defineConfig } from '@playwright/test'
+
+export default defineConfig({
+    testDir: 'e2e',
+    globalSetup: './e2e/setup.ts',
+    outputDir: 'test-results',
+    fullyParallel: false,
+    workers: 2,
+    retries: 0,
+    timeout: 45_000,
+    expect: { timeout: 10_000 },
+    reporter: [['line']],
+    forbidOnly: process.env['CI'] === 'true',
+    use: {
+        viewport: { width: 1440, height: 900 },
+        locale: 'en-US',
+        timezoneId: 'Europe/Berlin',
+        trace: 'retain-on-failure',
+        screenshot: 'only-on-failure',
+        launchOptions: {
+            executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
+            args: [
+                '--no-sandbox',
+                '--disable-gpu',
+                '--disable-background-networking',
+                '--disable-component-update',
+                '--disable-sync',
+                '--no-first-run',
+            ],
+        },
+    },
+})
