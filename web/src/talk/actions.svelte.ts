@@ -1,0 +1,206 @@
+/** What can be done to a message, and what is open because of it (picker, menu, viewer, editor, panels). One object for each
+ *  talk that is shown, given to everything below it. Whatever has an answer on screen at once shows it at once
+ *  (`messages.expect`); if the server refuses, it is taken back and said. */
+import { createContext } from 'svelte'
+import type { Answer, ApiError } from '../data/api'
+import type { ApiReaction } from '../data/api-types'
+import type { Message } from '../data/message.svelte'
+import { hashOf } from '../data/place'
+import type { World } from '../data/world.svelte'
+import { say, sayError } from '../ui/toasts.svelte'
+import { t } from '../words/words.svelte'
+import type { Emoji } from './emoji'
+
+interface Open {
+    message: Message
+    anchor: Element
+}
+
+/** What the compose box lets others do with it. */
+export interface Writing {
+    focus(): void
+    replyTo(message: Message): void
+    insert(text: string): void
+}
+
+export class TalkActions {
+    readonly world: World
+    picker: Open | null = $state.raw(null)
+    menu: Open | null = $state.raw(null)
+    history: Message | null = $state.raw(null)
+    receipts: Message | null = $state.raw(null)
+    moving: Message | null = $state.raw(null)
+    deleting: Message | null = $state.raw(null)
+    person: { id: number; anchor: Element } | null = $state.raw(null)
+    viewing: { address: string; from: Element } | null = $state.raw(null)
+    /** The message being edited in its place. */
+    editingId: number | null = $state(null)
+    editingText = $state('')
+    writing: Writing | null = null
+    reveal: (id: number) => void = () => {}
+    /** The caret leaves the compose box for the messages. */
+    leaveWriting: () => void = () => {}
+    readonly said = say
+
+    constructor(world: World) {
+        this.world = world
+    }
+
+    view(address: string, from: Element): void {
+        this.viewing = { address, from }
+    }
+
+    openPerson(id: number, anchor: Element): void {
+        this.person = { id, anchor }
+    }
+
+    openPicker(message: Message, anchor: Element | null = rowOf(message)): void {
+        if (anchor) this.picker = { message, anchor }
+    }
+
+    openMenu(message: Message, anchor: Element | null = rowOf(message)): void {
+        if (anchor) this.menu = { message, anchor }
+    }
+
+    // Reactions
+
+    thumbsUp(message: Message): void {
+        this.react(message, { emoji_name: '+1', emoji_code: '1f44d', reaction_type: 'unicode_emoji' })
+    }
+
+    pick(message: Message, emoji: Emoji): void {
+        this.react(message, { emoji_name: emoji.name, emoji_code: emoji.code, reaction_type: emoji.type })
+    }
+
+    /** Add my reaction, or take it away if it is there. */
+    react(message: Message, emoji: Omit<ApiReaction, 'user_id'>): void {
+        const shown = message.reactions.find(
+            (each) => each.emoji_code === emoji.emoji_code && each.reaction_type === emoji.reaction_type,
+        )
+        const emoji_name = shown?.emoji_name ?? emoji.emoji_name
+        void this.#orSay(this.world.acts.toggleReaction(message, { ...emoji, emoji_name }))
+    }
+
+    // Flags
+
+    star(message: Message): void {
+        void this.#orSay(this.world.acts.toggleStar(message))
+    }
+
+    async markUnread(message: Message): Promise<void> {
+        const done = await this.world.reads.unreadFrom(message.conversation(this.world.me), message.id)
+        if (done) say(t('message.unread.done'))
+        else sayError(t('error.offline'))
+    }
+
+    // Words
+
+    reply(message: Message): void {
+        this.writing?.replyTo(message)
+    }
+
+    async quote(message: Message): Promise<void> {
+        const raw = await this.source(message)
+        if (raw === null) return
+        const name = this.world.realm.userName(message.senderId) || message.data.sender_full_name
+        const link = hashOf({ ...message.conversation(this.world.me), near: message.id }, this.world.realm.channelName)
+        const fence = raw.includes('```') ? '````' : '```'
+        this.writing?.replyTo(message)
+        this.writing?.insert(`@_**${name}|${message.senderId}** [${t('compose.said')}](${link}):\n${fence}quote\n${raw}\n${fence}\n\n`)
+    }
+
+    async edit(message: Message): Promise<void> {
+        if (!this.mayEdit(message)) return
+        const raw = await this.source(message)
+        if (raw === null) return
+        this.editingText = raw
+        this.editingId = message.id
+    }
+
+    mayEdit(message: Message): boolean {
+        if (message.senderId !== this.world.me || message.data.submessages.length > 0) return false
+        if (!this.world.realm.value('realm_allow_message_editing', true)) return false
+        const limit = this.world.realm.value<number | null>('realm_message_content_edit_limit_seconds', null)
+        return limit === null || Date.now() / 1000 - message.timestamp < limit
+    }
+
+    mayMove(message: Message): boolean {
+        const channel = message.channelId === null ? undefined : this.world.realm.channels.get(message.channelId)
+        if (!channel) return false
+        const { realm } = this.world
+        return (
+            message.senderId === this.world.me ||
+            realm.may(realm.value('realm_can_move_messages_between_topics_group', undefined)) ||
+            realm.may(channel.can_move_messages_within_channel_group) ||
+            realm.may(channel.can_administer_channel_group)
+        )
+    }
+
+    mayDelete(message: Message): boolean {
+        const { realm, me } = this.world
+        const channel = message.channelId === null ? undefined : realm.channels.get(message.channelId)
+        if (realm.may(realm.value('realm_can_delete_any_message_group', undefined)) || realm.may(channel?.can_delete_any_message_group)) {
+            return true
+        }
+        const own = realm.may(realm.value('realm_can_delete_own_message_group', undefined)) || realm.may(channel?.can_delete_own_message_group)
+        const limit = realm.value<number | null>('realm_message_content_delete_limit_seconds', null)
+        return message.senderId === me && own && (limit === null || Date.now() / 1000 - message.timestamp < limit)
+    }
+
+    async source(message: Message): Promise<string | null> {
+        const answer = await this.world.acts.textOf(message.id)
+        if (answer.ok) return answer.value
+        this.complain(answer.error)
+        return null
+    }
+
+    async copyLink(message: Message): Promise<void> {
+        const hash = hashOf({ ...message.conversation(this.world.me), near: message.id }, this.world.realm.channelName)
+        try {
+            await navigator.clipboard.writeText(location.origin + location.pathname + hash)
+            say(t('message.link.copied'))
+        } catch {
+            sayError(t('message.link.refused'))
+        }
+    }
+
+    remove(message: Message): void {
+        this.deleting = null
+        void this.#orSay(this.world.acts.remove(message.id))
+    }
+
+    // Topics
+
+    setTopicPolicy(channelId: number, topic: string, policy: number): void {
+        void this.#orSay(this.world.acts.setTopicPolicy(channelId, topic, policy))
+    }
+
+    resolve(message: Message): void {
+        void this.#orSay(this.world.acts.toggleResolved(message.id, message.topic))
+    }
+
+    // What went wrong
+
+    complain(error: ApiError): void {
+        if (error.code === 'ABORTED') return
+        sayError(explain(error))
+    }
+
+    async #orSay(request: Promise<Answer<object>>): Promise<void> {
+        const answer = await request
+        if (!answer.ok) this.complain(answer.error)
+    }
+}
+
+/** What happened and what to do, for people. The server's own words are written for them where it refuses. */
+export function explain(error: ApiError): string {
+    if (error.kind === 'offline') return t('error.offline')
+    if (error.kind === 'busy') return t('error.busy', { n: Math.ceil(error.retryAfter ?? 10) })
+    return error.msg || t('error.broken')
+}
+
+function rowOf(message: Message): Element | null {
+    return document.querySelector(`[data-message="${message.id}"]`)
+}
+
+export const [getActions, setActions] = createContext<TalkActions>()

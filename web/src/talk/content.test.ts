@@ -1,0 +1,79 @@
+// @vitest-environment happy-dom
+import { describe, expect, it } from 'vitest'
+import { dress, emojiText, formulas } from './content'
+
+const reader = { me: 31, isMyGroup: (id: number) => id === 17, locale: 'en' }
+
+function show(html: string): HTMLElement {
+    const page = document.createElement('div')
+    page.append(dress(html, reader))
+    return page
+}
+
+describe('the HTML of a message', () => {
+    it.each([
+        '<p>a<script>steal()</script></p>',
+        '<p onclick="steal()">a</p>',
+        '<a href="javascript:steal()">a</a>',
+        '<a href="java\tscript:steal()">a</a>',
+        '<a href=" data:text/html,steal()">a</a>',
+        '<img src="javascript:steal()" onerror="steal()">',
+        '<iframe srcdoc="steal()"></iframe>',
+        '<form action="steal()"><input name="steal()"></form>',
+    ])('keeps nothing that acts: %s', (html) => {
+        expect(show(html).innerHTML).not.toContain('steal')
+    })
+
+    it('opens links outside, and our own inside', () => {
+        const page = show('<a href="https://a.example">a</a><a href="/#narrow/channel/9-dev">b</a><a href="user_uploads/2/x">c</a>')
+        const [outside, inside, file] = [...page.querySelectorAll('a')]
+        expect([outside?.target, outside?.rel]).toEqual(['_blank', 'noopener noreferrer'])
+        expect([inside?.getAttribute('href'), inside?.getAttribute('target')]).toEqual(['#narrow/channel/9-dev', null])
+        expect(file?.getAttribute('href')).toBe('/user_uploads/2/x')
+    })
+
+    it('turns inline styles into what the policy allows', () => {
+        const cell = show('<table><tbody><tr><td style="text-align: center;">x</td></tr></tbody></table>').querySelector('td')
+        expect([cell?.getAttribute('style'), cell?.dataset['align']]).toEqual([null, 'center'])
+    })
+
+    it('shows emoji as characters', () => {
+        const page = show('<span aria-label="smile" class="emoji emoji-1f604" role="img" title="smile">:smile:</span>')
+        expect(page.textContent).toBe('😄')
+        expect(emojiText('1f937-200d-2640')).toBe('🤷‍♀')
+        expect(emojiText('2764')).toBe('❤\ufe0f')
+        expect(emojiText('zz')).toBe('')
+    })
+
+    it('marks what mentions me, loudly only', () => {
+        const page = show(
+            '<span class="user-mention" data-user-id="31">@Ada</span><span class="user-mention" data-user-id="9">@Bo</span>' +
+                '<span class="user-group-mention" data-user-group-id="17">@crew</span><span class="user-mention silent" data-user-id="31">Ada</span>',
+        )
+        expect([...page.children].map((each) => each.classList.contains('mine'))).toEqual([true, false, true, false])
+    })
+
+    it('hides a spoiler behind a button', () => {
+        const page = show(
+            '<div class="spoiler-block"><div class="spoiler-header">\n<p>The <em>end</em></p>\n</div><div class="spoiler-content" aria-hidden="true">\n<p>x</p>\n</div></div>',
+        )
+        const button = page.querySelector('button')
+        expect([button?.textContent, button?.getAttribute('aria-expanded')]).toEqual(['The end', 'false'])
+        expect(page.querySelector('.spoiler-content')?.hasAttribute('hidden')).toBe(true)
+    })
+
+    it('keeps the place of a picture that is still loading', () => {
+        const image = show(
+            '<div class="message_inline_image"><a href="/user_uploads/2/ab/x.png" title="x.png"><img data-original-dimensions="1920x1080" src="/user_uploads/thumbnail/2/ab/x.png/840x560.webp"></a></div>',
+        ).querySelector('img')
+        expect([image?.getAttribute('width'), image?.getAttribute('height'), image?.alt]).toEqual(['1920', '1080', 'x.png'])
+    })
+
+    it('finds the formulas', () => {
+        const tex = '<span class="katex"><span class="katex-mathml"><math><semantics><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span></span>'
+        expect(formulas(show(`<p>${tex}</p><p><span class="katex-display">${tex}</span></p>`)).map((each) => [each.tex, each.display])).toEqual([
+            ['x^2', false],
+            ['x^2', true],
+        ])
+    })
+})

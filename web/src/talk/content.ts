@@ -1,0 +1,178 @@
+/** The HTML of a message made ready for the page. The server has made it safe already; nothing here relies on that alone:
+ *  it is parsed in an inert template, and only then, cleaned once more and dressed, does it enter the page.
+ *
+ *  - Elements and attributes outside the dialect go; links get `rel` and open outside unless they are ours.
+ *  - Style attributes (only the alignment of table cells is kept) become properties: the policy forbids inline styles.
+ *  - Emoji are characters, not pictures; times are local; code gets a name and a copy button; spoilers a real button.
+ *  - Pictures keep their place while they load.
+ *
+ *  What is clicked is handled once for the whole list (clicks.ts); elements carry data attributes for it. */
+import { exactTime } from '../ui/times'
+import { t } from '../words/words.svelte'
+
+export interface Reader {
+    me: number
+    isMyGroup: (id: number) => boolean
+    locale: string
+}
+
+const FORBIDDEN = 'script, style, iframe, object, embed, form, input, textarea, select, link, meta, base, template, noscript'
+const SCHEMES = /^(https?|ftp|mid|mailto|tel|sms|smsto|ssh|sip|ircs?|xmpp|matrix|magnet|news|nntp|geo|im|mms|urn|webcal|wtai|bitcoin|openpgp4fpr|hansoft|obsidian|zotero|asanadesktop):/i
+
+export function dress(html: string, reader: Reader): DocumentFragment {
+    const template = document.createElement('template')
+    template.innerHTML = html
+    const content = template.content
+    clean(content)
+    for (const link of content.querySelectorAll('a')) dressLink(link)
+    for (const image of content.querySelectorAll('img')) dressImage(image)
+    for (const emoji of content.querySelectorAll('span.emoji')) dressEmoji(emoji)
+    for (const code of content.querySelectorAll('div.codehilite')) dressCode(code)
+    for (const spoiler of content.querySelectorAll('div.spoiler-block')) dressSpoiler(spoiler)
+    for (const time of content.querySelectorAll('time[datetime]')) dressTime(time, reader)
+    for (const table of content.querySelectorAll('table')) dressTable(table)
+    for (const mention of content.querySelectorAll('.user-mention, .user-group-mention, .topic-mention')) {
+        dressMention(mention, reader)
+    }
+    return content
+}
+
+/** The TeX of everything that wants to be drawn; the server names it in the annotation. */
+export function formulas(root: ParentNode): { element: Element; tex: string; display: boolean }[] {
+    return [...root.querySelectorAll('.katex')].map((element) => ({
+        element,
+        tex: element.querySelector('annotation')?.textContent ?? '',
+        display: element.parentElement?.classList.contains('katex-display') ?? false,
+    }))
+}
+
+/** `1f604-200d-2640` as the characters it names. */
+export function emojiText(code: string): string {
+    const points = code.split('-').map((part) => Number.parseInt(part, 16))
+    if (points.some((point) => Number.isNaN(point) || point > 0x10ffff)) return ''
+    const text = String.fromCodePoint(...points)
+    // One character whose usual look is text is asked for as a picture.
+    return points.length === 1 && !/\p{Emoji_Presentation}/u.test(text) ? text + '\ufe0f' : text
+}
+
+function clean(content: DocumentFragment): void {
+    for (const element of content.querySelectorAll(FORBIDDEN)) element.remove()
+    for (const element of content.querySelectorAll('*')) {
+        for (const { name, value } of [...element.attributes]) {
+            if (name.startsWith('on') || name === 'style' || name === 'srcdoc' || name === 'id') element.removeAttribute(name)
+            if (name === 'style' && element instanceof HTMLElement) {
+                const align = /text-align:\s*(left|right|center)/.exec(value)
+                if (align) element.dataset['align'] = align[1]
+            }
+            if ((name === 'href' || name === 'src' || name === 'xlink:href') && !isSafe(value)) element.removeAttribute(name)
+        }
+    }
+}
+
+function isSafe(address: string): boolean {
+    const bare = [...address].filter((char) => char > ' ').join('')
+    return SCHEMES.test(bare) || !/^[^/?#]*:/.test(bare)
+}
+
+function dressLink(link: HTMLAnchorElement): void {
+    const href = link.getAttribute('href') ?? ''
+    if (/^\/?#/.test(href)) {
+        link.setAttribute('href', href.replace(/^\/(?=#)/, ''))
+        return
+    }
+    if (href.startsWith('user_uploads/')) link.setAttribute('href', `/${href}`)
+    link.target = '_blank'
+    link.rel = 'noopener noreferrer'
+}
+
+function dressImage(image: HTMLImageElement): void {
+    if (image.classList.contains('emoji')) return
+    image.loading = 'lazy'
+    image.decoding = 'async'
+    image.referrerPolicy = 'no-referrer'
+    const size = /^(\d+)x(\d+)$/.exec(image.dataset['originalDimensions'] ?? '')
+    if (size) {
+        image.setAttribute('width', size[1] as string)
+        image.setAttribute('height', size[2] as string)
+    }
+    const link = image.closest('a')
+    if (link) {
+        link.dataset['view'] = link.getAttribute('href') ?? ''
+        image.alt ||= link.title || link.getAttribute('href')?.split('/').at(-1) || t('message.image')
+    } else if (image.classList.contains('inline-image')) image.dataset['view'] = image.dataset['originalSrc'] ?? image.src
+    image.alt ||= t('message.image')
+}
+
+function dressEmoji(emoji: Element): void {
+    const code = /(?:^| )emoji-([0-9a-f-]+)/.exec(emoji.className)?.[1]
+    const text = code ? emojiText(code) : ''
+    if (text) emoji.textContent = text
+}
+
+function dressCode(block: Element): void {
+    const head = document.createElement('div')
+    head.className = 'code-head'
+    const name = document.createElement('span')
+    name.textContent = block.getAttribute('data-code-language') ?? ''
+    const copy = document.createElement('button')
+    copy.type = 'button'
+    copy.dataset['copy'] = ''
+    copy.textContent = t('message.copy')
+    head.append(name, copy)
+    block.prepend(head)
+    const pre = block.querySelector('pre')
+    pre?.setAttribute('tabindex', '0')
+    pre?.setAttribute('aria-label', t('message.code'))
+    pre?.setAttribute('role', 'group')
+}
+
+function dressSpoiler(block: Element): void {
+    const header = block.querySelector(':scope > .spoiler-header')
+    const body = block.querySelector(':scope > .spoiler-content')
+    if (!header || !body) return
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'spoiler-header'
+    button.dataset['spoiler'] = ''
+    button.setAttribute('aria-expanded', 'false')
+    const title = header.textContent.trim()
+    if (title) for (const part of header.children) button.append(...part.childNodes)
+    else button.textContent = t('message.spoiler')
+    header.replaceWith(button)
+    body.setAttribute('hidden', '')
+    body.removeAttribute('aria-hidden')
+}
+
+function dressTime(time: Element, reader: Reader): void {
+    const seconds = Date.parse(time.getAttribute('datetime') ?? '') / 1000
+    if (Number.isNaN(seconds)) return
+    const format = new Intl.DateTimeFormat(reader.locale, { dateStyle: 'medium', timeStyle: 'short' })
+    time.textContent = format.format(seconds * 1000)
+    time.setAttribute('title', exactTime(seconds, reader.locale))
+}
+
+function dressTable(table: HTMLTableElement): void {
+    const frame = document.createElement('div')
+    frame.className = 'table-frame'
+    frame.tabIndex = 0
+    frame.setAttribute('role', 'group')
+    frame.setAttribute('aria-label', t('message.table'))
+    table.replaceWith(frame)
+    frame.append(table)
+}
+
+function dressMention(mention: Element, reader: Reader): void {
+    const user = mention.getAttribute('data-user-id')
+    const group = mention.getAttribute('data-user-group-id')
+    const silent = mention.classList.contains('silent')
+    const mine =
+        user === '*' ||
+        user === String(reader.me) ||
+        mention.classList.contains('topic-mention') ||
+        (group !== null && reader.isMyGroup(Number(group)))
+    if (mine && !silent) mention.classList.add('mine')
+    if (user && user !== '*') {
+        mention.setAttribute('role', 'button')
+        mention.setAttribute('tabindex', '0')
+    }
+}

@@ -1,0 +1,81 @@
+/** The table of emoji that the server publishes, fetched when a picker or a suggestion first needs it, and kept. */
+import type { ApiRealmEmoji } from '../data/api-types'
+import { emojiText } from './content'
+
+export interface Emoji {
+    /** As it is typed between colons. */
+    name: string
+    code: string
+    type: 'unicode_emoji' | 'realm_emoji' | 'service_extra_emoji'
+    /** The characters, or nothing for one that is a picture. */
+    text: string
+    url?: string
+    /** Everything it is found by. */
+    names: string[]
+}
+
+let table: Promise<Emoji[]> | undefined
+
+/** `address` is `server_emoji_data_url` of the initial state. */
+export function loadEmoji(address: string): Promise<Emoji[]> {
+    table ??= fetchTable(address).catch((problem: unknown) => {
+        table = undefined
+        throw problem
+    })
+    return table
+}
+
+async function fetchTable(address: string): Promise<Emoji[]> {
+    const response = await fetch(address)
+    if (!response.ok) throw new Error(String(response.status))
+    const data = (await response.json()) as { code_to_names: Record<string, string[]> }
+    return Object.entries(data.code_to_names).map(([code, names]) => ({
+        name: names[0] ?? code,
+        code,
+        type: 'unicode_emoji',
+        text: emojiText(code),
+        names,
+    }))
+}
+
+export function customEmoji(all: Iterable<ApiRealmEmoji>): Emoji[] {
+    return [...all]
+        .filter((each) => !each.deactivated)
+        .map((each) => ({
+            name: each.name,
+            code: each.id,
+            type: 'realm_emoji',
+            text: '',
+            url: each.source_url,
+            names: [each.name],
+        }))
+}
+
+const OFTEN = ['1f44d', '2764', '1f602', '1f389', '1f440', '1f64f', '1f680', '2705']
+
+/** Found by any of its names: whole names first, then beginnings, then inside; the usual ones before the rest. */
+export function findEmoji(all: readonly Emoji[], words: string, most = Infinity): Emoji[] {
+    const wanted = words.trim().toLowerCase().replaceAll(' ', '_')
+    if (!wanted) return [...all].sort((a, b) => rankOften(a) - rankOften(b)).slice(0, most)
+    const scored: [number, Emoji][] = []
+    for (const emoji of all) {
+        const score = Math.min(...emoji.names.map((name) => scoreOf(name, wanted)))
+        if (score < 9) scored.push([score * 100 + rankOften(emoji), emoji])
+    }
+    return scored
+        .sort((a, b) => a[0] - b[0])
+        .slice(0, most)
+        .map(([, emoji]) => emoji)
+}
+
+function scoreOf(name: string, wanted: string): number {
+    if (name === wanted) return 0
+    if (name.startsWith(wanted)) return 1
+    if (name.includes(`_${wanted}`)) return 2
+    return name.includes(wanted) ? 3 : 9
+}
+
+function rankOften(emoji: Emoji): number {
+    const at = OFTEN.indexOf(emoji.code)
+    return at === -1 ? 50 : at
+}

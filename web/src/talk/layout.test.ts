@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest'
+import { layOut, type Row } from './layout'
+
+const row = (id: number, changes: Partial<Row> = {}): Row => ({
+    id,
+    senderId: 1,
+    timestamp: id * 60,
+    conversation: 'a',
+    day: 1,
+    isMe: false,
+    ...changes,
+})
+const kinds = (rows: Row[], options = { bars: false, unreadFrom: null as number | null }) =>
+    layOut(rows, options).map((item) => (item.kind === 'message' ? (item.head ? 'head' : 'more') : item.kind))
+
+describe('the list of messages', () => {
+    it('begins a run with its first message only', () => {
+        expect(kinds([row(1), row(2), row(3, { senderId: 2 })])).toEqual(['day', 'head', 'more', 'head'])
+    })
+
+    it('ends a run after ten minutes', () => {
+        expect(kinds([row(1), row(2, { timestamp: 60 + 599 }), row(3, { timestamp: 60 + 599 + 600 })])).toEqual([
+            'day',
+            'head',
+            'more',
+            'head',
+        ])
+    })
+
+    it('shows each conversation and day', () => {
+        const rows = [row(1), row(2, { conversation: 'b' }), row(3, { conversation: 'b', day: 2 })]
+        expect(kinds(rows, { bars: true, unreadFrom: null })).toEqual([
+            'day',
+            'bar',
+            'head',
+            'bar',
+            'head',
+            'day',
+            'bar',
+            'head',
+        ])
+    })
+
+    it('draws the unread line once, before the first unread message, though it is not loaded itself', () => {
+        expect(kinds([row(1), row(5), row(6)], { bars: false, unreadFrom: 3 })).toEqual([
+            'day',
+            'head',
+            'unread',
+            'head',
+            'more',
+        ])
+    })
+
+    it('keeps the keys of messages when older ones arrive', () => {
+        const before = layOut([row(5), row(6)], { bars: false, unreadFrom: null })
+        const after = layOut([row(1), row(5), row(6)], { bars: false, unreadFrom: null })
+        const keys = new Set(after.map((item) => item.key))
+        expect(before.filter((item) => item.kind === 'message').every((item) => keys.has(item.key))).toBe(true)
+    })
+})

@@ -1,0 +1,13 @@
+/** People of a conversation as one text: `Ada, Bo and Cleo`; without me, unless I am alone with myself. */
+import type { World } from '../data/world.svelte'
+import { language, t } from '../words/words.svelte'
+
+export function peopleText(world: World, ids: readonly number[]): string {
+    const others = ids.filter((id) => id !== world.me)
+    if (others.length === 0) return t('people.self')
+    return listText(others.map((id) => world.realm.userName(id) || t('people.unknown')))
+}
+
+export function listText(names: readonly string[]): string {
+    return new Intl.ListFormat(language(), { type: 'conjunction' }).format(names)
+}
