@@ -383,6 +383,7 @@ export interface ServerSettings {
     email_auth_enabled: boolean
     require_email_format_usernames: boolean
     push_notifications_enabled: boolean
+    authentication_methods?: Record<string, boolean>
     realm_invite_required?: boolean
     external_authentication_methods: {
         name: string

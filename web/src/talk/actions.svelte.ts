@@ -106,7 +106,9 @@ export class TalkActions {
         const link = hashOf({ ...message.conversation(this.world.me), near: message.id }, this.world.realm.channelName)
         const fence = raw.includes('```') ? '````' : '```'
         this.writing?.replyTo(message)
-        this.writing?.insert(`@_**${name}|${message.senderId}** [${t('compose.said')}](${link}):\n${fence}quote\n${raw}\n${fence}\n\n`)
+        this.writing?.insert(
+            `@_**${name}|${message.senderId}** [${t('compose.said')}](${link}):\n${fence}quote\n${raw}\n${fence}\n\n`,
+        )
     }
 
     async edit(message: Message): Promise<void> {
@@ -139,10 +141,15 @@ export class TalkActions {
     mayDelete(message: Message): boolean {
         const { realm, me } = this.world
         const channel = message.channelId === null ? undefined : realm.channels.get(message.channelId)
-        if (realm.may(realm.value('realm_can_delete_any_message_group', undefined)) || realm.may(channel?.can_delete_any_message_group)) {
+        if (
+            realm.may(realm.value('realm_can_delete_any_message_group', undefined)) ||
+            realm.may(channel?.can_delete_any_message_group)
+        ) {
             return true
         }
-        const own = realm.may(realm.value('realm_can_delete_own_message_group', undefined)) || realm.may(channel?.can_delete_own_message_group)
+        const own =
+            realm.may(realm.value('realm_can_delete_own_message_group', undefined)) ||
+            realm.may(channel?.can_delete_own_message_group)
         const limit = realm.value<number | null>('realm_message_content_delete_limit_seconds', null)
         return message.senderId === me && own && (limit === null || Date.now() / 1000 - message.timestamp < limit)
     }

@@ -25,7 +25,9 @@ describe('the HTML of a message', () => {
     })
 
     it('opens links outside, and our own inside', () => {
-        const page = show('<a href="https://a.example">a</a><a href="/#narrow/channel/9-dev">b</a><a href="user_uploads/2/x">c</a>')
+        const page = show(
+            '<a href="https://a.example">a</a><a href="/#narrow/channel/9-dev">b</a><a href="user_uploads/2/x">c</a>',
+        )
         const [outside, inside, file] = [...page.querySelectorAll('a')]
         expect([outside?.target, outside?.rel]).toEqual(['_blank', 'noopener noreferrer'])
         expect([inside?.getAttribute('href'), inside?.getAttribute('target')]).toEqual(['#narrow/channel/9-dev', null])
@@ -33,7 +35,9 @@ describe('the HTML of a message', () => {
     })
 
     it('turns inline styles into what the policy allows', () => {
-        const cell = show('<table><tbody><tr><td style="text-align: center;">x</td></tr></tbody></table>').querySelector('td')
+        const cell = show(
+            '<table><tbody><tr><td style="text-align: center;">x</td></tr></tbody></table>',
+        ).querySelector('td')
         expect([cell?.getAttribute('style'), cell?.dataset['align']]).toEqual([null, 'center'])
     })
 
@@ -66,12 +70,22 @@ describe('the HTML of a message', () => {
         const image = show(
             '<div class="message_inline_image"><a href="/user_uploads/2/ab/x.png" title="x.png"><img data-original-dimensions="1920x1080" src="/user_uploads/thumbnail/2/ab/x.png/840x560.webp"></a></div>',
         ).querySelector('img')
-        expect([image?.getAttribute('width'), image?.getAttribute('height'), image?.alt]).toEqual(['1920', '1080', 'x.png'])
+        expect([image?.getAttribute('width'), image?.getAttribute('height'), image?.alt]).toEqual([
+            '1920',
+            '1080',
+            'x.png',
+        ])
     })
 
     it('finds the formulas', () => {
-        const tex = '<span class="katex"><span class="katex-mathml"><math><semantics><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span></span>'
-        expect(formulas(show(`<p>${tex}</p><p><span class="katex-display">${tex}</span></p>`)).map((each) => [each.tex, each.display])).toEqual([
+        const tex =
+            '<span class="katex"><span class="katex-mathml"><math><semantics><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span></span>'
+        expect(
+            formulas(show(`<p>${tex}</p><p><span class="katex-display">${tex}</span></p>`)).map((each) => [
+                each.tex,
+                each.display,
+            ]),
+        ).toEqual([
             ['x^2', false],
             ['x^2', true],
         ])

@@ -16,8 +16,10 @@ export interface Reader {
     locale: string
 }
 
-const FORBIDDEN = 'script, style, iframe, object, embed, form, input, textarea, select, link, meta, base, template, noscript'
-const SCHEMES = /^(https?|ftp|mid|mailto|tel|sms|smsto|ssh|sip|ircs?|xmpp|matrix|magnet|news|nntp|geo|im|mms|urn|webcal|wtai|bitcoin|openpgp4fpr|hansoft|obsidian|zotero|asanadesktop):/i
+const FORBIDDEN =
+    'script, style, iframe, object, embed, form, input, textarea, select, link, meta, base, template, noscript'
+const SCHEMES =
+    /^(https?|ftp|mid|mailto|tel|sms|smsto|ssh|sip|ircs?|xmpp|matrix|magnet|news|nntp|geo|im|mms|urn|webcal|wtai|bitcoin|openpgp4fpr|hansoft|obsidian|zotero|asanadesktop):/i
 
 export function dress(html: string, reader: Reader): DocumentFragment {
     const template = document.createElement('template')
@@ -58,13 +60,15 @@ export function emojiText(code: string): string {
 function clean(content: DocumentFragment): void {
     for (const element of content.querySelectorAll(FORBIDDEN)) element.remove()
     for (const element of content.querySelectorAll('*')) {
-        for (const { name, value } of [...element.attributes]) {
-            if (name.startsWith('on') || name === 'style' || name === 'srcdoc' || name === 'id') element.removeAttribute(name)
+        for (const { name, value } of Array.from(element.attributes)) {
+            if (name.startsWith('on') || name === 'style' || name === 'srcdoc' || name === 'id')
+                element.removeAttribute(name)
             if (name === 'style' && element instanceof HTMLElement) {
                 const align = /text-align:\s*(left|right|center)/.exec(value)
                 if (align) element.dataset['align'] = align[1]
             }
-            if ((name === 'href' || name === 'src' || name === 'xlink:href') && !isSafe(value)) element.removeAttribute(name)
+            if ((name === 'href' || name === 'src' || name === 'xlink:href') && !isSafe(value))
+                element.removeAttribute(name)
         }
     }
 }
@@ -99,7 +103,8 @@ function dressImage(image: HTMLImageElement): void {
     if (link) {
         link.dataset['view'] = link.getAttribute('href') ?? ''
         image.alt ||= link.title || link.getAttribute('href')?.split('/').at(-1) || t('message.image')
-    } else if (image.classList.contains('inline-image')) image.dataset['view'] = image.dataset['originalSrc'] ?? image.src
+    } else if (image.classList.contains('inline-image'))
+        image.dataset['view'] = image.dataset['originalSrc'] ?? image.src
     image.alt ||= t('message.image')
 }
 

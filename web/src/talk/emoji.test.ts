@@ -1,8 +1,19 @@
 import { expect, it } from 'vitest'
 import { customEmoji, type Emoji, findEmoji } from './emoji'
 
-const make = (code: string, ...names: string[]): Emoji => ({ name: names[0] ?? '', code, type: 'unicode_emoji', text: '', names })
-const all = [make('1f984', 'unicorn'), make('1f44d', '+1', 'thumbs_up'), make('1f44e', '-1', 'thumbs_down'), make('1f389', 'tada')]
+const make = (code: string, ...names: string[]): Emoji => ({
+    name: names[0] ?? '',
+    code,
+    type: 'unicode_emoji',
+    text: '',
+    names,
+})
+const all = [
+    make('1f984', 'unicorn'),
+    make('1f44d', '+1', 'thumbs_up'),
+    make('1f44e', '-1', 'thumbs_down'),
+    make('1f389', 'tada'),
+]
 
 it('shows the usual ones first when nothing is asked for', () => {
     expect(findEmoji(all, '')[0]?.code).toBe('1f44d')

@@ -17,8 +17,17 @@ export interface Edit {
 /** Put marks around the selection, or take them off if they are there. */
 export function wrap({ text, start, end }: Selected, open: string, close = open): Edit {
     const inside = text.slice(start, end)
-    if (text.slice(start - open.length, start) === open && text.slice(end, end + close.length) === close && isWhole(text, start, end, open)) {
-        return { from: start - open.length, to: end + close.length, insert: inside, select: [start - open.length, end - open.length] }
+    if (
+        text.slice(start - open.length, start) === open &&
+        text.slice(end, end + close.length) === close &&
+        isWhole(text, start, end, open)
+    ) {
+        return {
+            from: start - open.length,
+            to: end + close.length,
+            insert: inside,
+            select: [start - open.length, end - open.length],
+        }
     }
     const lead = inside.length - inside.trimStart().length
     const trail = inside.trim() ? inside.length - inside.trimEnd().length : 0

@@ -17,6 +17,7 @@ export type Item =
     | { kind: 'day'; key: string; timestamp: number }
     | { kind: 'bar'; key: string; index: number }
     | { kind: 'unread'; key: string }
+    | { kind: 'beginning'; key: string }
     | { kind: 'message'; key: string; index: number; head: boolean }
 
 export interface LayoutOptions {
@@ -24,13 +25,16 @@ export interface LayoutOptions {
     bars: boolean
     /** The unread line stands before this message. */
     unreadFrom: number | null
+    /** Nothing comes before the first row. */
+    beginning?: boolean
 }
 
 /** Messages of one sender closer than this are one run. */
 const RUN_SECONDS = 600
 
-export function layOut(rows: readonly Row[], { bars, unreadFrom }: LayoutOptions): Item[] {
+export function layOut(rows: readonly Row[], { bars, unreadFrom, beginning = false }: LayoutOptions): Item[] {
     const items: Item[] = []
+    if (beginning && rows.length) items.push({ kind: 'beginning', key: 'beginning' })
     let last: Row | undefined
     for (const [index, row] of rows.entries()) {
         const newDay = row.day !== last?.day

@@ -3,7 +3,12 @@ import { soonTimes } from './soon'
 
 it('offers the afternoon in the morning, and Monday unless that is tomorrow', () => {
     const words = (text: string) => soonTimes(new Date(text)).map((each) => each.word)
-    expect(words('2026-03-11T09:00:00')).toEqual(['schedule.hour', 'schedule.afternoon', 'schedule.tomorrow', 'schedule.monday'])
+    expect(words('2026-03-11T09:00:00')).toEqual([
+        'schedule.hour',
+        'schedule.afternoon',
+        'schedule.tomorrow',
+        'schedule.monday',
+    ])
     expect(words('2026-03-15T20:00:00')).toEqual(['schedule.hour', 'schedule.tomorrow'])
 })
 

@@ -16,20 +16,40 @@ describe('what the text asks for', () => {
         expect(asked(text)).toEqual(expected)
     })
 
-    it.each(['me@example', '# Heading', '10:30', 'a :s', '`code @an', '```\n@an', 'text /po', '@**Ada** hi there you all now', 'x#1'])(
-        'nothing in %j',
-        (text) => {
-            expect(asked(text)).toBeNull()
-        },
-    )
+    it.each([
+        'me@example',
+        '# Heading',
+        '10:30',
+        'a :s',
+        '`code @an',
+        '```\n@an',
+        'text /po',
+        '@**Ada** hi there you all now',
+        'x#1',
+    ])('nothing in %j', (text) => {
+        expect(asked(text)).toBeNull()
+    })
 })
 
 it('a name fits by its beginning, its words, or inside, without accents', () => {
-    expect([fits('Ñandú', 'nan'), fits('Ada Byron', 'by'), fits('general', 'era'), fits('general', 'x')]).toEqual([1, 2, 3, null])
+    expect([fits('Ñandú', 'nan'), fits('Ada Byron', 'by'), fits('general', 'era'), fits('general', 'x')]).toEqual([
+        1,
+        2,
+        3,
+        null,
+    ])
 })
 
 it('the best come first, ties by weight', () => {
     const names = ['beta general', 'general', 'generous', 'other']
     expect(best(names, 'gener', (name) => name)).toEqual(['general', 'generous', 'beta general'])
-    expect(best(names, 'gener', (name) => name, 8, (name) => -name.length)).toEqual(['generous', 'general', 'beta general'])
+    expect(
+        best(
+            names,
+            'gener',
+            (name) => name,
+            8,
+            (name) => -name.length,
+        ),
+    ).toEqual(['generous', 'general', 'beta general'])
 })

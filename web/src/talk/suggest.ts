@@ -68,7 +68,13 @@ export function fits(name: string, words: string): number | null {
 }
 
 /** The best of `all`, each by the first that fits of its names; `weight` breaks ties (less is better). */
-export function best<T>(all: Iterable<T>, words: string, nameOf: (item: T) => string, most = 8, weight: (item: T) => number = () => 0): T[] {
+export function best<T>(
+    all: Iterable<T>,
+    words: string,
+    nameOf: (item: T) => string,
+    most = 8,
+    weight: (item: T) => number = () => 0,
+): T[] {
     const found: { item: T; score: number; weight: number; name: string }[] = []
     for (const item of all) {
         const name = nameOf(item)

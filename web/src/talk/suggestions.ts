@@ -40,7 +40,13 @@ export async function suggestionsFor(asked: Asked, world: World, place: TalkPlac
 function mentions(words: string, silent: boolean, world: World): Suggestion[] {
     const sign = silent ? '@_' : '@'
     const users = [...world.realm.users.values()].filter((user) => user.is_active !== false && !user.is_system_bot)
-    const found = best(users, words, (user) => user.full_name, MOST, (user) => (user.is_bot ? 1 : 0))
+    const found = best(
+        users,
+        words,
+        (user) => user.full_name,
+        MOST,
+        (user) => (user.is_bot ? 1 : 0),
+    )
     const people: Suggestion[] = found.map((user) => {
         const twice = users.filter((other) => other.full_name.toLowerCase() === user.full_name.toLowerCase()).length > 1
         const name = twice ? `${user.full_name}|${user.user_id}` : user.full_name
@@ -70,7 +76,13 @@ function mentions(words: string, silent: boolean, world: World): Suggestion[] {
 
 function channels(words: string, world: World): Suggestion[] {
     const all = [...world.realm.channels.values()].filter((channel) => !channel.is_archived)
-    return best(all, words, (channel) => channel.name, MOST, (channel) => (channel.isSubscribed ? 0 : 1)).map((channel) => ({
+    return best(
+        all,
+        words,
+        (channel) => channel.name,
+        MOST,
+        (channel) => (channel.isSubscribed ? 0 : 1),
+    ).map((channel) => ({
         key: `c${channel.stream_id}`,
         text: channel.name,
         insert: `#**${channel.name}** `,
@@ -83,7 +95,13 @@ async function topics(name: string, words: string, world: World): Promise<Sugges
     if (!channel) return []
     await world.topics.load(channel.stream_id)
     const all = world.topics.of(channel.stream_id)
-    return best(all, words, (topic) => topic.name, MOST, (topic) => -topic.max_id).map((topic) => ({
+    return best(
+        all,
+        words,
+        (topic) => topic.name,
+        MOST,
+        (topic) => -topic.max_id,
+    ).map((topic) => ({
         key: topic.name,
         text: world.realm.topicName(topic.name),
         insert: `#**${name}>${topic.name}** `,
@@ -108,5 +126,9 @@ function commands(words: string, place: TalkPlace | null): Suggestion[] {
         ...(place?.kind === 'direct' || place ? [{ key: 'poll', note: t('command.poll') }] : []),
         { key: 'todo', note: t('command.todo') },
     ]
-    return best(all, words, (each) => each.key).map((each) => ({ ...each, text: `/${each.key}`, insert: `/${each.key} ` }))
+    return best(all, words, (each) => each.key).map((each) => ({
+        ...each,
+        text: `/${each.key}`,
+        insert: `/${each.key} `,
+    }))
 }

@@ -10,12 +10,16 @@ const sub = (content: object, sender_id = 1) => ({
     content: JSON.stringify(content),
 })
 const poll = () => sub({ widget_type: 'poll', extra_data: { question: 'Where?', options: ['Park', 'Café'] } })
-const todo = () => sub({ widget_type: 'todo', extra_data: { task_list_title: 'Move', tasks: [{ task: 'Pack', desc: 'boxes' }] } })
+const todo = () =>
+    sub({ widget_type: 'todo', extra_data: { task_list_title: 'Move', tasks: [{ task: 'Pack', desc: 'boxes' }] } })
 
 describe('a poll', () => {
     it('counts each voter once and lets them change their mind', () => {
         const vote = (who: number, key: string, vote: number) => sub({ type: 'vote', key, vote }, who)
-        const result = widgetOf([poll(), vote(2, 'canned,0', 1), vote(2, 'canned,0', 1), vote(3, 'canned,1', 1), vote(3, 'canned,1', -1)], 1) as Poll
+        const result = widgetOf(
+            [poll(), vote(2, 'canned,0', 1), vote(2, 'canned,0', 1), vote(3, 'canned,1', 1), vote(3, 'canned,1', -1)],
+            1,
+        ) as Poll
         expect(result.options.map((option) => [option.text, option.voters])).toEqual([
             ['Park', [2]],
             ['Café', []],
@@ -33,7 +37,10 @@ describe('a poll', () => {
             ],
             1,
         ) as Poll
-        expect([result.question, result.options.map((option) => option.key)]).toEqual(['When?', ['canned,0', 'canned,1', '9,1']])
+        expect([result.question, result.options.map((option) => option.key)]).toEqual([
+            'When?',
+            ['canned,0', 'canned,1', '9,1'],
+        ])
         expect([result.nextIndex(9), result.nextIndex(4)]).toEqual([2, 1])
     })
 })
