@@ -14,6 +14,7 @@ import structlog
 
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.traffic import count_traffic
+from tertulia.edits.retention import delete_expired_messages
 from tertulia.groups.actions import promote_members
 from tertulia.hooks.calls import Calls
 from tertulia.invitations.actions import forget_old_invitations
@@ -41,6 +42,7 @@ log = structlog.get_logger()
 POOL_SIZE = 6
 RETRY_SECONDS = 1.0
 STOP_SECONDS = 5.0
+RETENTION_SECONDS = 600.0
 HOUSEKEEPING: tuple[Callable[[Database], Awaitable[int]], ...] = (
     promote_members,
     count_traffic,
@@ -102,6 +104,7 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
         Chore("reminders", 1.0, lambda: remind_all(database)),
         Chore("calls to bots", 0.3, Calls(database, sending, settings).start_due),
         Chore("notices", 1.0, notices.deliver_left),
+        Chore("expired messages", RETENTION_SECONDS, lambda: delete_expired_messages(database)),
         Chore("mails", 1.0, lambda: postman.deliver(database)),
         Chore("objects of nobody", 10.0, lambda: sweep_objects(database, store)),
         Chore("unused files", 600.0, lambda: forget_unused(database, settings)),

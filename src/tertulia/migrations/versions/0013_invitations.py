@@ -1,4 +1,4 @@
-"""Invitations and addresses of who signs up; what bots remember; playgrounds."""
+"""Invitations and addresses of who signs up; what bots remember; playgrounds; channels that keep messages for a while."""
 
 from alembic import op
 
@@ -74,6 +74,9 @@ create table playground (
     url_template text not null,
     unique (realm_id, pygments_language, name)
 );
+
+-- For the worker that looks for messages that are kept no longer (edits/retention.py).
+create index on channel (id) where message_retention_days > 0;
 """
 
 
