@@ -11,12 +11,18 @@ from tertulia.kernel.call import Receive, Scope, Send
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import error_body, not_found
 from tertulia.kernel.request_metrics import RequestMetrics
+from tertulia.markup import previews
 from tertulia.users.avatars import CACHE_CONTROL, MEDIUM, SMALL, identicon
 from tertulia.webclient.serving import WebClient
 
 _ICON = (
     b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4502f"/>'
     b'<path d="M14 20h26v6H30v24h-7V26h-9z" fill="#fff"/><circle cx="46" cy="34" r="5" fill="#f6c667"/></svg>'
+)
+_LOADING = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><circle cx="32" cy="32" r="20" fill="none" stroke="#b4502f" '
+    b'stroke-width="5" stroke-dasharray="90 36"><animateTransform attributeName="transform" type="rotate" '
+    b'values="0 32 32;360 32 32" dur="1.2s" repeatCount="indefinite"/></circle></svg>'
 )
 _AVATAR = re.compile(r"/avatar/([0-9]{1,19})(/medium)?")
 _EMOJI = re.compile(r"/user_avatars/([0-9]{1,18})/emoji/images/([0-9a-f]{16}(?:\.png|\.webp|-still\.png))")
@@ -66,6 +72,8 @@ class Site:
                 )
             case "/metrics":
                 return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
+            case previews.LOADING:
+                return 200, "image/svg+xml", _LOADING
             case "/static/icon.svg" | "/favicon.ico":
                 return 200, "image/svg+xml", _ICON
         if avatar := _AVATAR.fullmatch(path):

@@ -15,6 +15,7 @@ import structlog
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.traffic import count_traffic
 from tertulia.edits.retention import delete_expired_messages
+from tertulia.edits.previews import show_pictures
 from tertulia.groups.actions import promote_members
 from tertulia.hooks.calls import Calls
 from tertulia.invitations.actions import forget_old_invitations
@@ -36,6 +37,7 @@ from tertulia.scheduled.delivery import Delivery
 from tertulia.sessions.actions import forget_old_sessions
 from tertulia.storage import Store
 from tertulia.uploads.sweeping import forget_unused, sweep_objects
+from tertulia.uploads.thumbnails import make_thumbnails
 
 log = structlog.get_logger()
 
@@ -106,6 +108,8 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
         Chore("notices", 1.0, notices.deliver_left),
         Chore("expired messages", RETENTION_SECONDS, lambda: delete_expired_messages(database)),
         Chore("mails", 1.0, lambda: postman.deliver(database)),
+        Chore("thumbnails", 0.5, lambda: make_thumbnails(database, store)),
+        Chore("pictures in messages", 0.5, lambda: show_pictures(database)),
         Chore("objects of nobody", 10.0, lambda: sweep_objects(database, store)),
         Chore("unused files", 600.0, lambda: forget_unused(database, settings)),
         *(Chore(task.__name__, 60.0, partial(task, database)) for task in HOUSEKEEPING),

@@ -1,6 +1,8 @@
 """Pictures and films below the text that links to them."""
 
 import re
+from collections.abc import Mapping
+from html import unescape
 from posixpath import basename
 from urllib.parse import unquote
 
@@ -18,6 +20,10 @@ _YOUTUBE = re.compile(
     r"https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:(?:embed|shorts|live|v)/|watch\?(?:[^#]*&)?v=)|youtu\.be/)"
     r"([\w-]{11})(?![\w-])",
     re.IGNORECASE,
+)
+_WAITING = re.compile(
+    r'<div class="message_inline_image"><a href="([^"]*)"( title="[^"]*")?>'
+    r'(<img class="image-loading-placeholder"[^>]*>)</a></div>'
 )
 _UPLOAD = re.compile(r"/?user_uploads/(\d+/[^?#]+)")
 
@@ -47,6 +53,30 @@ def previews_of(page: Page, links: list[Link]) -> list[str]:
 def replaces_paragraph(link: Link, preview: str) -> bool:
     """Whether the preview of a link that is alone in its paragraph says all that the link says."""
     return not link.name and not preview.startswith('<div class="youtube')
+
+
+def with_previews(html: str, uploads: Mapping[str, Upload]) -> str:
+    """HTML of ours in which the pictures that were still being made are shown, as far as they are ready by now.
+
+    A picture that turned out to be none becomes the link that it stands for.
+    """
+
+    def complete(match: re.Match[str]) -> str:
+        path = _path_of(unescape(match[1]))
+        upload = uploads.get(path) or uploads.get(unquote(path))
+        if upload is None or (upload.content_type and not upload.thumbnail):
+            return match[0]
+        if upload.content_type:
+            return f"{match[0][: match.start(3) - match.start()]}<img {_picture(upload)}></a></div>"
+        link = f'<a href="{match[1]}">'
+        return "" if link in html else f"<p>{link}{match[1]}</a></p>"
+
+    return _WAITING.sub(complete, html)
+
+
+def has_previews(html: str) -> bool:
+    """Whether HTML of ours shows any picture or film."""
+    return "message_inline_image" in html
 
 
 def _path_of(url: str) -> str:
@@ -83,6 +113,10 @@ def _upload(link: Link, path: str, upload: Upload) -> str | None:
         return _video(url, url, link.name)
     if upload.content_type not in _IMAGE_TYPES:
         return None
+    return _image(url, link.name or basename(unquote(path)), f"<img {_picture(upload)}>")
+
+
+def _picture(upload: Upload) -> str:
     attributes = {
         "data-original-content-type": upload.content_type,
         "src": upload.thumbnail,
@@ -95,8 +129,7 @@ def _upload(link: Link, path: str, upload: Upload) -> str | None:
         attributes["data-animated"] = "true"
     if upload.transcoded:
         attributes["data-transcoded-image"] = upload.transcoded
-    written = " ".join(f'{name}="{escape_attribute(value)}"' for name, value in sorted(attributes.items()))
-    return _image(url, link.name or basename(unquote(path)), f"<img {written}>")
+    return " ".join(f'{name}="{escape_attribute(value)}"' for name, value in sorted(attributes.items()))
 
 
 def _image(url: str, title: str, image: str) -> str:

@@ -5,6 +5,8 @@ format, a script, a place on the map) comes through. Invariants: only five forma
 its header before it is decoded, and too large a one is refused. Slow: call it in a thread.
 """
 
+from tertulia.pictures.apart import shrink
 from tertulia.pictures.fitting import NotAPicture, Picture, fit
+from tertulia.pictures.shrinking import Shrunk
 
-__all__ = ["NotAPicture", "Picture", "fit"]
+__all__ = ["NotAPicture", "Picture", "Shrunk", "fit", "shrink"]

@@ -59,6 +59,14 @@ async def find_files(reader: Reader, caller: Caller, path_ids: Collection[str]) 
     return [StoredFile(**row) for row in rows]
 
 
+async def files_in(reader: Reader, message_id: int) -> list[StoredFile]:
+    """The files that a message links."""
+    sql = f"""
+    select {FILE} from attachment join attachment_link on attachment_id = attachment.id where message_id = $1 order by id
+    """
+    return [StoredFile(**row) for row in await reader.fetch(sql, message_id)]
+
+
 async def get_file(reader: Reader, attachment_id: int) -> StoredFile | None:
     """A file, whoever asks."""
     row = await reader.fetchrow(f"select {FILE} from attachment where id = $1", attachment_id)

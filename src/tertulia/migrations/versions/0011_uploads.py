@@ -25,6 +25,8 @@ create table attachment (
     unlinked_at timestamptz,
     -- 0 no picture, 1 its small form is still to be made, 2 is there, 3 cannot be made.
     thumbnail smallint not null default 0 check (thumbnail between 0 and 3),
+    -- Not before then: somebody else is making it.
+    thumbnail_due timestamptz not null default now(),
     width int not null default 0,
     height int not null default 0,
     frames int not null default 0

@@ -1,0 +1,61 @@
+"""Messages that were sent before the small form of a picture was there: they show it as soon as it is.
+
+Nothing else of the HTML changes, and the message counts as unchanged: clients are told by an event for drawing only.
+"""
+
+from typing import Any
+
+from tertulia.edits import queries
+from tertulia.edits.model import Moving
+from tertulia.edits.preview_queries import Waiting, find_waiting, lock_waiting, write_shown
+from tertulia.edits.telling import Told, tell_updated
+from tertulia.events.record import Audience
+from tertulia.kernel.db import Database, Transaction
+from tertulia.markup.previews import has_previews, with_previews
+from tertulia.messages.rules import is_me_message
+from tertulia.uploads.queries import files_in
+from tertulia.uploads.showing import as_upload
+from tertulia.users.queries import get_owner
+
+PORTION = 50
+
+
+async def show_pictures(database: Database) -> int:
+    """Complete messages whose pictures are ready, or turned out to be none; how many."""
+    async with database.reader() as reader:
+        waiting = await find_waiting(reader, PORTION)
+    for message_id in waiting:
+        async with database.transaction() as tx:
+            await _show(tx, message_id)
+    return len(waiting)
+
+
+async def _show(tx: Transaction, message_id: int) -> None:
+    message = await lock_waiting(tx, message_id)
+    if message is None:
+        return
+    files = await files_in(tx, message_id)
+    html = with_previews(message.rendered, {file.path_id: as_upload(file) for file in files})
+    await write_shown(tx, message_id, html, has_image=has_previews(html))
+    owner = await get_owner(tx, message.sender_id, 0)
+    event: dict[str, Any] = {
+        "user_id": None,
+        "rendering_only": True,
+        "edit_timestamp": message.now,
+        "content": message.content,
+        "rendered_content": html,
+        "is_me_message": is_me_message(message.content),
+    }
+    if message.participants is None:
+        event |= {"stream_id": message.conversation_id, "stream_name": message.channel}
+    await tell_updated(tx, owner.caller, await _listeners(tx, message), message.id, event)
+
+
+async def _listeners(tx: Transaction, message: Waiting) -> list[Told]:
+    one = [Moving(message.id, message.seq)]
+    if message.participants is not None:
+        return [Told(Audience(users=tuple(message.participants)), one)]
+    if message.is_history_public:
+        return [Told(Audience(channel=message.conversation_id, public=message.is_public), one)]
+    hearers = await queries.hearers_of(tx, message.conversation_id, [message.seq])
+    return [Told(Audience(users=group.users), one) for group in hearers]

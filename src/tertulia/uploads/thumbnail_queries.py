@@ -1,0 +1,27 @@
+"""SQL of small forms: one statement per function."""
+
+from tertulia.kernel.db import Transaction
+from tertulia.pictures import Shrunk
+from tertulia.uploads.model import StoredFile, Thumbnail
+from tertulia.uploads.queries import FILE
+
+
+async def claim(tx: Transaction, seconds: float) -> StoredFile | None:
+    """A picture whose small form is to be made; nobody else takes it for so long."""
+    sql = f"""
+    update attachment set thumbnail_due = now() + make_interval(secs => $1) where id = (
+        select id from attachment where thumbnail = {Thumbnail.WAITING.value} and thumbnail_due <= now()
+        order by id limit 1 for no key update skip locked
+    ) returning {FILE}
+    """
+    row = await tx.fetchrow(sql, seconds)
+    return StoredFile(**row) if row else None
+
+
+async def finish(tx: Transaction, attachment_id: int, state: Thumbnail, shrunk: Shrunk) -> bool:
+    """What came of it; whether the picture is still there and nobody was faster."""
+    sql = f"""
+    update attachment set thumbnail = $2, width = $3, height = $4, frames = $5
+    where id = $1 and thumbnail = {Thumbnail.WAITING.value} returning id
+    """
+    return await tx.fetchval(sql, attachment_id, int(state), *shrunk) is not None
