@@ -14,8 +14,8 @@ import structlog
 
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.traffic import count_traffic
-from tertulia.edits.retention import delete_expired_messages
 from tertulia.edits.previews import show_pictures
+from tertulia.edits.retention import delete_expired_messages
 from tertulia.groups.actions import promote_members
 from tertulia.hooks.calls import Calls
 from tertulia.invitations.actions import forget_old_invitations

@@ -16,6 +16,7 @@ import { keyOf, type TalkPlace } from './place'
 import { Presence } from './presence.svelte'
 import { Reads } from './reads'
 import { Realm } from './realm.svelte'
+import { Recent } from './recent.svelte'
 import { register } from './register'
 import { Scheduled } from './scheduled.svelte'
 import { Talk } from './talk.svelte'
@@ -35,6 +36,7 @@ export class World {
     readonly unread: Unread
     readonly topics: Topics
     readonly directs: Directs
+    readonly recent: Recent
     readonly typing: Typing
     readonly presence: Presence
     readonly outbox: Outbox
@@ -63,6 +65,7 @@ export class World {
         })
         this.topics = new Topics(api)
         this.directs = new Directs(api)
+        this.recent = new Recent(api)
         this.typing = new Typing(api)
         this.presence = new Presence(api)
         this.outbox = new Outbox(api, keep)
@@ -188,6 +191,7 @@ export class World {
         this.messages.reset()
         this.#load(answer.value)
         this.topics.reset()
+        this.recent.reset()
         const queue = queueOf(answer.value)
         void this.#reloadTalks()
         this.#online()
@@ -208,6 +212,7 @@ export class World {
             this.reads.apply(event)
             this.topics.apply(event)
             this.directs.apply(event)
+            this.recent.apply(event)
             this.typing.apply(event)
             this.presence.apply(event)
             this.drafts.apply(event)

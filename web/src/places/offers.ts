@@ -1,0 +1,120 @@
+/** Everything the palette can offer now: from the model, in the words of the chosen language. */
+import { directPlace, hashOf, keyOf, type Place } from '../data/place'
+import type { World } from '../data/world.svelte'
+import { go } from '../shell/route.svelte'
+import { t, type Word } from '../words/words.svelte'
+import type { Offer } from './palette'
+import { termsOf, type Names } from './query'
+
+export interface Action {
+    word: Word
+    run: () => void
+}
+
+const PAGES: [Place, Word][] = [
+    [{ kind: 'inbox' }, 'places.inbox'],
+    [{ kind: 'recent' }, 'places.recent'],
+    [{ kind: 'feed' }, 'places.feed'],
+    [{ kind: 'mentioned' }, 'places.mentions'],
+    [{ kind: 'starred' }, 'places.starred'],
+    [{ kind: 'drafts' }, 'places.drafts'],
+    [{ kind: 'scheduled' }, 'places.scheduled'],
+    [{ kind: 'directs' }, 'places.direct.all'],
+    [{ kind: 'channels', rest: [] }, 'places.channels.browse'],
+    [{ kind: 'settings', rest: [] }, 'places.settings'],
+    [{ kind: 'organization', rest: [] }, 'places.organization'],
+]
+
+export function offersOf(world: World, typed: string, actions: readonly Action[]): Offer[] {
+    return [
+        ...channelOffers(world),
+        ...topicOffers(world),
+        ...PAGES.map(([place, word]) => toPlace(place, t(word), { weight: 5 })),
+        ...personOffers(world),
+        ...actions.map(({ word, run }) => ({ key: `do:${word}`, group: 'actions' as const, text: t(word), run })),
+        ...searchOffers(world, typed),
+    ]
+
+    function toPlace(place: Place, text: string, more: Partial<Offer>): Offer {
+        return {
+            key: keyOf(place),
+            group: 'places',
+            text,
+            run: () => go(place, world.realm.channelName),
+            ...more,
+        }
+    }
+
+    function channelOffers({ realm, unread }: World): Offer[] {
+        return [...realm.channels.values()]
+            .filter((channel) => !channel.is_archived)
+            .map((channel) => {
+                const weight = !channel.isSubscribed ? 8 : unread.channel(channel.stream_id).loud ? 0 : 3
+                return toPlace({ kind: 'channel', channelId: channel.stream_id }, channel.name, {
+                    weight,
+                    hint: channel.description,
+                })
+            })
+    }
+
+    /** Of the channels whose topics are known, and all with something unread. */
+    function topicOffers({ realm, topics, unread }: World): Offer[] {
+        const known = new Map<string, Offer>()
+        const add = (channelId: number, topic: string, weight: number) => {
+            const place = { kind: 'topic', channelId, topic } as const
+            const hint = realm.channels.get(channelId)?.name ?? ''
+            const key = keyOf(place)
+            if (!known.has(key)) known.set(key, toPlace(place, realm.topicName(topic), { weight, hint }))
+        }
+        for (const talk of unread.talks.values()) {
+            if (talk.place.kind === 'topic' && unread.counts(talk)) add(talk.place.channelId, talk.place.topic, 1)
+        }
+        for (const channel of realm.channels.values()) {
+            for (const topic of topics.of(channel.stream_id)) add(channel.stream_id, topic.name, 4)
+        }
+        return [...known.values()]
+    }
+}
+
+function personOffers(world: World): Offer[] {
+    const recent = new Map(world.directs.all.map((each, index) => [keyOf(each.place), index]))
+    return [...world.realm.users.values()]
+        .filter((user) => user.is_active !== false && !user.is_system_bot)
+        .map((user) => {
+            const place = directPlace([user.user_id], world.me)
+            return {
+                key: keyOf(place),
+                group: 'people' as const,
+                text: user.full_name,
+                also: user.delivery_email ?? user.email,
+                hint: user.delivery_email ?? '',
+                weight: recent.get(keyOf(place)) ?? 1000,
+                run: () => go(place),
+            }
+        })
+}
+
+function searchOffers(world: World, typed: string): Offer[] {
+    const text = typed.trim()
+    const terms = termsOf(text, namesOf(world))
+    if (!terms.length) return []
+    const search: Offer = {
+        key: 'search',
+        group: 'search',
+        text: t('palette.search.for', { text }),
+        run: () => (location.hash = hashOf({ kind: 'search', terms }, world.realm.channelName)),
+    }
+    return [search]
+}
+
+/** How a search names channels and people. */
+export function namesOf({ realm }: World): Names {
+    const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
+    return {
+        channelId: (name) => [...realm.channels.values()].find((each) => same(each.name, name))?.stream_id,
+        channelName: realm.channelName,
+        userId: (name) =>
+            [...realm.users.values()].find((each) => same(each.full_name, name) || same(each.email, name))?.user_id,
+        userName: (id) => realm.userName(id),
+    }
+}
