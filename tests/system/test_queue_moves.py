@@ -1,6 +1,7 @@
 """Queues that change from one web process to the other, and events that come in company."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -77,6 +78,47 @@ async def test_a_queue_that_moves_back_and_forth_delivers_everything_once(server
                 if event["type"] == "message":
                     received.append(event["message"]["id"])
         assert received == sent
+
+
+async def test_a_queue_that_moves_hears_of_a_channel_only_from_when_its_person_was_in_it(
+    server: Server, other: WebProcess
+) -> None:
+    """A guest hears nothing of a public channel before joining it, also if the log is read only after that."""
+    guest, owner = server.guest, server.owner
+    async with (
+        server.async_client(owner) as client,
+        server.async_client(guest) as here,
+        server.async_client(guest, url=other.url) as there,
+    ):
+        registered = await register(here)
+        name = f"garden {registered['queue_id'][:8]}"
+        made = await client.post("channels/create", data={"name": name, "subscribers": f"[{owner.user_id}]"})
+        channel_id = made.json()["id"]
+
+        async def describe(text: str) -> None:
+            assert (await client.patch(f"streams/{channel_id}", data={"description": text})).status_code == 200
+
+        await describe("before")
+        brought = {"subscriptions": json.dumps([{"name": name}]), "principals": f"[{guest.user_id}]"}
+        assert (await client.post("users/me/subscriptions", data=brought)).status_code == 200
+        await describe("between")
+        taken = {"subscriptions": json.dumps([name]), "principals": f"[{guest.user_id}]"}
+        assert (await client.request("DELETE", "users/me/subscriptions", data=taken)).status_code == 200
+        await describe("after")
+        events = await poll(there, registered, dont_block="true")
+    told = [
+        (event["type"], event["op"], event.get("value"))
+        for event in events
+        if event["type"] in ("stream", "subscription")
+    ]
+    assert told == [
+        ("stream", "create", None),
+        ("subscription", "add", None),
+        ("subscription", "peer_add", None),
+        ("stream", "update", "between"),
+        ("subscription", "remove", None),
+        ("stream", "delete", None),
+    ]
 
 
 async def test_a_queue_that_moved_is_kept_alive_by_the_process_that_serves_it(

@@ -10,6 +10,7 @@ Invariants:
 """
 
 import asyncio
+import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -27,6 +28,7 @@ log = structlog.get_logger()
 TAIL_EVENTS = 2000
 TAIL_BYTES = 8 * 1024 * 1024
 FIRST_LOOK_BACK = 256
+REACH_SECONDS = 5
 
 
 class QueueEnded(Exception):
@@ -210,18 +212,41 @@ class Feed:
 
     async def admit(self, queue: Queue, after: int) -> None:
         """Add a listener whose next event is the first after this number."""
-        position = after
-        while (recent := self._tail_after(position)) is None:
-            until = self.head
-            async for logged in self._read(position, until):
-                queue.replay(logged)
-            position = until
-        for logged in recent:
-            queue.replay(logged)
+        await self._each_after(after, queue.replay)
         if queue.is_dead:
             raise QueueEnded(f"the queue {queue.id} ended after its position")
         self.queues[queue.id] = queue
         self._settling.add(queue)
+
+    async def rewind(self, queue: Queue, after: int) -> None:
+        """Give a listener the memberships it had at its place in the log: those that were read from the database are newer.
+
+        What the database shows is in the log, but this process may not have taken it yet.
+        """
+        last = await self._stream.last(self.shard, self.epoch, self.subject)
+        if last is not None:
+            await self._reach(last.seq)
+        await self._each_after(after, queue.rewind)
+
+    async def _each_after(self, position: int, act: Callable[[Logged], None]) -> None:
+        """Do something with every event after a position; with the last of them without waiting in between."""
+        while (recent := self._tail_after(position)) is None:
+            until = self.head
+            async for logged in self._read(position, until):
+                act(logged)
+            position = until
+        for logged in recent:
+            act(logged)
+
+    async def _reach(self, seq: int) -> None:
+        self._target = max(self._target, seq)
+        patience = time.monotonic() + REACH_SECONDS
+        while self.head < seq:
+            if self._catching is None:
+                self._catch_up()
+            await asyncio.sleep(0.01)
+            if time.monotonic() > patience:
+                raise StreamUnavailable(f"the log of realm {self.realm_id} cannot be read up to {seq}")
 
     def remove(self, queue: Queue) -> None:
         """Forget a listener."""

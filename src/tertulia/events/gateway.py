@@ -233,7 +233,7 @@ class Gateway:
         self._let_go(queue_id, moved=True)
         await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
         try:
-            return await self._add(record, feed, joined, after)
+            return await self._add(record, feed, joined, after, moves=True)
         except QueueEnded:
             return None
 
@@ -258,7 +258,9 @@ class Gateway:
                 return True
         return False
 
-    async def _add(self, record: QueueRecord, feed: Feed, joined: Joined, after: int) -> Queue:
+    async def _add(
+        self, record: QueueRecord, feed: Feed, joined: Joined, after: int, *, moves: bool = False
+    ) -> Queue:
         queue = Queue(record.id, record.user_id, role=record.role, options=record.options, snapshot=record.snapshot)
         queue.joined = joined.snapshot
         queue.history = joined.memberships
@@ -268,7 +270,10 @@ class Gateway:
         queue.wake = self._wake_ups.wake
         queue.filters = self.filters
         # The client may have heard of a membership before the database shows it: look for it in the log as well.
-        await feed.admit(queue, min(after, joined.start))
+        start = min(after, joined.start)
+        if moves:
+            await feed.rewind(queue, start)
+        await feed.admit(queue, start)
         if not self._feeds.is_current(feed):
             raise StreamUnavailable("the epoch ended while the queue was being made")
         self._queues[queue.id] = queue, feed, record

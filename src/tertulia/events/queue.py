@@ -26,6 +26,7 @@ class Queue:
     """A listener of a realm."""
 
     __slots__ = (
+        "_rewound",
         "acknowledged",
         "all_public",
         "channels",
@@ -66,6 +67,7 @@ class Queue:
         """When `channels` and `history` were read."""
         self.channels: set[int] = set()
         self.history: dict[int, SeqSet] = {}
+        self._rewound: set[int] = set()
         self.pending: deque[Logged] = deque()
         self.acknowledged = 0
         self.issued = 0
@@ -90,8 +92,12 @@ class Queue:
                 self.is_dead = True
             self.offer(logged)
         for change in logged.record.changes:
-            if self.user_id in change.users and not self.joined.sees(logged.xid):
+            if self.user_id not in change.users:
+                continue
+            if not self.joined.sees(logged.xid):
                 self.change_channel(change.channel, joined=change.joined, seq=change.seq)
+            elif change.channel in self._rewound:
+                self._change_now(change.channel, joined=change.joined)
 
     def knows(self, logged: Logged) -> bool:
         """Whether the client's state holds the event already."""
@@ -103,15 +109,31 @@ class Queue:
         is_for_it = record.closes and self.options.wants(record.type) and self.options.suits(record.to)
         return is_for_it and not self.knows(logged)
 
+    def rewind(self, logged: Logged) -> None:
+        """Before an event is replayed: if the memberships hold what it changed, take that back.
+
+        Of several such changes the first tells what was before. `history` stays: it tells of all times by itself.
+        """
+        for change in logged.record.changes:
+            is_held = self.user_id in change.users and self.joined.sees(logged.xid)
+            if is_held and change.channel not in self._rewound:
+                self._rewound.add(change.channel)
+                self._change_now(change.channel, joined=not change.joined)
+
     def change_channel(self, channel: int, *, joined: bool, seq: int) -> None:
         """The listener joined or left a channel."""
+        self._change_now(channel, joined=joined)
         history = self.history.setdefault(channel, SeqSet())
         if joined:
-            self.channels.add(channel)
             history.open_from(seq + 1)
         else:
-            self.channels.discard(channel)
             history.close_at(seq + 1)
+
+    def _change_now(self, channel: int, *, joined: bool) -> None:
+        if joined:
+            self.channels.add(channel)
+        else:
+            self.channels.discard(channel)
 
     def _hears(self, logged: Logged, to: Audience) -> bool:
         if to.without is not None and self._hears(logged, to.without):
