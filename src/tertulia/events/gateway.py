@@ -258,9 +258,7 @@ class Gateway:
                 return True
         return False
 
-    async def _add(
-        self, record: QueueRecord, feed: Feed, joined: Joined, after: int, *, moves: bool = False
-    ) -> Queue:
+    async def _add(self, record: QueueRecord, feed: Feed, joined: Joined, after: int, *, moves: bool = False) -> Queue:
         queue = Queue(record.id, record.user_id, role=record.role, options=record.options, snapshot=record.snapshot)
         queue.joined = joined.snapshot
         queue.history = joined.memberships
