@@ -1,0 +1,51 @@
+/** Short cuts that work everywhere, and the things to do that the palette offers besides places. */
+import type { World } from '../data/world.svelte'
+import { keyOf } from '../data/place'
+import { go, here } from '../shell/route.svelte'
+import type { Key } from '../ui/keys.svelte'
+import { sayError } from '../ui/toasts.svelte'
+import { t } from '../words/words.svelte'
+import { inboxOf } from './inbox'
+import type { Action } from './offers'
+
+export function globalKeys(world: World, open: { find: () => void; sheet: () => void }): Key[] {
+    return [
+        { keys: ['mod+k', '/'], word: 'keys.palette', run: open.find },
+        { keys: '?', word: 'keys.sheet', run: open.sheet },
+        { keys: 'shift+i', word: 'keys.inbox', run: () => go({ kind: 'inbox' }) },
+        { keys: 'shift+r', word: 'keys.recent', run: () => go({ kind: 'recent' }) },
+        { keys: 'shift+a', word: 'keys.feed', run: () => go({ kind: 'feed' }) },
+        { keys: 'n', word: 'keys.nextunread', run: () => nextUnread(world) },
+    ]
+}
+
+/** The conversation after this one in the inbox, round and round; false if everything is read. */
+function nextUnread(world: World): boolean {
+    const { directs, channels } = inboxOf(
+        world.unread.talks.values(),
+        world.realm.channels,
+        (talk) => world.unread.counts(talk),
+        (talk) => world.unread.hasMention(talk),
+    )
+    const all = [...directs, ...channels.flatMap((each) => each.topics)]
+    const place = here(world.me)
+    const at = place ? all.findIndex((talk) => talk.key === keyOf(place)) : -1
+    const next = all[(at + 1) % all.length]
+    if (!next) return false
+    go(next.place, world.realm.channelName)
+    return true
+}
+
+/** How the page looks is a setting of the person's, the same on all devices. */
+export function themeActions(world: World): Action[] {
+    const choose = (color_scheme: number) => () => {
+        void world.api.patch('settings', { color_scheme }).then((answer) => {
+            if (!answer.ok) sayError(answer.error.msg || t('places.failed'))
+        })
+    }
+    return [
+        { word: 'places.theme.light', run: choose(3) },
+        { word: 'places.theme.dark', run: choose(2) },
+        { word: 'places.theme.system', run: choose(1) },
+    ]
+}
