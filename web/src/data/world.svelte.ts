@@ -129,8 +129,10 @@ export class World {
         this.#talks.delete(key)
         const talk = known ?? new Talk(place, this.messages, this.#context)
         this.#talks.set(key, talk)
-        if (!known) void talk.open(place.near)
-        else if (place.near !== undefined) void this.#show(talk, place.near)
+        const { near } = place
+        // After this turn: components ask for a talk while they compute, and state must not change then.
+        if (!known) queueMicrotask(() => void talk.open(near))
+        else if (near !== undefined) queueMicrotask(() => void this.#show(talk, near))
         this.#closeOldest()
         return talk
     }

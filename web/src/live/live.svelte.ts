@@ -1,0 +1,135 @@
+/** What a signed-in page does besides showing: it announces messages, counts in its tab, tells that somebody is here, and listens to
+ *  other tabs. `goLive` begins all of it and gives what ends it. */
+import type { ApiEvent, ApiMessage } from '../data/api-types'
+import { conversationOf } from '../data/message.svelte'
+import { hashOf, keyOf, type Place } from '../data/place'
+import type { World } from '../data/world.svelte'
+import { showIcon, titleOf } from './badge'
+import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
+import { playChime } from './sound'
+
+export interface LiveOptions {
+    /** Where the reader is: reactive. */
+    place: () => Place | null
+    /** What the place is called, for the tab: reactive. */
+    title: () => string
+    go: (hash: string) => void
+}
+
+/** Several tabs hear the same event: the first to claim it announces it. */
+const CLAIM_MS = 10_000
+
+export function goLive(world: World, options: LiveOptions): () => void {
+    const stops = [watchBadge(world, options), watchPeople(world), watchTabs(world)]
+    world.onEvent = (event) => {
+        if (event.type === 'message') void announce(event, world, options)
+    }
+    return () => {
+        world.onEvent = () => {}
+        for (const stop of stops) stop()
+        document.title = 'Tertulia'
+        showIcon(0)
+    }
+}
+
+/** What the tab counts, by my settings: everything, direct messages and mentions, or nothing. */
+export function badgeCount(world: World): number {
+    switch (world.realm.settings.desktop_icon_count_display) {
+        case 1:
+            return world.unread.total
+        case 2:
+        case 3:
+            return world.unread.directCount + world.unread.mentions.size
+        default:
+            return 0
+    }
+}
+
+function watchBadge(world: World, options: LiveOptions): () => void {
+    return $effect.root(() => {
+        $effect(() => {
+            const count = badgeCount(world)
+            document.title = titleOf(options.title(), world.realm.value('realm_name', 'Tertulia'), count)
+            showIcon(count)
+        })
+    })
+}
+
+function watchPeople(world: World): () => void {
+    const note = () => world.presence.active()
+    const kinds = ['pointerdown', 'keydown', 'wheel', 'touchstart'] as const
+    for (const kind of kinds) addEventListener(kind, note, { passive: true })
+    const leave = () => {
+        if (document.visibilityState === 'hidden') {
+            world.drafts.flush()
+            void world.reads.flush()
+        }
+    }
+    document.addEventListener('visibilitychange', leave)
+    return () => {
+        for (const kind of kinds) removeEventListener(kind, note)
+        document.removeEventListener('visibilitychange', leave)
+    }
+}
+
+function watchTabs(world: World): () => void {
+    const hear = (event: StorageEvent) => {
+        if (event.key && event.newValue === null) world.outbox.goneElsewhere(event.key)
+    }
+    addEventListener('storage', hear)
+    return () => removeEventListener('storage', hear)
+}
+
+async function announce(event: ApiEvent, world: World, options: LiveOptions): Promise<void> {
+    const message = event['message'] as ApiMessage
+    const why = whyOf(message, event['flags'] as string[], world.realm)
+    if (why === null || isLookedAt(message, world, options)) return
+    const [shows, sounds] = [showsOnDesktop(why, message, world.realm), makesSound(why, message, world.realm)]
+    if ((!shows && !sounds) || !(await claim(message.id))) return
+    if (sounds) playChime()
+    if (shows) show(message, world, options)
+}
+
+/** It is on the screen of somebody who looks at it. */
+function isLookedAt(message: ApiMessage, world: World, options: LiveOptions): boolean {
+    const place = options.place()
+    if (!document.hasFocus() || !place) return false
+    return keyOf(place) === keyOf(conversationOf(message, world.me))
+}
+
+/** Whether this tab is the one to announce it. */
+async function claim(id: number): Promise<boolean> {
+    if (!('locks' in navigator)) return true
+    return new Promise((resolve) => {
+        void navigator.locks.request(`tertulia:announce:${id}`, { ifAvailable: true }, async (lock) => {
+            resolve(lock !== null)
+            if (lock) await new Promise((done) => setTimeout(done, CLAIM_MS))
+        })
+    })
+}
+
+function show(message: ApiMessage, world: World, options: LiveOptions): void {
+    if (!('Notification' in globalThis) || Notification.permission !== 'granted') return
+    const place = conversationOf(message, world.me)
+    const isHidden = message.type === 'private' && !world.realm.settings.pm_content_in_desktop_notifications
+    const where =
+        message.type === 'stream'
+            ? `${message.sender_full_name} · #${message.display_recipient} > ${world.realm.topicName(message.subject)}`
+            : message.sender_full_name
+    const note = new Notification(where, {
+        body: isHidden ? '' : plainText(message.content),
+        icon: message.avatar_url ?? '/static/icon.svg',
+        tag: keyOf(place),
+        silent: true,
+    })
+    note.addEventListener('click', () => {
+        window.focus()
+        options.go(hashOf({ ...place, near: message.id }, world.realm.channelName))
+        note.close()
+    })
+}
+
+/** Ask for leave to notify; only after somebody pressed a button for it. */
+export async function askForNotifications(): Promise<boolean> {
+    return 'Notification' in globalThis && (await Notification.requestPermission()) === 'granted'
+}
