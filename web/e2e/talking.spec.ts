@@ -1,0 +1,106 @@
+/** Two people at two browsers: what one does, the other sees. */
+import { channelOf, expect, test, unique } from './people'
+import { TalkPage } from './talk-page'
+
+test('two browsers talk, react, edit and move', async ({ person, dev }) => {
+    const [ines, kofi] = [await person('ines'), await person('kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('lunch')
+    await ines.send(general, topic, 'Who is hungry?')
+    const [hers, his] = [new TalkPage(ines.page), new TalkPage(kofi.page)]
+    await Promise.all([ines, kofi].map((each) => each.go(`#narrow/channel/${general}/topic/${topic}`)))
+    await Promise.all([hers.sees('Who is hungry?'), his.sees('Who is hungry?')])
+
+    await his.box.pressSequentially('I a')
+    await expect(ines.page.getByText('Kofi Mensah is typing')).toBeVisible()
+    await his.write('I am, **very**')
+    await expect(hers.message('I am, very').locator('strong')).toHaveText('very')
+    await expect(his.outgoing).toHaveCount(0)
+    await expect(ines.page.getByText('is typing')).toHaveCount(0)
+
+    await hers.react('I am, very', 'tada')
+    await expect(his.message('I am, very').getByRole('button', { name: /Inés Aldecoa reacted/ })).toBeVisible()
+    await his
+        .message('I am, very')
+        .getByRole('button', { name: /reacted with/ })
+        .click()
+    await expect(hers.message('I am, very').getByRole('button', { name: /reacted with/ })).toContainText('2')
+
+    await his.choose('I am, very', 'Edit')
+    const edit = kofi.page.getByRole('textbox', { name: 'Edit the message' })
+    await edit.fill('I am, a little')
+    await edit.press('Control+Enter')
+    await hers.sees('I am, a little')
+    await expect(hers.message('I am, a little').getByText('edited')).toBeVisible()
+
+    const elsewhere = unique('dinner')
+    await hers.choose('I am, a little', 'Move')
+    const dialog = ines.page.getByRole('dialog')
+    await dialog.getByLabel('Topic').fill(elsewhere)
+    await dialog.getByText('Only this message').click()
+    await dialog.getByRole('button', { name: 'Move' }).click()
+    await expect(his.message('I am, a little')).toHaveCount(0)
+    await kofi.go(`#narrow/channel/${general}/topic/${elsewhere}`)
+    await his.sees('I am, a little')
+})
+
+test('a message is scheduled, and what was said is found', async ({ person, dev }) => {
+    const ines = await person('ines')
+    const general = channelOf(dev, 'general')
+    const [topic, word] = [unique('later'), unique('pomegranate')]
+    await ines.send(general, topic, `Remember the ${word}.`)
+    const page = new TalkPage(ines.page)
+    await ines.go(`#narrow/channel/${general}/topic/${topic}`)
+    await page.sees(word)
+
+    await page.box.fill('Not now')
+    await ines.page.getByRole('button', { name: 'Send later' }).click()
+    await ines.page.getByRole('button', { name: /In one hour/ }).click()
+    await expect(page.box).toHaveValue('')
+    const { scheduled_messages } = await ines.call<{ scheduled_messages: { content: string; topic: string }[] }>(
+        'GET',
+        'scheduled_messages',
+    )
+    expect(scheduled_messages.filter((each) => each.topic === topic).map((each) => each.content)).toEqual(['Not now'])
+
+    await ines.go(`#narrow/search/${word.replaceAll('-', '.2D')}`)
+    await page.sees(word)
+})
+
+test('what is typed survives a reload, and reaches another browser as a draft', async ({ person, dev }) => {
+    const first = await person('yuki')
+    const general = channelOf(dev, 'general')
+    const topic = unique('draft')
+    await first.send(general, topic, 'Begin')
+    const page = new TalkPage(first.page)
+    await first.go(`#narrow/channel/${general}/topic/${topic}`)
+    await page.sees('Begin')
+    await page.box.fill('Half a thou')
+    await first.page.reload()
+    await expect(page.box).toHaveValue('Half a thou')
+    await expect
+        .poll(async () => {
+            const { drafts } = await first.call<{ drafts: { content: string; topic: string }[] }>('GET', 'drafts')
+            return drafts.filter((draft) => draft.topic === topic).map((draft) => draft.content)
+        })
+        .toEqual(['Half a thou'])
+    const second = await person('yuki')
+    await second.go(`#narrow/channel/${general}/topic/${topic}`)
+    await expect(new TalkPage(second.page).box).toHaveValue('Half a thou')
+})
+
+test('signing out in one tab signs the others out', async ({ person, dev }) => {
+    const mairead = await person('mairead')
+    await mairead.go('#feed')
+    const other = await mairead.context.newPage()
+    await other.goto(dev.url + '/#feed')
+    await expect(other.getByRole('main')).toBeVisible()
+    await other.evaluate(async () => {
+        const current = await (await fetch('/api/v1/sessions/current')).json()
+        await fetch('/api/v1/sessions/current', { method: 'DELETE', headers: { 'X-CSRF-Token': current.csrf_token } })
+        const tabs = new BroadcastChannel('tertulia')
+        // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has no target
+        tabs.postMessage('signed-out')
+    })
+    await expect(mairead.page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+})

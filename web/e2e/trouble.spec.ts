@@ -1,0 +1,126 @@
+/** The server restarts, the network goes, the queue is lost: nothing written is lost, nothing arrives twice. */
+import { channelOf, expect, personOf, test, unique } from './people'
+import { pidsOf, startServer } from './server'
+import { TalkPage } from './talk-page'
+
+test('a restart of the server loses and doubles nothing', async ({ browser }) => {
+    test.setTimeout(90_000)
+    const { dev, stop } = await startServer()
+    try {
+        const [ines, kofi] = [await personOf(dev, 'ines', browser), await personOf(dev, 'kofi', browser)]
+        const general = channelOf(dev, 'general')
+        const topic = unique('restart')
+        await ines.send(general, topic, 'Before')
+        const [hers, his] = [new TalkPage(ines.page), new TalkPage(kofi.page)]
+        await Promise.all([ines, kofi].map((each) => each.go(`#narrow/channel/${general}/topic/${topic}`)))
+        await Promise.all([hers.sees('Before'), his.sees('Before')])
+        await his.box.fill('Half written')
+
+        const old = pidsOf(dev)['web'] ?? 0
+        process.kill(old, 'SIGKILL')
+        await hers.write('While it was away, one')
+        await hers.write('While it was away, two')
+        await expect.poll(() => pidsOf(dev)['web']).not.toBe(old)
+        await his.sees('While it was away, two')
+        await expect(hers.outgoing).toHaveCount(0, { timeout: 20_000 })
+        await hers.write('After')
+        await his.sees('After')
+
+        const expected = ['Before', 'While it was away, one', 'While it was away, two', 'After']
+        expect(await ines.texts(general, topic)).toEqual(expected)
+        await expect.poll(() => hers.texts()).toEqual(expected)
+        await expect.poll(() => his.texts()).toEqual(expected)
+        await expect(his.box).toHaveValue('Half written')
+        await Promise.all([ines, kofi].map((each) => each.context.close()))
+    } finally {
+        await stop()
+    }
+})
+
+test('without a network one reads on, writes, and it goes out when the network is back', async ({ person, dev }) => {
+    const [ines, kofi] = [await person('ines'), await person('kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('offline')
+    await ines.send(general, topic, 'Before')
+    const page = new TalkPage(kofi.page)
+    await kofi.go(`#narrow/channel/${general}/topic/${topic}`)
+    await page.sees('Before')
+
+    await kofi.context.setOffline(true)
+    await page.write('Written in a tunnel')
+    await expect(page.outgoing).toContainText('Written in a tunnel')
+    await expect(kofi.page.getByText('Waits until you are back online')).toBeVisible()
+    await ines.send(general, topic, 'Said meanwhile')
+    await kofi.context.setOffline(false)
+
+    await expect(page.outgoing).toHaveCount(0)
+    await expect.poll(() => page.texts()).toEqual(['Before', 'Said meanwhile', 'Written in a tunnel'])
+    expect(await kofi.texts(general, topic)).toEqual(['Before', 'Said meanwhile', 'Written in a tunnel'])
+})
+
+test('what was written offline survives a reload', async ({ person, dev }) => {
+    const kofi = await person('kofi')
+    const general = channelOf(dev, 'general')
+    const topic = unique('kept')
+    await kofi.send(general, topic, 'Before')
+    const page = new TalkPage(kofi.page)
+    await kofi.go(`#narrow/channel/${general}/topic/${topic}`)
+    await page.sees('Before')
+    await kofi.page.route('**/api/v1/messages', (route) =>
+        route.request().method() === 'POST' ? route.abort() : route.fallback(),
+    )
+    await page.write('Patience')
+    await expect(page.outgoing).toContainText('Patience')
+    await kofi.page.unroute('**/api/v1/messages')
+    await kofi.page.reload()
+    await page.sees('Patience')
+    await expect(page.outgoing).toHaveCount(0)
+    expect(await kofi.texts(general, topic)).toEqual(['Before', 'Patience'])
+})
+
+test('a lost queue is replaced, with what was said meanwhile and without losing the line', async ({ person, dev }) => {
+    const [ines, kofi] = [await person('ines'), await person('kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('queue')
+    await ines.send(general, topic, 'Before')
+    const page = new TalkPage(kofi.page)
+    let isCut = false
+    await kofi.page.route('**/api/v1/events?*', (route) =>
+        isCut
+            ? route.fulfill({
+                  status: 400,
+                  json: { result: 'error', msg: 'Bad event queue id', code: 'BAD_EVENT_QUEUE_ID' },
+              })
+            : route.fallback(),
+    )
+    await kofi.go(`#narrow/channel/${general}/topic/${topic}`)
+    await page.sees('Before')
+    await page.box.fill('Half written')
+    isCut = true
+    const asked = kofi.page.waitForRequest('**/api/v1/register')
+    await ines.send(general, topic, 'It wakes the loop')
+    await asked
+    await ines.send(general, topic, 'Meanwhile')
+    isCut = false
+    await page.sees('Meanwhile')
+    await ines.send(general, topic, 'Afterwards')
+    await page.sees('Afterwards')
+    await expect.poll(() => page.texts()).toEqual(['Before', 'It wakes the loop', 'Meanwhile', 'Afterwards'])
+    await expect(page.box).toHaveValue('Half written')
+})
+
+test('a message that is refused says why, and can be changed and sent', async ({ person, dev }) => {
+    const kofi = await person('kofi')
+    const general = channelOf(dev, 'general')
+    const topic = unique('refused')
+    await kofi.send(general, topic, 'Before')
+    const page = new TalkPage(kofi.page)
+    await kofi.go(`#narrow/channel/${general}/topic/${topic}`)
+    await page.sees('Before')
+    await page.write('x'.repeat(10_001))
+    await expect(page.outgoing.getByRole('alert')).toBeVisible()
+    await page.outgoing.getByRole('button', { name: 'Discard' }).click()
+    await expect(page.outgoing).toHaveCount(0)
+    await page.write('Short')
+    await page.sees('Short')
+})
