@@ -8,7 +8,7 @@ export class TalkPage {
 
     constructor(readonly page: Page) {
         this.list = page.getByRole('log')
-        this.box = page.getByRole('textbox', { name: 'Write a message' })
+        this.box = page.getByRole('combobox', { name: 'Write a message' })
     }
 
     /** A message by its text; the newest if there are several. */
@@ -34,7 +34,7 @@ export class TalkPage {
         await this.message(text).hover()
         await this.message(text).getByRole('button', { name: 'React' }).first().click()
         await this.page.getByRole('combobox', { name: 'Search emoji' }).fill(emoji)
-        await this.page.keyboard.press('Enter')
+        await this.page.getByRole('option', { name: emoji, exact: true }).click()
     }
 
     async choose(text: string, action: string): Promise<void> {

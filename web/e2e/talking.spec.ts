@@ -27,7 +27,7 @@ test('two browsers talk, react, edit and move', async ({ person, dev }) => {
     await expect(hers.message('I am, very').getByRole('button', { name: /reacted with/ })).toContainText('2')
 
     await his.choose('I am, very', 'Edit')
-    const edit = kofi.page.getByRole('textbox', { name: 'Edit the message' })
+    const edit = kofi.page.getByRole('combobox', { name: 'Edit the message' })
     await edit.fill('I am, a little')
     await edit.press('Control+Enter')
     await hers.sees('I am, a little')

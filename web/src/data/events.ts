@@ -2,7 +2,7 @@
  *
  *  Every event is handed on once and in order: those that were handed on are acknowledged by the next poll, and one that comes
  *  again is passed over. A queue that is gone is replaced: `onQueueLost` registers anew and gives the new queue. While nobody answers,
- *  tries are further and further apart, up to half a minute; `wake` makes the next one at once (the network is back, the lid was opened). */
+ *  tries are further and further apart, up to ten seconds; `wake` makes the next one at once (the network is back, the lid was opened). */
 import type { Api, ApiError } from './api'
 import type { ApiEvent } from './api-types'
 
@@ -21,7 +21,7 @@ export interface LoopHandlers {
 }
 
 const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 30_000
+const LONGEST_WAIT_MS = 10_000
 /** Longer than the server holds a poll (at most 55 s): nothing at all by then means the connection is dead. */
 const POLL_TIMEOUT_MS = 75_000
 /** The server allows 200 requests a minute: in a storm of events polls are this far apart, after the first few. */
