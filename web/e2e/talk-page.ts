@@ -40,7 +40,9 @@ export class TalkPage {
     async choose(text: string, action: string): Promise<void> {
         await this.message(text).hover()
         await this.message(text).getByRole('button', { name: 'More' }).click()
-        await this.page.getByRole('menuitem', { name: action, exact: true }).click()
+        // The name holds the key as well.
+        const item = this.page.getByText(action, { exact: true })
+        await this.page.getByRole('menuitem').filter({ has: item }).click()
     }
 
     /** The texts on the screen, in order. */

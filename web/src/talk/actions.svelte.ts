@@ -68,9 +68,8 @@ export class TalkActions {
         this.react(message, { emoji_name: '+1', emoji_code: '1f44d', reaction_type: 'unicode_emoji' })
     }
 
-    pickFor(message: Message): (emoji: Emoji) => void {
-        return (emoji) =>
-            this.react(message, { emoji_name: emoji.name, emoji_code: emoji.code, reaction_type: emoji.type })
+    pick(message: Message, emoji: Emoji): void {
+        this.react(message, { emoji_name: emoji.name, emoji_code: emoji.code, reaction_type: emoji.type })
     }
 
     /** Add my reaction, or take it away if it is there. */
