@@ -44,6 +44,7 @@ import tertulia.playgrounds.routes
 import tertulia.preferences.routes
 import tertulia.presence.routes
 import tertulia.profiles.routes
+import tertulia.pushes.routes
 import tertulia.reactions.routes
 import tertulia.realms.domain_routes
 import tertulia.realms.routes
@@ -111,6 +112,7 @@ from tertulia.presence.events import PresencePresenter
 from tertulia.profiles import state as profiles_state
 from tertulia.profiles.queries import hold_fields
 from tertulia.profiles.values import say_of
+from tertulia.pushes.keys import PushKeys
 from tertulia.reactions.events import ReactionPresenter
 from tertulia.reads import state as reads_state
 from tertulia.reads.events import FlagsPresenter
@@ -183,6 +185,7 @@ ROUTES = (
     tertulia.statuses.routes,
     tertulia.custom_emoji.routes,
     tertulia.integrations.routes,
+    tertulia.pushes.routes,
     tertulia.scheduled.routes,
     tertulia.reminders.routes,
     tertulia.linkifiers.routes,
@@ -308,6 +311,7 @@ def build_api(
         Book: Book(database),
         PasswordLogin: PasswordLogin(database, settings, ARRIVAL),
         Arrival: ARRIVAL,
+        PushKeys: PushKeys(database, settings),
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
         ChannelCheck: ChannelCheck(check_channel, partial(check_channel, is_private=True)),

@@ -32,6 +32,7 @@ from tertulia.messages.keys import forget_old_keys
 from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
+from tertulia.pushes.sending import Pushes
 from tertulia.reminders.actions import remind_all
 from tertulia.scheduled.delivery import Delivery
 from tertulia.sessions.actions import forget_old_sessions
@@ -105,6 +106,7 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
         Chore("scheduled messages", 0.5, delivery.deliver),
         Chore("reminders", 1.0, lambda: remind_all(database)),
         Chore("calls to bots", 0.3, Calls(database, sending, settings).start_due),
+        Chore("pushes", 0.5, Pushes(database, settings).start_due),
         Chore("notices", 1.0, notices.deliver_left),
         Chore("expired messages", RETENTION_SECONDS, lambda: delete_expired_messages(database)),
         Chore("mails", 1.0, lambda: postman.deliver(database)),

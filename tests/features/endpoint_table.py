@@ -96,6 +96,11 @@ TABLE: dict[str, Row] = {
     "GET outside /accounts/login/oidc/{provider}/callback": Row(
         EVERYBODY, {"provider": "none"}, "nothing at this address"
     ),
+    # pushes
+    "GET /users/me/push_subscriptions/key": Row(HUMANS),
+    "POST /users/me/push_subscriptions": Row(HUMANS, {"endpoint": "x", "p256dh": "x", "auth": "x"}, "push service"),
+    "GET /users/me/push_subscriptions": Row(HUMANS),
+    "DELETE /users/me/push_subscriptions": Row(HUMANS, {"endpoint": "x"}, "no such push subscription"),
     # integrations: a key in the address says who calls, and nothing else does
     "POST /external/{integration}": Row(EVERYBODY, {"integration": "json"}, "api_key is missing"),
     # bots

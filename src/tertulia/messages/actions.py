@@ -7,6 +7,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.errors import Refusal
 from tertulia.messages.composing import Composed, Composer
 from tertulia.messages.lane import SendLane
+from tertulia.messages.mentions.vocabulary import notes_of
 from tertulia.messages.model import Echo, MessageSent, Outgoing, Sent
 from tertulia.messages.places import Place, Places
 from tertulia.messages.rules import ToChannel, ToPeople, clean_content, is_read_by_sender
@@ -117,5 +118,6 @@ def outgoing(sender: Caller, place: Place, draft: Draft, text: Composed) -> Outg
         alerting=text.alerting,
         # Bots do not call bots: two of them would never stop.
         webhooks=() if sender.is_bot else text.webhooks if place.is_channel else place.webhooks,
+        may_push=notes_of(sender.realm_settings).has_pushes,
         attached=text.attached,
     )

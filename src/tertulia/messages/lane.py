@@ -23,10 +23,10 @@ import structlog
 
 from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings
 from tertulia.messages.attaching import tell_attached
+from tertulia.messages.errands import note_errands
 from tertulia.messages.model import Outgoing, Sent
 from tertulia.messages.policies import decide_policies
 from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED, columns
-from tertulia.messages.webhooks import note_webhooks
 
 log = structlog.get_logger()
 
@@ -212,7 +212,7 @@ class SendLane:
             return [], {}
         shards = self._database.shards
         rows = await connection.fetch(SEND, *columns(messages, shards))
-        await note_webhooks(connection, messages, rows)
+        await note_errands(connection, messages, rows)
         policies = await decide_policies(connection, messages, rows, shards)
         if any(message.attached for message in messages):
             await tell_attached(connection, messages, rows, shards)

@@ -86,6 +86,8 @@ class Outgoing(msgspec.Struct, frozen=True):
     """Alert words in it."""
     webhooks: tuple[int, ...] = ()
     """Bots whose servers are called because of it: mentioned in a channel, or in the direct conversation."""
+    may_push: bool = False
+    """Whether anybody in the realm ever wanted pushes to a browser."""
     attached: tuple[Attached, ...] = ()
     """Files that it links."""
 

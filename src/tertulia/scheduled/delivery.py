@@ -12,10 +12,10 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.messages.actions import Draft, Sending
 from tertulia.messages.attaching import tell_attached
+from tertulia.messages.errands import note_errands
 from tertulia.messages.model import Outgoing
 from tertulia.messages.policies import decide_policies
 from tertulia.messages.statements import LOCK_FREE, SEND, columns
-from tertulia.messages.webhooks import note_webhooks
 from tertulia.notices import Notice, tell
 from tertulia.scheduled import queries
 from tertulia.scheduled.actions import failed, removed
@@ -133,7 +133,7 @@ class Delivery:
         if not messages:
             return set()
         rows = await tx.fetch(SEND, *columns(messages, self._database.shards))
-        await note_webhooks(tx.connection, messages, rows)
+        await note_errands(tx.connection, messages, rows)
         await decide_policies(tx.connection, messages, rows, self._database.shards)
         if any(message.attached for message in messages):
             await tell_attached(tx.connection, messages, rows, self._database.shards)

@@ -17,13 +17,18 @@ from tertulia.markup import CustomEmoji, Linkifier
 MAX_REALMS = 1000
 
 
-class Notes(msgspec.Struct, frozen=True, rename={"has_alert_words": "_alerts", "vocabulary": "_vocabulary"}):
+_NAMES = {"has_alert_words": "_alerts", "vocabulary": "_vocabulary", "has_pushes": "_pushes"}
+
+
+class Notes(msgspec.Struct, frozen=True, rename=_NAMES):
     """What the database notes among a realm's settings for itself."""
 
     has_alert_words: bool = False
     """Whether anybody in the realm ever had alert words."""
     vocabulary: int = 0
     """0: there never were linkifiers or custom emoji."""
+    has_pushes: bool = False
+    """Whether anybody in the realm ever subscribed a browser to pushes."""
 
 
 class Vocabulary(msgspec.Struct, frozen=True):

@@ -1,0 +1,96 @@
+"""Deciding whom to push to, and pushing: claimed for a while, sent without holding anything, forgotten when taken."""
+
+import asyncio
+
+import structlog
+
+from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
+from tertulia.kernel.settings import Settings
+from tertulia.pushes import queries
+from tertulia.pushes.crypto import encrypt
+from tertulia.pushes.keys import PushKeys
+from tertulia.pushes.model import Push
+from tertulia.pushes.rules import payload_of
+from tertulia.realms.settings import decode_settings
+
+log = structlog.get_logger()
+
+BATCH = 100
+MAX_RUNNING = 50
+CLAIMED_SECONDS = 2 * SECONDS + 10
+ATTEMPTS = 3
+RETRY_SECONDS = (2.0, 60.0)
+KEPT_SECONDS = 86_400
+"""So long a push service keeps a push for a browser that is away."""
+URGENT = ("direct_message", "mentioned")
+
+
+class Pushes:
+    """Pushes to browsers. What runs goes on while others are looked for; what dies with the process is sent again."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+        self._keys = PushKeys(database, settings)
+        self._outbound = Outbound(settings)
+        self._running: set[asyncio.Task[None]] = set()
+
+    async def start_due(self) -> int:
+        """Decide about new messages, and start the pushes that are due; how many."""
+        async with self._database.transaction() as tx:
+            decided = await queries.decide(tx, BATCH)
+        room = MAX_RUNNING - len(self._running)
+        if room <= 0:
+            return decided
+        async with self._database.transaction() as tx:
+            rows = await queries.claim(tx, room, CLAIMED_SECONDS)
+        for row in rows:
+            push = Push(**{name: row[name] for name in Push.__struct_fields__})
+            no_topic = decode_settings(row["realm_settings"].encode()).empty_topic_display_name
+            task = asyncio.create_task(self._send(push, no_topic))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+        return len(rows)
+
+    async def _send(self, push: Push, no_topic: str) -> None:
+        try:
+            if push.is_wanted and push.attempts <= ATTEMPTS:
+                await self._post(push, no_topic)
+            else:
+                await self._end(push)
+        except LOST as error:
+            log.warning("PostgreSQL is away: a push is sent again later", error=repr(error))
+        except Exception:
+            log.exception("a push failed: it is sent again later", subscription=push.subscription_id)
+
+    async def _post(self, push: Push, no_topic: str) -> None:
+        signer = await self._keys.signer()
+        payload = payload_of(push, self._settings.url_of(push.subdomain), no_topic)
+        headers = {
+            "Authorization": signer.header(push.endpoint),
+            "Content-Encoding": "aes128gcm",
+            "Content-Type": "application/octet-stream",
+            "TTL": str(KEPT_SECONDS),
+            "Urgency": "high" if push.trigger in URGENT else "normal",
+        }
+        try:
+            body = encrypt(payload, push.public_key, push.auth_secret)
+            status = (await self._outbound.post(push.endpoint, body, headers)).status
+        except Unreachable as error:
+            log.info("a push service cannot be reached", endpoint_host=push.endpoint.split("/")[2], reason=str(error))
+            status = 503
+        if status in (404, 410):
+            async with self._database.transaction() as tx:
+                await queries.forget_subscription(tx, push.subscription_id, push.endpoint)
+        elif (status == 429 or status >= 500) and push.attempts < ATTEMPTS:
+            async with self._database.transaction() as tx:
+                await queries.put_off(tx, push.subscription_id, push.message_id, RETRY_SECONDS[push.attempts - 1])
+        else:
+            if not 200 <= status < 300:
+                log.warning("a push was not taken", status=status, endpoint_host=push.endpoint.split("/")[2])
+            await self._end(push)
+
+    async def _end(self, push: Push) -> None:
+        async with self._database.transaction() as tx:
+            await queries.delete_call(tx, push.subscription_id, push.message_id)
