@@ -51,6 +51,7 @@ import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.reminders.routes
 import tertulia.reports.routes
+import tertulia.resumable.routes
 import tertulia.scheduled.routes
 import tertulia.sessions.link_routes
 import tertulia.sessions.oidc_routes
@@ -194,6 +195,7 @@ ROUTES = (
     tertulia.flags.routes,
     tertulia.uploads.routes,
     tertulia.downloads.routes,
+    tertulia.resumable.routes,
     tertulia.events.routes,
 )
 STATE = (

@@ -34,6 +34,7 @@ from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
 from tertulia.pushes.sending import Pushes
 from tertulia.reminders.actions import remind_all
+from tertulia.resumable.actions import forget_expired_uploads
 from tertulia.scheduled.delivery import Delivery
 from tertulia.sessions.actions import forget_old_sessions
 from tertulia.storage import Store
@@ -53,6 +54,7 @@ HOUSEKEEPING: tuple[Callable[[Database], Awaitable[int]], ...] = (
     forget_old_failures,
     forget_old_tokens,
     forget_old_sessions,
+    forget_expired_uploads,
     forget_old_invitations,
 )
 

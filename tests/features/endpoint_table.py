@@ -279,6 +279,11 @@ TABLE: dict[str, Row] = {
     ),
     "GET /user_uploads/{realm_id}/{part}/{secret}/{name}": Row(ANYBODY, _FILE, "nothing at"),
     "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": Row(ANYBODY, _FILE, "nothing at"),
+    "POST /tus": Row(ANYBODY, {}, "Upload-Length"),
+    "POST /tus/": Row(ANYBODY, {}, "Upload-Length"),
+    "GET /tus/{upload_id}": Row(ANYBODY, {"upload_id": "none"}, "no such upload"),
+    "PATCH /tus/{upload_id}": Row(ANYBODY, {"upload_id": "none"}, "no such upload"),
+    "DELETE /tus/{upload_id}": Row(ANYBODY, {"upload_id": "none"}, "no such upload"),
     # events
     "POST /register": Row(ANYBODY, {"event_types": "[]", "fetch_event_types": "[]"}),
     "GET /events": Row(ANYBODY, {"queue_id": "none", "last_event_id": "0"}, "Bad event queue id"),

@@ -189,6 +189,10 @@ class Web:
             time.sleep(0.05)
         raise AssertionError("the web process did not become ready")
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def kill(self) -> None:
         """kill -9."""
         self._process.stop(signal.SIGKILL, 10)

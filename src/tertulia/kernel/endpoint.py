@@ -9,7 +9,7 @@ import inspect
 import re
 import types
 import typing
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, Protocol, TypeVar
@@ -72,6 +72,8 @@ class Endpoint:
     """The function reads the body itself, while it arrives; parameters come from the query only."""
     unlimited: bool = False
     """Calls with valid credentials cost nothing."""
+    about: Mapping[str, str] | None = None
+    """Headers of the answer to OPTIONS at this path."""
 
     @property
     def caller(self) -> Injected | None:
@@ -81,7 +83,7 @@ class Endpoint:
 
 def get(path: str, **options: Any) -> Callable[[Function], Function]:
     """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit, raw_body,
-    streams, unlimited (see Endpoint).
+    streams, unlimited, about (see Endpoint).
 
     `returns` describes the answer where the function's own return type does not, because it returns encoded bytes.
     """
@@ -140,6 +142,7 @@ def describe(
     raw_body: bool = False,
     streams: bool = False,
     unlimited: bool = False,
+    about: Mapping[str, str] | None = None,
 ) -> Endpoint:
     """Read an endpoint off a function's signature."""
     hints = typing.get_type_hints(function, include_extras=True)
@@ -178,6 +181,7 @@ def describe(
         raw_body=raw_body,
         streams=streams,
         unlimited=unlimited,
+        about=about,
     )
 
 

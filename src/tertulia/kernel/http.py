@@ -73,6 +73,7 @@ class Api:
         self._router = Router(
             (each.endpoint.method, each.endpoint.path, each.endpoint.path_params, each) for each in bound
         )
+        self._about = {each.path: each.about for each in self.endpoints if each.about}
         self._translate = translate
         self._observe = observe
         self._external_host = external_host
@@ -96,7 +97,7 @@ class Api:
         try:
             if call.method == "OPTIONS":
                 allowed = ", ".join(self._router.allowed(call.path))
-                reply = Reply(b"", 204, {"Allow": allowed})
+                reply = Reply(b"", 204, {"Allow": allowed, **self._about.get(call.path, {})})
             else:
                 method = "GET" if call.method == "HEAD" else call.method
                 bound, path_args = self._router.find(method, call.path)

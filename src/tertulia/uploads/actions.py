@@ -48,23 +48,28 @@ class Uploading(msgspec.Struct, frozen=True):
             new = NewFile(new_path(caller.realm_id, name), key, name, size, kind_of(bytes(watched.head)))
             return await self.adopt(caller, new)
         except BaseException:
-            await self._abandon(key)
+            await self.abandon(key)
             raise
 
     async def adopt(self, caller: Caller, new: NewFile) -> AttachmentRecord:
         """An announced object becomes the caller's file, if there is room for it."""
         async with self.database.transaction() as tx:
-            thumbnail = Thumbnail.WAITING if new.content_type in PICTURES else Thumbnail.NONE
-            added = await queries.insert_file(tx, caller, new, thumbnail)
-            if added is None:
-                raise server_not_ready("The upload took too long. Please try again.")
-            used = await queries.take_space(tx, caller.realm_id, new.size, quota_of(self.settings))
-            if used is None:
-                raise over_quota()
-            tell_added(tx, caller.realm_id, caller.user_id, added, used)
-            return added
+            return await self.adopt_in(tx, caller, new)
 
-    async def _abandon(self, key: str) -> None:
+    async def adopt_in(self, tx: Transaction, caller: Caller, new: NewFile) -> AttachmentRecord:
+        """As `adopt`, with something else that must happen together with it."""
+        thumbnail = Thumbnail.WAITING if new.content_type in PICTURES else Thumbnail.NONE
+        added = await queries.insert_file(tx, caller, new, thumbnail)
+        if added is None:
+            raise server_not_ready("The upload took too long. Please try again.")
+        used = await queries.take_space(tx, caller.realm_id, new.size, quota_of(self.settings))
+        if used is None:
+            raise over_quota()
+        tell_added(tx, caller.realm_id, caller.user_id, added, used)
+        return added
+
+    async def abandon(self, key: str) -> None:
+        """Nothing came of an announced object."""
         try:
             async with self.database.transaction() as tx:
                 if await tx.fetchval("select exists (select from attachment where key = $1)", key):

@@ -52,6 +52,24 @@ create table loose_object (
 );
 create index on loose_object (due);
 
+-- Uploads in parts (tus). The parts are objects of nobody that are due some time after the upload expires.
+create table resumable_upload (
+    id text primary key,
+    realm_id bigint not null references realm,
+    owner_id bigint not null references account on delete cascade,
+    name text not null,
+    size bigint not null check (size >= 0),
+    arrived bigint not null default 0 check (arrived between 0 and size),
+    -- All parts but the last one, in order: it becomes known with the whole file.
+    keys text[] not null default '{}',
+    -- The file that came of it.
+    attachment_id bigint references attachment on delete cascade,
+    expires_at timestamptz not null
+);
+create index on resumable_upload (owner_id);
+create index on resumable_upload (expires_at);
+create index on resumable_upload (attachment_id);
+
 -- How much an organization has uploaded. The row decides who gets the last of the quota.
 create table upload_space (
     realm_id bigint primary key references realm on delete cascade,

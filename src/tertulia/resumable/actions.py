@@ -1,0 +1,141 @@
+"""Beginning, continuing, finishing and giving up an upload."""
+
+import secrets
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.call import ClientGone
+from tertulia.kernel.db import Database
+from tertulia.kernel.errors import Refusal
+from tertulia.resumable import queries
+from tertulia.resumable.model import Upload
+from tertulia.resumable.rules import conflict, no_such_upload, refused, too_much
+from tertulia.uploads import queries as files
+from tertulia.uploads.actions import UNFINISHED_SECONDS, Uploading
+from tertulia.uploads.kinds import HEAD, kind_of
+from tertulia.uploads.model import NewFile
+from tertulia.uploads.names import clean_name, new_key, new_path
+from tertulia.uploads.rules import MIB, quota_of
+
+EXPIRY_SECONDS = 86_400.0
+PART_EXPIRY_SECONDS = EXPIRY_SECONDS + 3600
+PART = 4 * MIB
+"""So much is kept at a time, and so much memory an upload takes."""
+MAX_UNFINISHED = 50
+
+
+class Resumable(msgspec.Struct, frozen=True):
+    """Uploads of one caller."""
+
+    uploading: Uploading
+    caller: Caller
+
+    @property
+    def database(self) -> Database:
+        """For short."""
+        return self.uploading.database
+
+    async def find(self, upload_id: str) -> Upload:
+        """An upload under way, or just finished."""
+        async with self.database.reader() as reader:
+            found = await queries.find_upload(reader, self.caller, upload_id)
+        if found is None:
+            raise no_such_upload()
+        return found
+
+    async def begin(self, sent_name: str, size: int) -> Upload:
+        """A new upload of that size; refuses what there is no room for."""
+        settings, quota = self.uploading.settings, quota_of(self.uploading.settings)
+        if size > settings.max_file_upload_size_mib * MIB:
+            raise refused(
+                f"The file is larger than this server allows (limit: {settings.max_file_upload_size_mib} MiB).", 413
+            )
+        upload_id = secrets.token_urlsafe(24)
+        async with self.database.transaction() as tx:
+            if quota is not None and await files.space_used(tx, self.caller.realm_id) + size > quota:
+                raise refused("This file does not fit into your organization's upload quota.", 413)
+            if await queries.count_unfinished(tx, self.caller) >= MAX_UNFINISHED:
+                raise refused("You have too many unfinished uploads: finish or end some of them.", 429)
+            await queries.insert_upload(tx, self.caller, upload_id, clean_name(sent_name), size, EXPIRY_SECONDS)
+        begun = await self.find(upload_id)
+        return await self._finish(begun, b"") if size == 0 else begun
+
+    async def append(self, upload: Upload, chunks: AsyncIterator[bytes]) -> Upload:
+        """Keep what comes; what has come before a connection breaks is kept too."""
+        pending = bytearray()
+        try:
+            async for chunk in chunks:
+                pending += chunk
+                if upload.arrived + len(pending) > upload.size:
+                    raise too_much()
+                while len(pending) >= PART and upload.arrived + len(pending) < upload.size:
+                    upload = await self._keep(upload, bytes(pending[:PART]))
+                    del pending[:PART]
+        except ClientGone:
+            if pending and upload.arrived + len(pending) < upload.size:
+                await self._keep(upload, bytes(pending))
+            raise
+        if upload.arrived + len(pending) == upload.size and upload.path_id is None:
+            return await self._finish(upload, bytes(pending))
+        return await self._keep(upload, bytes(pending)) if pending else upload
+
+    async def end(self, upload_id: str) -> None:
+        """Give up an upload."""
+        async with self.database.transaction() as tx:
+            keys = await queries.delete_upload(tx, self.caller, upload_id)
+            if keys is None:
+                raise no_such_upload()
+            await files.drop_objects(tx, keys)
+
+    async def _keep(self, upload: Upload, part: bytes) -> Upload:
+        key = new_key(self.caller.realm_id)
+        async with self.database.transaction() as tx:
+            await files.announce_object(tx, key, PART_EXPIRY_SECONDS)
+        await self.uploading.store.put(key, part)
+        async with self.database.transaction() as tx:
+            if not await queries.append_part(tx, upload.id, upload.arrived, key, len(part)):
+                raise conflict()
+        return msgspec.structs.replace(upload, arrived=upload.arrived + len(part), keys=[*upload.keys, key])
+
+    async def _finish(self, upload: Upload, last: bytes) -> Upload:
+        """Put the parts together; the file is there when the upload is said to be complete."""
+        key = new_key(self.caller.realm_id)
+        async with self.database.transaction() as tx:
+            await files.announce_object(tx, key, UNFINISHED_SECONDS)
+        try:
+            head = (await self._head(upload, last))[:HEAD]
+            size = await self.uploading.store.put(key, self._whole(upload, last))
+            assert size == upload.size
+            new = NewFile(new_path(self.caller.realm_id, upload.name), key, upload.name, size, kind_of(head))
+            async with self.database.transaction() as tx:
+                added = await self.uploading.adopt_in(tx, self.caller, new)
+                if not await queries.finish_upload(tx, upload.id, upload.arrived, added.id):
+                    raise conflict()
+                await files.drop_objects(tx, upload.keys)
+        except Refusal as refusal:
+            await self.uploading.abandon(key)
+            if refusal.code == "REALM_UPLOAD_QUOTA":
+                raise refused(refusal.msg, 413) from None
+            raise
+        except BaseException:
+            await self.uploading.abandon(key)
+            raise
+        return await self.find(upload.id)
+
+    async def _head(self, upload: Upload, last: bytes) -> bytes:
+        return await (await self.uploading.store.get(upload.keys[0], 0, HEAD)).read() if upload.keys else last
+
+    async def _whole(self, upload: Upload, last: bytes) -> AsyncIterator[bytes]:
+        for key in upload.keys:
+            async for chunk in (await self.uploading.store.get(key)).chunks:
+                yield chunk
+        if last:
+            yield last
+
+
+async def forget_expired_uploads(database: Database) -> int:
+    """Forget uploads that can no longer be resumed; how many."""
+    async with database.transaction() as tx:
+        return await queries.delete_expired(tx)
