@@ -89,7 +89,7 @@ def bare_send(url: str, channels: Sequence[Channel], people: Sequence[User], sec
 
 def arguments_of(channel: Channel, user: User) -> list[object]:
     """The arguments of SEND as the lane makes them, with the ids left to pgbench."""
-    caller = Caller(user.user_id, 1, 1, user.email, "Some Body", user.role, None, 1, "", b"{}")
+    caller = Caller(user.user_id, 1, 1, user.email, "Some Body", user.role, None, "", "", b"{}")
     place = Place(
         channel.stream_id,
         Audience(channel=channel.stream_id, public=True),

@@ -15,6 +15,7 @@ import uvicorn
 from nats.aio.client import Client
 
 import tertulia.alerts.routes
+import tertulia.avatars.routes
 import tertulia.bots.routes
 import tertulia.bots.storage_routes
 import tertulia.channels.archive_routes
@@ -47,6 +48,7 @@ import tertulia.profiles.routes
 import tertulia.pushes.routes
 import tertulia.reactions.routes
 import tertulia.realms.domain_routes
+import tertulia.realms.picture_routes
 import tertulia.realms.routes
 import tertulia.realms.settings_routes
 import tertulia.reminders.routes
@@ -66,6 +68,7 @@ import tertulia.users.routes
 import tertulia.widgets.routes
 from tertulia import __version__
 from tertulia.alerts import state as alerts_state
+from tertulia.avatars.serving import AvatarFinder
 from tertulia.bots import state as bots_state
 from tertulia.bots.defaults import ChannelHolder, queue_defaults
 from tertulia.channels import state as channels_state
@@ -81,6 +84,7 @@ from tertulia.events.polls import Polls
 from tertulia.events.register import InitialState, Spectators
 from tertulia.events.stream import StreamUnavailable
 from tertulia.folders import state as folders_state
+from tertulia.gallery import Gallery
 from tertulia.groups import state as groups_state
 from tertulia.integrations import state as integrations_state
 from tertulia.invitations.arrival import hold, welcome
@@ -150,6 +154,8 @@ ROUTES = (
     tertulia.realms.routes,
     tertulia.realms.settings_routes,
     tertulia.realms.domain_routes,
+    tertulia.realms.picture_routes,
+    tertulia.avatars.routes,
     tertulia.groups.routes,
     tertulia.users.routes,
     tertulia.logins.routes,
@@ -324,12 +330,14 @@ def build_api(
         Uploading: Uploading(database, store, settings),
     }
     endpoints = collect(*ROUTES)
-    site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)))
+    authenticator = KeyAuthenticator(database, settings, key_use.note)
+    gallery = Gallery(database, services[Store], AvatarFinder(database, authenticator, settings.external_host))
+    site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)), gallery)
     return Api(
         [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
         services=services,
         scopes={Transaction: database.transaction, Reader: database.reader},
-        authenticator=KeyAuthenticator(database, settings, key_use.note),
+        authenticator=authenticator,
         limits=limits if settings.rate_limits else None,
         translate=translate,
         observe=site.observe,

@@ -1,41 +1,25 @@
-"""What is served outside the API: the web client, health, metrics, avatars, custom emoji, the names of emoji, and the icon."""
-
-import re
+"""What is served outside the API: the web client, health, metrics, the names of emoji, and pictures (gallery.py)."""
 
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Gauge, ProcessCollector, generate_latest
 
-from tertulia.custom_emoji.queries import find_picture
 from tertulia.emoji.published import PREFIX, table_file
 from tertulia.events.gateway import Gateway
+from tertulia.gallery import FOR_EVER, Gallery, Shown
 from tertulia.kernel.call import Receive, Scope, Send
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import error_body, not_found
 from tertulia.kernel.request_metrics import RequestMetrics
-from tertulia.markup import previews
-from tertulia.users.avatars import CACHE_CONTROL, MEDIUM, SMALL, identicon
 from tertulia.webclient.serving import WebClient
-
-_ICON = (
-    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><rect width="64" height="64" rx="14" fill="#b4502f"/>'
-    b'<path d="M14 20h26v6H30v24h-7V26h-9z" fill="#fff"/><circle cx="46" cy="34" r="5" fill="#f6c667"/></svg>'
-)
-_LOADING = (
-    b'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64"><circle cx="32" cy="32" r="20" fill="none" stroke="#b4502f" '
-    b'stroke-width="5" stroke-dasharray="90 36"><animateTransform attributeName="transform" type="rotate" '
-    b'values="0 32 32;360 32 32" dur="1.2s" repeatCount="indefinite"/></circle></svg>'
-)
-_AVATAR = re.compile(r"/avatar/([0-9]{1,19})(/medium)?")
-_EMOJI = re.compile(r"/user_avatars/([0-9]{1,18})/emoji/images/([0-9a-f]{16}(?:\.png|\.webp|-still\.png))")
-_FOR_EVER = "public, max-age=31536000, immutable"
 
 
 class Site:
     """The ASGI application for addresses outside /api."""
 
-    def __init__(self, database: Database, gateway: Gateway, web_client: WebClient) -> None:
+    def __init__(self, database: Database, gateway: Gateway, web_client: WebClient, gallery: Gallery) -> None:
         self._database = database
         self._gateway = gateway
         self._web_client = web_client
+        self._gallery = gallery
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
         self.observe = RequestMetrics(self._registry)
@@ -49,49 +33,28 @@ class Site:
         if self._web_client.has(scope["path"]):
             await self._web_client(scope, receive, send)
             return
-        status, content_type, body = await self._answer(scope["path"])
-        headers = [(b"content-type", content_type.encode()), (b"content-length", b"%d" % len(body))]
+        shown = await self._answer(scope["path"]) or await self._gallery.find(scope, receive) or _nothing()
+        headers = [(b"content-type", shown.content_type.encode()), (b"content-length", b"%d" % len(shown.body))]
         headers.append((b"x-content-type-options", b"nosniff"))
-        if content_type == "image/svg+xml":
-            headers.append((b"cache-control", CACHE_CONTROL.encode()))
-        elif status == 200 and scope["path"].startswith((PREFIX, "/user_avatars/")):
-            headers += [(b"cache-control", _FOR_EVER.encode()), (b"access-control-allow-origin", b"*")]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        if shown.cache:
+            headers += [(b"cache-control", shown.cache.encode()), (b"access-control-allow-origin", b"*")]
+        await send({"type": "http.response.start", "status": shown.status, "headers": [*headers, *shown.headers]})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else shown.body})
 
-    async def _answer(self, path: str) -> tuple[int, str, bytes]:
+    async def _answer(self, path: str) -> Shown | None:
         match path:
             case "/health/live":
-                return 200, "text/plain", b"alive\n"
+                return Shown(200, "text/plain", b"alive\n")
             case "/health/ready":
                 missing = await self._missing()
-                return (
-                    (503, "text/plain", f"waiting for {missing}\n".encode())
-                    if missing
-                    else (200, "text/plain", b"ready\n")
-                )
+                if missing:
+                    return Shown(503, "text/plain", f"waiting for {missing}\n".encode())
+                return Shown(200, "text/plain", b"ready\n")
             case "/metrics":
-                return 200, CONTENT_TYPE_LATEST, generate_latest(self._registry)
-            case previews.LOADING:
-                return 200, "image/svg+xml", _LOADING
-            case "/static/icon.svg" | "/favicon.ico":
-                return 200, "image/svg+xml", _ICON
-        if avatar := _AVATAR.fullmatch(path):
-            # Drawn from the number alone: whether there is such a user is nobody's business who is not logged in.
-            return 200, "image/svg+xml", identicon(int(avatar[1]), MEDIUM if avatar[2] else SMALL)
-        if picture := _EMOJI.fullmatch(path):
-            return await self._emoji(int(picture[1]), picture[2])
+                return Shown(200, CONTENT_TYPE_LATEST, generate_latest(self._registry))
         if path.startswith(PREFIX) and path == table_file()[0]:
-            return 200, "application/json", table_file()[1]
-        return 404, "application/json", error_body(not_found())
-
-    async def _emoji(self, realm_id: int, file_name: str) -> tuple[int, str, bytes]:
-        """Pictures are named after what is in them, so whoever knows the name has seen it."""
-        async with self._database.reader() as reader:
-            found = await find_picture(reader, realm_id, file_name)
-        if found is None:
-            return 404, "application/json", error_body(not_found())
-        return 200, "image/png" if file_name.endswith("png") else "image/webp", found
+            return Shown(200, "application/json", table_file()[1], FOR_EVER)
+        return None
 
     async def _missing(self) -> str | None:
         if self._gateway.draining:
@@ -103,3 +66,7 @@ class Site:
         except (*LOST, TimeoutError):
             return "PostgreSQL"
         return None
+
+
+def _nothing() -> Shown:
+    return Shown(404, "application/json", error_body(not_found()))

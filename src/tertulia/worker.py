@@ -33,6 +33,7 @@ from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
 from tertulia.pushes.sending import Pushes
+from tertulia.pictures.keeping import sweep
 from tertulia.reminders.actions import remind_all
 from tertulia.resumable.actions import forget_expired_uploads
 from tertulia.scheduled.delivery import Delivery
@@ -116,6 +117,7 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
         Chore("pictures in messages", 0.5, lambda: show_pictures(database)),
         Chore("objects of nobody", 10.0, lambda: sweep_objects(database, store)),
         Chore("unused files", 600.0, lambda: forget_unused(database, settings)),
+        Chore("pictures of nobody", 5.0, lambda: sweep(database, store)),
         *(Chore(task.__name__, 60.0, partial(task, database)) for task in HOUSEKEEPING),
     ]
 

@@ -49,6 +49,10 @@ TABLE: dict[str, Row] = {
     "POST /realm/domains": Row(OWNERS, {"domain": "$unique_word.example.com", "allow_subdomains": "true"}),
     "PATCH /realm/domains/{domain}": Row(OWNERS, {"domain": "none", "allow_subdomains": "true"}, "not a part"),
     "DELETE /realm/domains/{domain}": Row(OWNERS, {"domain": "none"}, "not a part"),
+    "POST /realm/icon": Row(ADMINISTRATORS, {}, "exactly one file"),
+    "DELETE /realm/icon": Row(ADMINISTRATORS),
+    "POST /realm/logo": Row(ADMINISTRATORS, {"night": "false"}, "exactly one file"),
+    "DELETE /realm/logo": Row(ADMINISTRATORS, {"night": "true"}),
     # groups
     "GET /user_groups": Row(MEMBERS),
     "POST /user_groups/create": Row("++++-g+uuuu", {"name": "$unique", "description": "", "members": "[]"}),
@@ -62,6 +66,8 @@ TABLE: dict[str, Row] = {
     "GET /user_groups/{user_group_id}/subgroups": Row(MEMBERS, _GROUP),
     # users
     "GET /users": Row(ANYBODY),
+    "POST /users/me/avatar": Row(ANYBODY, {}, "exactly one file"),
+    "DELETE /users/me/avatar": Row(ANYBODY),
     "GET /users/me": Row(ANYBODY),
     "GET /users/{user_id}": Row(ANYBODY, {"user_id": "$member"}),
     "GET /users/{email}": Row(ANYBODY, {"email": "$member_email"}),

@@ -201,7 +201,7 @@ def test_an_entry_without_an_address_has_no_account(nobody: Speaker, stage: Stag
 async def test_a_person_of_the_directory_changes_the_password_there(server: Server, site: Site, stage: Stage) -> None:
     nobody = stage.nobody(url=site.searching.url, host=site.host)
     reply = check_success(log_in(nobody, "only"))
-    caller = Caller(reply["user_id"], site.realm_id, 0, reply["email"], "Only There", OWNER, None, 1, "", b"{}")
+    caller = Caller(reply["user_id"], site.realm_id, 0, reply["email"], "Only There", OWNER, None, "", "", b"{}")
     async with await Database.connect(server.postgres_url, shards=4, size=2) as database:
         with pytest.raises(Refusal, match="directory"):
             await PasswordLogin(database, Settings()).change_password(caller, PASSWORD, "seven copper kettles")

@@ -141,7 +141,7 @@ async def make_scene(tx: Transaction) -> Scene:
         email = unique("who").replace(" ", ".") + "@example.com"
         user_id = await create_user(tx, realm_id, email, name, role, bot_type=1 if "bot" in name else None)
         # Whoever is not of the organization is not believed to be.
-        people[name] = Caller(user_id, realms[0], 0, email, name, role, None, 1, "", b"{}")
+        people[name] = Caller(user_id, realms[0], 0, email, name, role, None, "", "", b"{}")
     long_ago = [caller.user_id for name, caller in people.items() if name != "waiting"]
     await tx.execute("update account set date_joined = now() - interval '5 days' where id = any($1)", long_ago)
     await tx.execute("update account set is_active = false where id = $1", people["deactivated"].user_id)

@@ -121,6 +121,19 @@ async def add_emoji(town: Town, who: int) -> Any:
     return await town.upload(who, f"realm/emoji/{name}", dot(next(town.numbers)))
 
 
+async def show_face(town: Town, who: int) -> Any:
+    if town.chance.random() < 0.3:
+        return await town.call(who, "DELETE", "users/me/avatar")
+    return await town.upload(who, "users/me/avatar", dot(next(town.numbers)))
+
+
+async def decorate(town: Town, _who: int) -> Any:
+    who, path = town.chance.choice([0, 1]), town.chance.choice(["realm/icon", "realm/logo?night=true"])
+    if town.chance.random() < 0.3:
+        return await town.call(who, "DELETE", path)
+    return await town.upload(who, path, dot(next(town.numbers)))
+
+
 async def link(town: Town, _who: int) -> Any:
     number = next(town.numbers)
     fields = {"pattern": f"#L{number}-(?P<id>[0-9]+)", "url_template": f"https://example.com/{number}/{{id}}"}
@@ -179,5 +192,5 @@ def _keep(town: Town, kind: str, body: Json, key: str) -> Json:
 
 OWN_ACTS: list[Act] = [
     draft, change_draft, save_snippet, change_snippet, schedule, reschedule, note, remind, change_reminder, set_status,
-    set_status, add_emoji, add_emoji, link, change_link, be_there, be_there,
+    set_status, show_face, show_face, decorate, add_emoji, add_emoji, link, change_link, be_there, be_there,
 ]  # fmt: skip

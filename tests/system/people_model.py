@@ -11,6 +11,7 @@ TYPES = [
     *("realm_user", "realm_bot", "custom_profile_fields", "user_settings", "realm", "realm_domains"),
     *("realm_user_settings_defaults", "muted_users", "alert_words"),
 ]
+AVATAR = ("avatar_source", "avatar_url", "avatar_url_medium")
 OWN = ("user_id", "email", "delivery_email", "full_name")
 ROLES = {100: (True, True, False), 200: (False, True, False), 600: (False, False, True)}
 
@@ -40,6 +41,7 @@ class PeopleModel:
         self.muted: list[Json] = registered["muted_users"]
         self.words: list[str] = registered["alert_words"]
         self.own = {key: registered[key] for key in OWN}
+        self.avatar = {key: registered[key] for key in AVATAR}
 
     def apply(self, event: Json) -> None:
         """Take one event."""
@@ -81,6 +83,11 @@ class PeopleModel:
             known["profile_data"].pop(number, None)
             if value["value"] is not None:
                 known["profile_data"][number] = value
+        if "avatar_source" in changed:
+            told = {key: changed[key] for key in AVATAR}
+            del changed["avatar_source"], changed["avatar_url_medium"]
+            if known["user_id"] == self.user_id:
+                self.avatar |= told
         if "role" in changed:
             flags = ROLES.get(changed["role"], (False, False, False))
             changed |= dict(zip(("is_owner", "is_admin", "is_guest"), flags, strict=True))
@@ -111,6 +118,9 @@ class PeopleModel:
 
     def _realm(self, event: Json) -> None:
         data = event["data"] if event["op"] == "update_dict" else {event["property"]: event["value"]}
+        if event["op"] == "update_dict" and event["property"] in ("icon", "logo", "night_logo"):
+            kind = event["property"]
+            self.realm[f"realm_{kind}_source"] = data.pop(f"{kind}_source")  # uploaded before, and now again
         for name, value in data.items():
             self._replace(self.realm, f"realm_{name}", value, event)
 

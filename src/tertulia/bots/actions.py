@@ -3,6 +3,7 @@
 import asyncpg
 import msgspec
 
+from tertulia.avatars import set_avatar
 from tertulia.bots import events, queries
 from tertulia.bots.defaults import HeldDefaults, change_defaults
 from tertulia.bots.model import BotType, ChangedBot, NewBot, Service
@@ -18,7 +19,7 @@ from tertulia.users.actions import Changes, change_user, create_api_key, create_
 from tertulia.users.coming_and_going import turn_off
 from tertulia.users.events import those_who_know
 from tertulia.users.events import updated as user_updated
-from tertulia.users.model import Account, avatar_url
+from tertulia.users.model import Account
 from tertulia.users.rules import check_may_edit, clean_full_name, name_key_of
 
 
@@ -30,6 +31,8 @@ class Draft(msgspec.Struct, frozen=True):
     bot_type: int
     payload_url: str | None
     interface: int
+    avatar: str | None = None
+    """The name of a stored picture."""
 
 
 async def create_bot(tx: Transaction, caller: Caller, draft: Draft, defaults: HeldDefaults) -> NewBot:
@@ -45,12 +48,14 @@ async def create_bot(tx: Transaction, caller: Caller, draft: Draft, defaults: He
     if service is not None:
         await queries.put_service(tx, bot_id, service)
     await change_defaults(tx, bot_id, defaults)
+    if draft.avatar is not None:
+        await set_avatar(tx, caller.realm_id, bot_id, draft.avatar)
     key = await create_api_key(tx, bot_id, "first key")
     to = await queries.administrator_ids(tx, caller.realm_id) | {caller.user_id}
     bot = await queries.get_bot(tx, bot_id)
     tx.emit(caller.realm_id, events.added(to, bot))
     given = (bot.default_sending_stream, bot.default_events_register_stream, bot.default_all_public_streams)
-    return NewBot(bot_id, key, avatar_url(bot_id, 1), *given)
+    return NewBot(bot_id, key, await queries.avatar_of(tx, bot_id), *given)
 
 
 def _service_of(draft: Draft) -> Service | None:
@@ -71,6 +76,7 @@ class BotChanges(msgspec.Struct, frozen=True):
     interface: int | None = None
     short_name: str | None = None
     defaults: HeldDefaults = HeldDefaults()
+    avatar: str | None = None
 
 
 async def change_bot(tx: Transaction, caller: Caller, bot_id: int, changes: BotChanges) -> ChangedBot:
@@ -80,6 +86,8 @@ async def change_bot(tx: Transaction, caller: Caller, bot_id: int, changes: BotC
     if changes.full_name is not None and changes.full_name.strip() not in ("", bot.full_name):
         await _check_name_free(tx, caller, clean_full_name(changes.full_name), bot.id)
     await change_user(tx, caller, bot.id, Changes(full_name=changes.full_name, role=changes.role))
+    if changes.avatar is not None:
+        await set_avatar(tx, caller.realm_id, bot.id, changes.avatar)
     if changes.short_name is not None:
         await _change_address(tx, caller, bot, bot_email(changes.short_name, caller.fake_domain))
     # Who that is was known only when the bot was held. They need not be: with another role their queues end anyway.
@@ -142,7 +150,7 @@ async def _as_changed(
     name = changes.full_name.strip() if changes.full_name and changes.full_name.strip() else bot.full_name
     answer = ChangedBot(
         full_name=name,
-        avatar_url=avatar_url(bot.id, await queries.avatar_version_of(tx, bot.id)),
+        avatar_url=await queries.avatar_of(tx, bot.id),
         default_sending_stream=now.default_sending_stream,
         default_events_register_stream=now.default_events_register_stream,
         default_all_public_streams=now.default_all_public_streams,

@@ -4,8 +4,6 @@ from enum import IntEnum
 
 import msgspec
 
-from tertulia.users.model import avatar_url
-
 
 class BotType(IntEnum):
     """What a bot is for."""
@@ -78,12 +76,11 @@ def own_bot(
     email: str,
     full_name: str,
     bot_type: int,
-    avatar_version: int,
+    avatar_url: str,
     sending: str | None,
     register: str | None,
     *,
     all_public: bool,
 ) -> OwnBot:
     """A row of the owner's list."""
-    picture = avatar_url(user_id, avatar_version)
-    return OwnBot(user_id, email, full_name, picture, bot_type, None, sending, register, all_public)
+    return OwnBot(user_id, email, full_name, avatar_url, bot_type, None, sending, register, all_public)

@@ -42,7 +42,7 @@ def _bot(row: asyncpg.Record) -> Bot:
 async def active_bots_of(reader: Reader, owner_id: int) -> list[OwnBot]:
     """A person's own bots."""
     sql = """
-    select account.id as user_id, email, full_name, bot_type, avatar_version, sending.name as sending,
+    select account.id as user_id, email, full_name, bot_type, avatar_url(account), sending.name as sending,
         register.name as register, coalesce(all_public_channels, false) as all_public
     from account left join bot_default on bot_default.user_id = account.id
     left join channel as sending on sending.id = sending_channel_id
@@ -67,9 +67,9 @@ async def put_service(tx: Transaction, user_id: int, service: Service) -> None:
     await tx.execute(sql, user_id, service.base_url, service.interface, service.token)
 
 
-async def avatar_version_of(reader: Reader, user_id: int) -> int:
-    """The number of the bot's picture."""
-    return int(await reader.fetchval("select avatar_version from account where id = $1", user_id))
+async def avatar_of(reader: Reader, user_id: int) -> str:
+    """Where the bot's picture is."""
+    return str(await reader.fetchval("select avatar_url(account) from account where id = $1", user_id))
 
 
 async def put_defaults(

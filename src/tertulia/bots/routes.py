@@ -4,13 +4,16 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from tertulia.avatars import keep_avatar
 from tertulia.bots import actions, queries
 from tertulia.bots.actions import BotChanges, Draft
 from tertulia.bots.defaults import ChannelHolder, Defaults, hold_defaults
 from tertulia.bots.model import ChangedBot, NewBot, OwnBot
 from tertulia.kernel.auth import HumanMember
-from tertulia.kernel.db import Reader, Transaction
-from tertulia.kernel.endpoint import Wire, delete, get, patch, post
+from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.kernel.endpoint import Call, Wire, delete, get, patch, post
+from tertulia.pictures import BODY_LIMIT
+from tertulia.storage import Store
 
 Interface = Literal[1, 2]
 RoleNumber = Literal[100, 200, 300, 400, 600]
@@ -43,10 +46,12 @@ class BotKey(msgspec.Struct):
     api_key: str
 
 
-@post("/bots")
+@post("/bots", body_limit=BODY_LIMIT)
 async def create_bot(
     caller: HumanMember,
-    tx: Transaction,
+    call: Call,
+    database: Database,
+    store: Store,
     channels: ChannelHolder,
     *,
     full_name: str,
@@ -60,12 +65,15 @@ async def create_bot(
 ) -> NewBot:
     """Make a bot of your own; its address is the short name, `-bot`, and the domain in `realm_bot_domain`.
 
-    Types: 1 generic, 2 incoming webhook (it may only send), 3 outgoing webhook (needs `payload_url`).
+    Types: 1 generic, 2 incoming webhook (it may only send), 3 outgoing webhook (needs `payload_url`). A file of a multipart
+    request is its avatar.
     """
+    avatar = await keep_avatar(call, database, store, caller.realm_id) if call.files else None
     wanted = Defaults(default_sending_stream, default_events_register_stream, default_all_public_streams)
-    held = await hold_defaults(tx, caller, channels, wanted)
-    draft = Draft(full_name, short_name, bot_type, payload_url, interface_type)
-    return await actions.create_bot(tx, caller, draft, held)
+    draft = Draft(full_name, short_name, bot_type, payload_url, interface_type, avatar)
+    async with database.transaction() as tx:
+        held = await hold_defaults(tx, caller, channels, wanted)
+        return await actions.create_bot(tx, caller, draft, held)
 
 
 @get("/bots")
@@ -74,10 +82,12 @@ async def get_bots(caller: HumanMember, reader: Reader) -> Bots:
     return Bots(await queries.active_bots_of(reader, caller.user_id))
 
 
-@patch("/bots/{bot_id}")
+@patch("/bots/{bot_id}", body_limit=BODY_LIMIT)
 async def change_bot(
     caller: HumanMember,
-    tx: Transaction,
+    call: Call,
+    database: Database,
+    store: Store,
     channels: ChannelHolder,
     *,
     bot_id: int,
@@ -94,11 +104,16 @@ async def change_bot(
     """Change a bot, as its owner or as an administrator; only administrators change its role.
 
     A new short name is a new address, with which the bot's keys stay good. A default channel is named; an empty name: none.
+    A file of a multipart request is its new avatar.
     """
+    avatar = await keep_avatar(call, database, store, caller.realm_id) if call.files else None
     wanted = Defaults(default_sending_stream, default_events_register_stream, default_all_public_streams)
-    held = await hold_defaults(tx, caller, channels, wanted)
-    changes = BotChanges(full_name, role, bot_owner_id, service_payload_url, service_interface, short_name, held)
-    return await actions.change_bot(tx, caller, bot_id, changes)
+    async with database.transaction() as tx:
+        held = await hold_defaults(tx, caller, channels, wanted)
+        changes = BotChanges(
+            full_name, role, bot_owner_id, service_payload_url, service_interface, short_name, held, avatar
+        )
+        return await actions.change_bot(tx, caller, bot_id, changes)
 
 
 @delete("/bots/{bot_id}")

@@ -1,31 +1,43 @@
 """Making custom emoji, and taking them out of use."""
 
-import hashlib
+import secrets
 
 from tertulia.custom_emoji import queries
-from tertulia.custom_emoji.model import EmojiRecord
+from tertulia.custom_emoji.model import EmojiRecord, KeptPicture, still_name
 from tertulia.custom_emoji.rules import is_taken_by_default
 from tertulia.events.record import Audience, record
 from tertulia.groups.rights import check_holds
 from tertulia.kernel.auth import Caller, Role
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.pictures import Picture
+from tertulia.pictures.keeping import adopt, keep
+from tertulia.storage import Store
 
 ONE_BY_ONE = "individual_emoji_changes"
 """The capability of clients that are told of single emoji instead of the whole list."""
 
 
-async def add(tx: Transaction, caller: Caller, name: str, picture: Picture) -> None:
+async def keep_picture(database: Database, store: Store, realm_id: int, picture: Picture) -> KeptPicture:
+    """Store a picture, for `add`."""
+    kept = KeptPicture(f"{secrets.token_hex(8)}.{picture.extension}", moves=picture.still is not None)
+    content = {key_of(realm_id, kept.file_name): picture.data}
+    if picture.still is not None:
+        content[key_of(realm_id, still_name(kept.file_name))] = picture.still
+    await keep(database, store, content)
+    return kept
+
+
+async def add(tx: Transaction, caller: Caller, name: str, picture: KeptPicture) -> None:
     """One more emoji."""
     await check_holds(tx, caller, "can_add_custom_emoji_group")
     if is_taken_by_default(name) and caller.role > Role.ADMINISTRATOR:
         raise Refusal("Only administrators can give an emoji the name of one that everybody has.")
-    digest = hashlib.sha256(picture.data).hexdigest()[:16]
-    file_name = f"{digest}.{picture.extension}"
-    emoji_id = await queries.insert_emoji(tx, caller.realm_id, caller.user_id, name, file_name, picture)
+    emoji_id = await queries.insert_emoji(tx, caller.realm_id, caller.user_id, name, picture)
     if emoji_id is None:
         raise Refusal("There is a custom emoji of this name already.")
+    stills = [still_name(picture.file_name)] if picture.moves else []
+    await adopt(tx, [key_of(caller.realm_id, file) for file in (picture.file_name, *stills)])
     emoji = await queries.all_emoji(tx, caller.realm_id)
     _tell(tx, caller, emoji, {"op": "add", "emoji": emoji[str(emoji_id)]})
 
@@ -47,3 +59,8 @@ def _tell(tx: Transaction, caller: Caller, emoji: dict[str, EmojiRecord], one: d
     tx.emit(caller.realm_id, record(Audience(realm=True, needs=ONE_BY_ONE), "realm_emoji", one))
     whole = {"op": "update", "realm_emoji": emoji}
     tx.emit(caller.realm_id, record(Audience(realm=True, lacks=ONE_BY_ONE), "realm_emoji", whole))
+
+
+def key_of(realm_id: int, file_name: str) -> str:
+    """The object of a picture."""
+    return f"pictures/{realm_id}/emoji/{file_name}"

@@ -37,6 +37,14 @@ class EmojiRecord(msgspec.Struct, frozen=True):
     author_id: int | None
 
 
+class KeptPicture(msgspec.Struct, frozen=True):
+    """A picture in the store."""
+
+    file_name: str
+    moves: bool
+    """There is a file with the first frame beside it."""
+
+
 def picture_url(realm_id: int, file_name: str) -> str:
     """Where the picture of a custom emoji is."""
     return f"/user_avatars/{realm_id}/emoji/images/{file_name}"

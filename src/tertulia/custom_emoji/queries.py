@@ -1,8 +1,7 @@
 """SQL of custom emoji: one statement per function."""
 
-from tertulia.custom_emoji.model import CustomEmoji, EmojiRecord, picture_url, still_name
+from tertulia.custom_emoji.model import CustomEmoji, EmojiRecord, KeptPicture, picture_url, still_name
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.pictures import Picture
 
 _COLUMNS = "id, name, is_deactivated"
 
@@ -24,7 +23,7 @@ async def find_emoji(reader: Reader, realm_id: int, emoji_id: int) -> CustomEmoj
 async def all_emoji(reader: Reader, realm_id: int) -> dict[str, EmojiRecord]:
     """A realm's custom emoji by their numbers, deactivated ones too."""
     sql = """
-    select id, name, file_name, still is not null as moves, is_deactivated, author_id
+    select id, name, file_name, moves, is_deactivated, author_id
     from custom_emoji where realm_id = $1 order by id
     """
     return {
@@ -40,15 +39,13 @@ async def all_emoji(reader: Reader, realm_id: int) -> dict[str, EmojiRecord]:
     }
 
 
-async def insert_emoji(
-    tx: Transaction, realm_id: int, author_id: int, name: str, file_name: str, picture: Picture
-) -> int | None:
+async def insert_emoji(tx: Transaction, realm_id: int, author_id: int, name: str, picture: KeptPicture) -> int | None:
     """A new emoji; its id, None if there is an active one of this name."""
     sql = """
-    insert into custom_emoji (realm_id, author_id, name, file_name, picture, still) values ($1, $2, $3, $4, $5, $6)
+    insert into custom_emoji (realm_id, author_id, name, file_name, moves) values ($1, $2, $3, $4, $5)
     on conflict (realm_id, name) where not is_deactivated do nothing returning id
     """
-    found: int | None = await tx.fetchval(sql, realm_id, author_id, name, file_name, picture.data, picture.still)
+    found: int | None = await tx.fetchval(sql, realm_id, author_id, name, picture.file_name, picture.moves)
     return found
 
 
@@ -67,12 +64,11 @@ async def lock_active(tx: Transaction, realm_id: int, name: str) -> tuple[int, i
     return (row["id"], row["author_id"]) if row else None
 
 
-async def find_picture(reader: Reader, realm_id: int, file_name: str) -> bytes | None:
-    """A picture by the name of its file."""
-    whole = file_name.removesuffix("-still.png")
+async def has_picture(reader: Reader, realm_id: int, file_name: str) -> bool:
+    """Whether a file is the picture of an emoji, or the first frame of one."""
     sql = """
-    select case when file_name = $2 then picture else still end from custom_emoji
-    where realm_id = $1 and (file_name = $2 or (file_name = $3 and still is not null)) limit 1
+    select exists (
+        select from custom_emoji where realm_id = $1 and (file_name = $2 or (file_name = $3 and moves))
+    )
     """
-    found: bytes | None = await reader.fetchval(sql, realm_id, file_name, f"{whole}.webp")
-    return found
+    return bool(await reader.fetchval(sql, realm_id, file_name, f"{file_name.removesuffix('-still.png')}.webp"))

@@ -40,7 +40,7 @@ class Caller(msgspec.Struct, frozen=True):
     full_name: str
     role: int
     bot_type: int | None
-    avatar_version: int
+    avatar_url: str
     subdomain: str
     realm_settings: bytes
     email_visibility: int = EVERYONE

@@ -78,7 +78,7 @@ def outgoing(sender: Caller, place: Place, draft: Draft, text: Composed) -> Outg
         sender_id=sender.user_id,
         sender_full_name=sender.full_name,
         sender_email=sender.api_email,
-        avatar_version=sender.avatar_version,
+        avatar_url=sender.avatar_url,
         realm=sender.subdomain,
         client=draft.client,
         content=text.content,

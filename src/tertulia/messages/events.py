@@ -13,7 +13,6 @@ from tertulia.messages.rules import is_me_message
 from tertulia.messages.statements import CHANNEL_WILDCARD, TOPIC_WILDCARD
 from tertulia.narrows import listening
 from tertulia.narrows.listening import check_pairs, is_heard
-from tertulia.users.model import avatar_url
 from tertulia.users.visibility import unknown_sender
 
 _decoder = msgspec.json.Decoder(MessageSent)
@@ -47,7 +46,7 @@ class MessagePresenter:
             sender_full_name=sent.sender_full_name,
             sender_email=sent.sender_email,
             sender_realm_str=sent.realm,
-            avatar_url=avatar_url(sent.sender_id, sent.avatar_version),
+            avatar_url=sent.avatar_url,
             client=sent.client,
             content=sent.rendered if heard.apply_markdown else sent.content,
             content_type="text/html" if heard.apply_markdown else "text/x-markdown",

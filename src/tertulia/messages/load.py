@@ -22,7 +22,6 @@ from tertulia.narrows.search import Query
 from tertulia.narrows.stems import Marker, marker_for
 from tertulia.realms.settings import decode_settings
 from tertulia.topics.rules import shown_topic
-from tertulia.users.model import avatar_url
 from tertulia.users.visibility import hidden_from, unknown_sender
 
 FLAG_NAMES = {STARRED: "starred", COLLAPSED: "collapsed", MENTIONED: "mentioned", ALERTED: "has_alert_word"}
@@ -80,7 +79,7 @@ select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then r
        -- Whoever has no account sees no address of a person.
        case when $2 = 0 and account.bot_type is null then 'user' || account.id::text || '@' || $4
            else api_email(account, $4) end,
-       account.avatar_version,
+       avatar_url(account),
        case when channel.id is null then (
            select json_agg(json_build_object('id', person.id, 'email', api_email(person, $4), 'full_name', person.full_name,
                'is_mirror_dummy', false) order by person.id)::text
@@ -143,7 +142,7 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look) -
     found = []
     for row in rows:
         (
-            id, conversation_id, sender_id, client, content, is_me, sent_at, topic, channel, full_name, email, avatar_version,
+            id, conversation_id, sender_id, client, content, is_me, sent_at, topic, channel, full_name, email, avatar_url,
             people, is_received, is_read, wildcard, takes_part, marks, groups, reactions, submessages, is_changed, rendered, _,
         ) = row  # fmt: skip
         is_channel = channel is not None
@@ -155,7 +154,7 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look) -
             sender_full_name=full_name,
             sender_email=email,
             sender_realm_str=caller.subdomain,
-            avatar_url=avatar_url(sender_id, avatar_version),
+            avatar_url=avatar_url,
             client=client,
             content=content,
             content_type=content_type,

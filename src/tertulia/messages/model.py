@@ -31,7 +31,7 @@ class MessageSent(msgspec.Struct, frozen=True, omit_defaults=True):
     sender_id: int
     sender_full_name: str
     sender_email: str
-    avatar_version: int
+    avatar_url: str
     realm: str
     client: str
     content: str

@@ -1,12 +1,13 @@
-"""Pictures that people bring, made to fit: read by Pillow, scaled, and written anew.
+"""Pictures that people bring, made to fit: read by Pillow, scaled, and written anew; and where they are kept.
 
 What is stored is never what was sent: a picture is decoded and encoded again, so nothing else that a file may carry (another
 format, a script, a place on the map) comes through. Invariants: only five formats are read; a picture's size is known from
-its header before it is decoded, and too large a one is refused. Slow: call it in a thread.
+its header before it is decoded, and too large a one is refused. Slow: call it in a thread, as receiving.py does.
 """
 
 from tertulia.pictures.apart import shrink
-from tertulia.pictures.fitting import NotAPicture, Picture, fit
+from tertulia.pictures.fitting import NotAPicture, Picture, cover, fit, within
+from tertulia.pictures.receiving import BODY_LIMIT, receive
 from tertulia.pictures.shrinking import Shrunk
 
-__all__ = ["NotAPicture", "Picture", "Shrunk", "fit", "shrink"]
+__all__ = ["BODY_LIMIT", "NotAPicture", "Picture", "Shrunk", "cover", "fit", "receive", "shrink", "within"]

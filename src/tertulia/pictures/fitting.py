@@ -2,6 +2,8 @@
 
 import io
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -32,21 +34,57 @@ class Picture(msgspec.Struct, frozen=True):
 
 def fit(data: bytes, side: int) -> Picture:
     """The picture within a square, with nothing around it; moving pictures keep moving."""
-    from PIL import Image, ImageSequence, UnidentifiedImageError  # takes a while, and most processes never need it
+    with _opened(data, side) as image:
+        if _count_frames(image) == 1:
+            return Picture(_png(_square(image, side)), "png")
+        return _moving(image, side)
+
+
+def cover(data: bytes, sides: Sequence[int]) -> list[bytes]:
+    """The middle of the picture as a square PNG, in several sizes; of a moving one the first frame."""
+    from PIL import ImageOps
+
+    with _opened(data, max(sides)) as image:
+        whole = _upright(image)
+        return [_png(_bare(ImageOps.fit(whole, (side, side)))) for side in sides]
+
+
+def within(data: bytes, width: int, height: int) -> bytes:
+    """The picture as a PNG, not larger than that; of a moving one the first frame."""
+    from PIL import ImageOps
+
+    with _opened(data, max(width, height)) as image:
+        whole = _upright(image)
+        fits = whole.width <= width and whole.height <= height
+        return _png(_bare(whole if fits else ImageOps.contain(whole, (width, height))))
+
+
+@contextmanager
+def _opened(data: bytes, side: int) -> "Iterator[Image]":
+    """A picture whose size is bearable. Whatever a crooked one makes Pillow raise: it is no picture."""
+    from PIL import Image  # takes a while, and most processes never need it
 
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of crooked files; their size is looked at below
+            warnings.simplefilter("ignore")  # of crooked files; their size is looked at
             image = Image.open(io.BytesIO(data), formats=FORMATS)
-            frames = _count_frames(image)
-            if frames == 1:
-                return Picture(_png(_square(image, side)), "png")
-            pages, delays = [], []
-            for frame in ImageSequence.Iterator(image):
-                pages.append(_square(frame, side))
-                delays.append(max(20, int(frame.info.get("duration", 100))))
-    except (UnidentifiedImageError, Image.DecompressionBombError, OSError, SyntaxError, ValueError, EOFError) as error:
+            _count_frames(image)
+            # A photograph is read in a smaller size right away: no more of it is needed.
+            image.draft("RGB", (2 * side, 2 * side))
+            yield image
+    except NotAPicture:
+        raise
+    except Exception as error:
         raise NotAPicture(str(error)) from None
+
+
+def _moving(image: "Image", side: int) -> Picture:
+    from PIL import ImageSequence
+
+    pages, delays = [], []
+    for frame in ImageSequence.Iterator(image):
+        pages.append(_square(frame, side))
+        delays.append(max(20, int(frame.info.get("duration", 100))))
     moving = io.BytesIO()
     pages[0].save(moving, "WEBP", save_all=True, append_images=pages[1:], duration=delays, loop=0)
     return Picture(moving.getvalue(), "webp", _png(pages[0]))
@@ -64,10 +102,26 @@ def _count_frames(image: "Image") -> int:
 def _square(image: "Image", side: int) -> "Image":
     from PIL import Image, ImageOps
 
-    small = ImageOps.contain(ImageOps.exif_transpose(image).convert("RGBA"), (side, side))
+    small = ImageOps.contain(_upright(image), (side, side))
     square = Image.new("RGBA", (side, side), (0, 0, 0, 0))
     square.paste(small, ((side - small.width) // 2, (side - small.height) // 2))
     return square
+
+
+def _upright(image: "Image") -> "Image":
+    """As the camera was held."""
+    from PIL import ImageOps
+
+    return ImageOps.exif_transpose(image).convert("RGBA")
+
+
+def _bare(image: "Image") -> "Image":
+    """The pixels alone, without anything else the file said."""
+    from PIL import Image
+
+    bare = Image.new("RGBA", image.size)
+    bare.paste(image)
+    return bare
 
 
 def _png(image: "Image") -> bytes:

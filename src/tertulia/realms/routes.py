@@ -11,10 +11,10 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.realms import queries
 from tertulia.realms.limits import FEATURE_LEVEL
+from tertulia.realms.pictures import pictures_of
 from tertulia.realms.queries import Realm
 from tertulia.realms.settings import decode_settings
 
-ICON = "/static/icon.svg"
 # Every way to log in that clients know of, in the order of the specification.
 METHODS = (
     *("password", "dev", "email", "ldap", "remoteuser", "github", "azuread", "gitlab", "apple", "google", "saml"),
@@ -38,7 +38,7 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
         "require_email_format_usernames": not methods["ldap"],
         "realm_url": url,
         "realm_name": realm.name,
-        "realm_icon": ICON,
+        "realm_icon": (await pictures_of(reader, realm.id))["icon_url"],
         "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",
         "realm_web_public_access_enabled": (
             settings.web_public_streams_enabled and decode_settings(realm.settings).enable_spectator_access

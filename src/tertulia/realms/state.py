@@ -13,9 +13,10 @@ from tertulia.kernel.settings import Settings
 from tertulia.realms import queries
 from tertulia.realms.changes import mirrors
 from tertulia.realms.domains import domains_of
+from tertulia.realms.pictures import pictures_of
 from tertulia.realms.published import ORGANIZATION, SERVER
 from tertulia.realms.queries import Realm
-from tertulia.realms.routes import ICON, login_methods, version_keys
+from tertulia.realms.routes import login_methods, version_keys
 from tertulia.realms.settings import RealmSettings, decode_settings
 
 PERMISSIONS = {
@@ -38,7 +39,8 @@ async def realm(reader: Reader, caller: Caller, _wanted: Wanted, settings: Setti
     rights, policies = await permission_values(reader, caller.realm_id)
     chosen = decode_settings(row.settings)
     stored = {name: getattr(chosen, name) for name in RealmSettings.__struct_fields__}
-    parts = stored | ORGANIZATION | _about(row, chosen, settings) | mirrors(chosen) | rights | policies
+    pictures = await pictures_of(reader, caller.realm_id)
+    parts = stored | ORGANIZATION | _about(row, chosen, settings) | pictures | mirrors(chosen) | rights | policies
     server = {
         "server_supported_permission_settings": PERMISSIONS,
         "development_environment": settings.development,
@@ -56,12 +58,6 @@ def _about(row: Realm, chosen: RealmSettings, settings: Settings) -> dict[str, A
         "url": settings.url_of(row.subdomain),
         "uuid": row.uuid,
         "date_created": row.created,
-        "icon_url": ICON,
-        "icon_source": "U",
-        "logo_url": ICON,
-        "logo_source": "D",
-        "night_logo_url": ICON,
-        "night_logo_source": "D",
         "email_auth_enabled": chosen.password_auth_enabled,
         "authentication_methods": {
             name: {"enabled": enabled, "available": enabled} for name, enabled in methods.items()

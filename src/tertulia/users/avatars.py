@@ -7,8 +7,6 @@ import hashlib
 
 SMALL, MEDIUM = 100, 500
 _SIDE = 5
-CACHE_CONTROL = "public, max-age=31536000, immutable"
-"""The version is part of the address: another picture has another one."""
 
 
 def identicon(user_id: int, size: int = SMALL) -> bytes:

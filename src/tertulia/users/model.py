@@ -102,11 +102,7 @@ class Account(msgspec.Struct, frozen=True):
         return self.bot_type is not None
 
 
-def avatar_url(user_id: int, version: int) -> str:
-    """Where the avatar is: a path on this server, so that no third party learns who reads whom."""
-    return f"/avatar/{user_id}?v={version}"
-
-
-def avatar_url_medium(user_id: int, version: int) -> str:
-    """Where the avatar is in a larger size."""
-    return f"/avatar/{user_id}/medium?v={version}"
+def avatar_url_medium(url: str) -> str:
+    """Where an avatar is in a larger size. The address itself is put together by the function avatar_url of the database."""
+    path, _, query = url.partition("?")
+    return f"{path.removesuffix('.png')}-medium.png?{query}" if path.endswith(".png") else f"{path}/medium?{query}"

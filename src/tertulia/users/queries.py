@@ -24,8 +24,8 @@ class KeyOwner(msgspec.Struct, frozen=True):
 
 # Of account joined with realm: all that makes a KeyOwner, except the key's own id.
 OWNER_COLUMNS = """
-account.id as user_id, account.realm_id, email, email_key, full_name, role, bot_type, avatar_version, account.is_active,
-email_visibility(account),
+account.id as user_id, account.realm_id, email, email_key, full_name, role, bot_type, account.is_active,
+avatar_url(account), email_visibility(account),
 realm.is_active as realm_is_active, subdomain, realm.name as realm_name, realm.settings::text as realm_settings
 """
 
@@ -41,7 +41,7 @@ def owner_of(row: asyncpg.Record, key_id: int) -> KeyOwner:
             full_name=row["full_name"],
             role=row["role"],
             bot_type=row["bot_type"],
-            avatar_version=row["avatar_version"],
+            avatar_url=row["avatar_url"],
             subdomain=row["subdomain"],
             realm_settings=row["realm_settings"].encode(),
             email_visibility=row["email_visibility"],

@@ -8,6 +8,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.realms.routes import get_realm_of
 from tertulia.realms.settings import decode_settings
 from tertulia.users.addresses import fake_domain
+from tertulia.users.visibility import UNKNOWN_AVATAR
 
 
 async def spectator_at(call: Call, reader: Reader, settings: Settings, *, may: bool = True) -> Caller:
@@ -24,7 +25,7 @@ async def spectator_at(call: Call, reader: Reader, settings: Settings, *, may: b
         full_name="",
         role=Role.GUEST,
         bot_type=None,
-        avatar_version=1,
+        avatar_url=UNKNOWN_AVATAR,
         subdomain=realm.subdomain,
         realm_settings=realm.settings,
         fake_domain=fake_domain(settings, realm.subdomain),

@@ -13,7 +13,7 @@ from tertulia.realms.settings import decode_settings
 from tertulia.users import queries
 from tertulia.users.access import is_limited
 from tertulia.users.directory import Directory
-from tertulia.users.model import anonymous_view, avatar_url, avatar_url_medium, view_of
+from tertulia.users.model import anonymous_view, avatar_url_medium, view_of
 
 
 def realm_users(directory: Directory) -> Provider:
@@ -43,9 +43,9 @@ def realm_users(directory: Directory) -> Provider:
 def about_oneself(caller: Caller) -> dict[str, Any]:
     """Who the caller is."""
     return {
-        "avatar_source": "J",
-        "avatar_url": avatar_url(caller.user_id, caller.avatar_version),
-        "avatar_url_medium": avatar_url_medium(caller.user_id, caller.avatar_version),
+        "avatar_source": "U" if caller.avatar_url.startswith("/user_avatars/") else "J",
+        "avatar_url": caller.avatar_url,
+        "avatar_url_medium": avatar_url_medium(caller.avatar_url),
         "is_admin": caller.role <= Role.ADMINISTRATOR,
         "is_owner": caller.role == Role.OWNER,
         "is_moderator": caller.role == Role.MODERATOR,

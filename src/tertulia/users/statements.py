@@ -18,6 +18,10 @@ _BOT = """case when account.bot_type is null then ',"is_bot":false,"bot_type":nu
     else ',"is_bot":true,"bot_type":' || account.bot_type
         || ',"bot_owner_id":' || coalesce(account.bot_owner_id::text, 'null') end"""
 
+# As the function avatar_url has it: these rows have more columns than an account.
+_AVATAR = """case when account.avatar is null then ',"avatar_url":"/avatar/' || account.id
+    else ',"avatar_url":"/user_avatars/' || account.realm_id || '/' || account.avatar || '.png' end"""
+
 _PROFILE = """case when account.bot_type is null then ',"profile_data":{' || coalesce(profile.fields, '') || '}' end"""
 
 
@@ -35,8 +39,8 @@ def record_text(*, active: bool = True, profile: bool = False, anonymous: bool =
         _BOT,
         """',"role":', account.role""",
         *([] if anonymous else ["""',"timezone":', to_json(account.timezone)"""]),
-        """',"avatar_url":"/avatar/', account.id, '?v=', account.avatar_version""",
-        """'","avatar_version":', account.avatar_version""",
+        _AVATAR,
+        """'?v=', account.avatar_version, '","avatar_version":', account.avatar_version""",
         """',"is_imported_stub":', account.is_imported_stub::text""",
         *([_PROFILE] if profile and not anonymous else []),
         "'}'",

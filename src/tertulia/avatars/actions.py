@@ -1,0 +1,70 @@
+"""Storing an avatar, and making it somebody's."""
+
+import functools
+import secrets
+
+import msgspec
+
+from tertulia.avatars import queries
+from tertulia.kernel.auth import Caller, Role
+from tertulia.kernel.call import Call
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.pictures import cover, receive
+from tertulia.pictures.keeping import adopt, keep, let_go
+from tertulia.realms.settings import decode_settings
+from tertulia.storage import Store
+from tertulia.users.avatars import MEDIUM, SMALL
+from tertulia.users.events import those_who_know, updated
+from tertulia.users.model import avatar_url_medium
+
+
+def check_may_change(caller: Caller) -> None:
+    """Refuse where the organization has fixed its people's avatars."""
+    if caller.role > Role.ADMINISTRATOR and decode_settings(caller.realm_settings).avatar_changes_disabled:
+        raise Refusal("Your organization has turned off changing avatars.")
+
+
+async def keep_avatar(call: Call, database: Database, store: Store, realm_id: int) -> str:
+    """Store the picture that comes with a request; its name, for `set_avatar`."""
+    small, medium = await receive(call, functools.partial(cover, sides=(SMALL, MEDIUM)))
+    name = secrets.token_hex(20)
+    await keep(database, store, dict(zip(keys_of(realm_id, name), (small, medium), strict=True)))
+    return name
+
+
+async def set_own_avatar(tx: Transaction, caller: Caller, name: str | None) -> str:
+    """As `set_avatar`, for oneself, if the organization allows it at this moment."""
+    role, settings = await queries.hold_rights(tx, caller.user_id)
+    check_may_change(msgspec.structs.replace(caller, role=role, realm_settings=settings))
+    return await set_avatar(tx, caller.realm_id, caller.user_id, name)
+
+
+async def set_avatar(tx: Transaction, realm_id: int, user_id: int, name: str | None) -> str:
+    """Make a stored picture a user's avatar, or go back to the drawn one; its address. Everybody who knows them is told."""
+    old = await queries.lock_avatar(tx, user_id)
+    if old.name == name:
+        return old.url
+    if name is not None:
+        await adopt(tx, keys_of(realm_id, name))
+    if old.name is not None:
+        await let_go(tx, keys_of(realm_id, old.name))
+    new = await queries.change_avatar(tx, user_id, name)
+    told = {
+        "avatar_source": new.source,
+        "avatar_url": new.url,
+        "avatar_url_medium": avatar_url_medium(new.url),
+        "avatar_version": new.version,
+    }
+    tx.emit(realm_id, updated(await those_who_know(tx, realm_id, user_id), user_id, **told))
+    return new.url
+
+
+def keys_of(realm_id: int, name: str) -> list[str]:
+    """The objects of an avatar: small, medium."""
+    return [key_of(realm_id, name, medium=False), key_of(realm_id, name, medium=True)]
+
+
+def key_of(realm_id: int, name: str, *, medium: bool) -> str:
+    """The object of an avatar in one of its sizes."""
+    return f"pictures/{realm_id}/avatars/{name}{'-medium' if medium else ''}.png"

@@ -1,0 +1,34 @@
+"""Endpoints of avatars."""
+
+import msgspec
+
+from tertulia.avatars.actions import check_may_change, keep_avatar, set_own_avatar
+from tertulia.kernel.auth import Person
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.endpoint import Call, delete, post
+from tertulia.pictures import BODY_LIMIT
+from tertulia.storage import Store
+
+
+class NewAvatar(msgspec.Struct):
+    """The answer of changing one's avatar."""
+
+    avatar_url: str
+
+
+@post("/users/me/avatar", body_limit=BODY_LIMIT)
+async def upload_avatar(caller: Person, call: Call, database: Database, store: Store) -> NewAvatar:
+    """Make a picture your avatar: GIF, JPEG, PNG, WebP or AVIF, as the only file of a multipart request.
+
+    It is cut to a square. Nothing else that the file holds is kept, such as the place where it was taken.
+    """
+    check_may_change(caller)
+    name = await keep_avatar(call, database, store, caller.realm_id)
+    async with database.transaction() as tx:
+        return NewAvatar(await set_own_avatar(tx, caller, name))
+
+
+@delete("/users/me/avatar")
+async def remove_avatar(caller: Person, tx: Transaction) -> NewAvatar:
+    """Go back to the avatar that is drawn for you. The picture is deleted."""
+    return NewAvatar(await set_own_avatar(tx, caller, None))
