@@ -50,13 +50,15 @@ async def set_avatar(tx: Transaction, realm_id: int, user_id: int, name: str | N
     if old.name is not None:
         await let_go(tx, keys_of(realm_id, old.name))
     new = await queries.change_avatar(tx, user_id, name)
-    told = {
-        "avatar_source": new.source,
-        "avatar_url": new.url,
-        "avatar_url_medium": avatar_url_medium(new.url),
-        "avatar_version": new.version,
-    }
-    tx.emit(realm_id, updated(await those_who_know(tx, realm_id, user_id), user_id, **told))
+    event = updated(
+        await those_who_know(tx, realm_id, user_id),
+        user_id,
+        avatar_source=new.source,
+        avatar_url=new.url,
+        avatar_url_medium=avatar_url_medium(new.url),
+        avatar_version=new.version,
+    )
+    tx.emit(realm_id, event)
     return new.url
 
 
