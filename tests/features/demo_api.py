@@ -78,7 +78,7 @@ class KeyCheck:
             return None
         if header != "Basic YW5uQGV4YW1wbGUuY29tOms=":
             raise unauthorized("Log in first", 'The "demo"\r\nroom')
-        return kind(7, 1, 1, "ann@example.com", "Ann", 400, None, 1, "", b"{}")
+        return kind(7, 1, 1, "ann@example.com", "Ann", 400, None, "", "", b"{}")
 
 
 class Unplugged(Exception):
