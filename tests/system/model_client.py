@@ -19,7 +19,7 @@ TYPES = {
         "user_topic",
         "muted_topics",
     ),
-    *("message", "update_message_flags", "starred_messages"),
+    *("message", "update_message_flags", "starred_messages", "recent_private_conversations"),
 }
 """The parts of the state that are compared here; the others are in people_model.py and own_model.py."""
 

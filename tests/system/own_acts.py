@@ -160,6 +160,15 @@ async def change_link(town: Town, _who: int) -> Any:
             return body
 
 
+async def play(town: Town, _who: int) -> Any:
+    who, number = town.chance.choice([0, 1]), _one(town, "playgrounds")
+    if number is not None and town.chance.random() < 0.4:
+        return await town.call(who, "DELETE", f"realm/playgrounds/{number}")
+    fields = {"name": f"Place {next(town.numbers)}", "pygments_language": "python"}
+    body = await town.call(who, "POST", "realm/playgrounds", url_template="https://example.com/{code}", **fields)
+    return _keep(town, "playgrounds", body, "id")
+
+
 async def be_there(town: Town, who: int) -> Any:
     """Now and then after a while in which nobody heard of them."""
     if town.chance.random() < 0.5:
@@ -192,5 +201,5 @@ def _keep(town: Town, kind: str, body: Json, key: str) -> Json:
 
 OWN_ACTS: list[Act] = [
     draft, change_draft, save_snippet, change_snippet, schedule, reschedule, note, remind, change_reminder, set_status,
-    set_status, show_face, show_face, decorate, add_emoji, add_emoji, link, change_link, be_there, be_there,
+    set_status, show_face, show_face, decorate, add_emoji, add_emoji, link, change_link, play, be_there, be_there,
 ]  # fmt: skip

@@ -9,9 +9,13 @@ from tests.system.model_client import Json, Mismatch
 
 TYPES = [
     *("drafts", "saved_snippets", "scheduled_messages", "reminders", "user_status"),
-    *("realm_emoji", "realm_linkifiers", "presence"),
+    *("realm_emoji", "realm_linkifiers", "realm_playgrounds", "presence"),
 ]
-FIXED = ["realm_embedded_bots", "realm_incoming_webhook_bots", "realm_filters"]
+FIXED = [
+    *("realm_embedded_bots", "realm_incoming_webhook_bots", "realm_filters", "stop_words"),
+    *("default_stream_groups", "device", "giphy", "klipy", "navigation_views", "onboarding_steps", "realm_billing"),
+    *("tenor", "video_calls"),
+]
 """Parts that never change."""
 OLD_FORMS = ["update_display_settings", "update_global_notifications"]
 """For clients that hear of changes in another form: see tests/contract/test_settings.py."""
@@ -51,6 +55,7 @@ class OwnModel:
         self.statuses: Json = registered["user_status"]
         self.emoji: Json = registered["realm_emoji"]
         self.linkifiers: list[Json] = registered["realm_linkifiers"]
+        self.playgrounds: list[Json] = registered["realm_playgrounds"]
         self.presences: Json = registered["presences"]
         self.last_presence: int = registered["presence_last_update_id"]
         self.fixed = {
@@ -79,7 +84,7 @@ class OwnModel:
     def differences(self, other: "OwnModel") -> list[str]:
         """What the other one says differently."""
         found = []
-        for name in ("drafts", "snippets", "scheduled", "reminders", "emoji", "linkifiers", "fixed"):
+        for name in ("drafts", "snippets", "scheduled", "reminders", "emoji", "linkifiers", "playgrounds", "fixed"):
             found += _differences(name, getattr(self, name), getattr(other, name))
         for name in ("statuses", "presences"):
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -157,6 +162,11 @@ class OwnModel:
         if event["realm_linkifiers"] == self.linkifiers:
             raise Mismatch(f"nothing new: {event}")
         self.linkifiers = event["realm_linkifiers"]
+
+    def _realm_playgrounds(self, event: Json) -> None:
+        if event["realm_playgrounds"] == self.playgrounds:
+            raise Mismatch(f"nothing new: {event}")
+        self.playgrounds = event["realm_playgrounds"]
 
     def _presence(self, event: Json) -> None:
         self.presences |= event["presences"]

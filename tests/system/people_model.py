@@ -33,7 +33,7 @@ class PeopleModel:
         # The address is that of the process that was asked, where each has its own port.
         for key in ("realm_users", "realm_non_active_users", "realm_bots", "realm_domains", "realm_url", "realm_uri"):
             del self.realm[key]
-        for key in ("realm_emoji", "realm_linkifiers", "realm_filters"):  # own_model.py
+        for key in ("realm_emoji", "realm_linkifiers", "realm_playgrounds", "realm_filters"):  # own_model.py
             self.realm.pop(key, None)
         self.defaults = self.realm.pop("realm_user_settings_defaults")
         self.settings: Json = registered["user_settings"]
