@@ -331,7 +331,7 @@ def build_api(
     }
     endpoints = collect(*ROUTES)
     authenticator = KeyAuthenticator(database, settings, key_use.note)
-    gallery = Gallery(database, services[Store], AvatarFinder(database, authenticator, settings.external_host))
+    gallery = Gallery(database, store, AvatarFinder(database, authenticator, settings.external_host))
     site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)), gallery)
     return Api(
         [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
