@@ -32,8 +32,8 @@ from tertulia.messages.keys import forget_old_keys
 from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
-from tertulia.pushes.sending import Pushes
 from tertulia.pictures.keeping import sweep
+from tertulia.pushes.sending import Pushes
 from tertulia.reminders.actions import remind_all
 from tertulia.resumable.actions import forget_expired_uploads
 from tertulia.scheduled.delivery import Delivery
