@@ -43,6 +43,8 @@ def doctor(
 def _advice(name: str, problem: Exception) -> str:
     from nats.errors import NoServersError
 
+    if name == "files":
+        return " -- do TERTULIA_STORAGE_FOLDER or TERTULIA_S3_* say where? (--data checks a `tertulia dev`)"
     if isinstance(problem, (OSError, NoServersError)):
         variable = {"PostgreSQL": "TERTULIA_POSTGRES_URL"}.get(name, "TERTULIA_NATS_URL")
         return f" -- is it running, and does {variable} say where? (--data checks a `tertulia dev`)"

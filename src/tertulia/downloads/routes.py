@@ -13,7 +13,7 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Reply, get
 from tertulia.kernel.errors import not_found
 from tertulia.kernel.settings import Settings
-from tertulia.storage import Store
+from tertulia.storage import NotStored, Store
 from tertulia.uploads import queries
 from tertulia.uploads.model import StoredFile, Thumbnail
 from tertulia.uploads.sizes import FORMATS, thumbnail_key
@@ -73,7 +73,10 @@ async def get_thumbnail(
     if wanted is None or file.thumbnail != Thumbnail.READY or (wanted.animated and file.frames < 2):
         raise not_found()
     key = thumbnail_key(file.key, wanted)
-    size = (await store.get(key)).size
+    try:
+        size = (await store.get(key)).size
+    except NotStored:
+        raise not_found() from None
     return await serve(call, store, key, name=f"{file.name}.webp", content_type="image/webp", size=size)
 
 

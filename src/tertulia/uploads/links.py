@@ -23,8 +23,13 @@ async def relink(
     tx: Transaction, caller: Caller, message_id: int, attached: Sequence[Attached]
 ) -> list[AttachmentRecord]:
     """A message has another text now; the files that no message links any more."""
+    ids = [one.id for one in attached]
+    before = await link_queries.linked_by(tx, [message_id])
+    if not before and not ids:
+        return []
+    await link_queries.hold_files(tx, sorted({*before, *ids}))
     changed = await link_queries.replace_links(
-        tx, message_id, [one.id for one in attached], [one.is_waiting for one in attached], caller.user_id
+        tx, message_id, ids, [one.is_waiting for one in attached], caller.user_id
     )
     records = await tell_linked(tx, caller.realm_id, changed)
     return [record for record in records if not record.message_ids]
@@ -32,7 +37,10 @@ async def relink(
 
 async def unlink(tx: Transaction, realm_id: int, message_ids: Sequence[int]) -> None:
     """Messages are about to be deleted."""
-    await tell_linked(tx, realm_id, await link_queries.delete_links(tx, message_ids))
+    linked = await link_queries.linked_by(tx, message_ids)
+    if linked:
+        await link_queries.hold_files(tx, linked)
+        await tell_linked(tx, realm_id, await link_queries.delete_links(tx, message_ids))
 
 
 async def tell_linked(tx: Transaction, realm_id: int, attachment_ids: Sequence[int]) -> list[AttachmentRecord]:
