@@ -3,6 +3,7 @@ import { defineConfig } from '@playwright/test'
 
 export default defineConfig({
     testDir: 'e2e',
+    testMatch: process.env['FIGURES'] ? '**/*.bench.ts' : '**/*.spec.ts',
     globalSetup: './e2e/setup.ts',
     outputDir: 'test-results',
     fullyParallel: false,

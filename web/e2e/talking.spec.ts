@@ -36,7 +36,7 @@ test('two browsers talk, react, edit and move', async ({ person, dev }) => {
     const elsewhere = unique('dinner')
     await hers.choose('I am, a little', 'Move')
     const dialog = ines.page.getByRole('dialog')
-    await dialog.getByLabel('Topic').fill(elsewhere)
+    await dialog.getByRole('combobox', { name: 'Topic' }).fill(elsewhere)
     await dialog.getByText('Only this message').click()
     await dialog.getByRole('button', { name: 'Move' }).click()
     await expect(his.message('I am, a little')).toHaveCount(0)
