@@ -304,6 +304,7 @@ def build_api(
     store = Store(settings)
     directory = Directory(database)
     database.after_commit[NOTICES] = Notices(database, settings).deliver
+    built = BuiltFiles(watch=settings.development)
     services: dict[type, Any] = {
         Settings: settings,
         Database: database,
@@ -320,6 +321,7 @@ def build_api(
         PasswordLogin: PasswordLogin(database, settings, ARRIVAL),
         Arrival: ARRIVAL,
         PushKeys: PushKeys(database, settings),
+        BuiltFiles: built,
         Providers: Providers(settings),
         ProfileWriter: ProfileWriter(hold=hold_fields, write=say_of),
         ChannelCheck: ChannelCheck(check_channel, partial(check_channel, is_private=True)),
@@ -333,6 +335,7 @@ def build_api(
     authenticator = KeyAuthenticator(database, settings, key_use.note)
     gallery = Gallery(database, store, AvatarFinder(database, authenticator, settings.external_host))
     site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)), gallery)
+    site = Site(database, gateway, WebClient(built))
     return Api(
         [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
         services=services,

@@ -178,8 +178,8 @@ TABLE: dict[str, Row] = {
     "GET /signups/{key}": Row(EVERYBODY, {"key": "x"}, "not good"),
     "POST /signups": Row(EVERYBODY, {"email": "nobody"}, "valid email"),
     "POST /signups/{key}": Row(EVERYBODY, {"key": "x", "full_name": "Ada", "password": "y"}, "not good"),
-    "GET outside /join": Row(EVERYBODY, {}, "need an invitation"),
-    "GET outside /join/{key}": Row(EVERYBODY, {"key": "x"}, "not good"),
+    "GET outside /join": Row(EVERYBODY, {"plain": "true"}, "need an invitation"),
+    "GET outside /join/{key}": Row(EVERYBODY, {"key": "x", "plain": "true"}, "not good"),
     "POST outside /join/address": Row(EVERYBODY, {"email": "nobody"}, "valid email"),
     "POST outside /join": Row(EVERYBODY, {"key": "x", "full_name": "Ada", "password": "y"}, "not good"),
     # messages

@@ -167,7 +167,7 @@ def test_used_revoked_expired_and_unknown_invitations_look_alike(
         said.add(check_bad(nobody.request("GET", f"signups/{key}")))
         said.add(check_bad(nobody.request("POST", f"signups/{key}", full_name="Eve", password=PASSWORD)))
         said.add(check_bad(nobody.request("POST", "signups", email=address(), key=key)))
-        page = nobody.http.get(f"{realm.stage.server.url}/join/{key}")
+        page = nobody.http.get(f"{realm.stage.server.url}/join/{key}?plain=true")
         assert page.status_code == 400
         said.add(re.sub("<[^>]*>", "", page.text.partition("</h1>")[2]).strip())
     assert len(said) == 1
@@ -421,14 +421,14 @@ def test_inviting_somebody_again_replaces_ones_own_invitation(realm: Realm, fold
 
 def test_joining_needs_nothing_but_a_browser(realm: Realm, visitor: Visitor, folder_of_mails: Path) -> None:
     site, email = realm.stage.server.url, address()
-    page = visitor.http.get(f"{site}/join/{link(realm.owner)}")
+    page = visitor.http.get(f"{site}/join/{link(realm.owner)}?plain=true")
     assert page.headers["referrer-policy"] == "same-origin"
     assert "script" not in page.text
     key = re.findall(r'name="key" value="([^"]+)"', page.text)
     sent = visitor.http.post(f"{site}/join/address", data={"key": key[0], "email": email})
     assert sent.status_code == 200
     own = key_for(folder_of_mails, email)
-    form = visitor.http.get(f"{site}/join/{own}").text
+    form = visitor.http.get(f"{site}/join/{own}?plain=true").text
     assert email in form
     fields = {"key": own, "full_name": "Nora New"}
     weak = visitor.http.post(f"{site}/join", data=fields | {"password": "12345678"})
@@ -436,6 +436,6 @@ def test_joining_needs_nothing_but_a_browser(realm: Realm, visitor: Visitor, fol
     joined = visitor.http.post(f"{site}/join", data=fields | {"password": PASSWORD})
     assert (joined.status_code, joined.headers["location"]) == (303, "/")
     assert visitor.get("users/me")["delivery_email"] == email
-    assert visitor.http.get(f"{site}/join").status_code == 400
+    assert visitor.http.get(f"{site}/join?plain=true").status_code == 400
     allow(realm, invite_required=False)
-    assert "Send me a link" in visitor.http.get(f"{site}/join").text
+    assert "Send me a link" in visitor.http.get(f"{site}/join?plain=true").text

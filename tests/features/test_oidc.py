@@ -216,7 +216,7 @@ def test_the_invited_join_by_their_address_and_others_by_the_link_they_bring(
     browser.cookies.clear()
     provider.person |= {"sub": secrets.token_hex(8), "email": other}
     check_failed(browser, browser.get(begin(browser)), 403)
-    page = browser.get(f"/join/{link}").text
+    page = browser.get(f"/join/{link}?plain=true").text
     [way] = re.findall(r'href="([^"]*crooked[^"]*)"', page)
     assert browser.get(begin(browser, way)).headers["location"] == "/"
     assert check_success(browser.get("/api/v1/users/me"))["role"] == 300

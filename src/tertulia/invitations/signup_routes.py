@@ -1,6 +1,7 @@
 """Endpoints of signing up: for clients, and as plain pages behind the links in mails. Without authentication."""
 
 from typing import Annotated
+from urllib.parse import quote
 
 import msgspec
 
@@ -19,6 +20,7 @@ from tertulia.sessions.origin import check_same_origin
 from tertulia.sessions.routes import Session
 from tertulia.users.arrival import Arrival
 from tertulia.users.queries import email_key_of
+from tertulia.webclient.files import BuiltFiles
 
 KEYS_PER_ADDRESS = parse_rates("2/3600,5/86400")
 Key = Annotated[str, msgspec.Meta(max_length=100)]
@@ -80,8 +82,12 @@ async def sign_up(
 
 
 @get("/join", prefix="", listed=False)
-async def show_open_form(call: Call, database: Database, settings: Settings) -> Reply:
-    """The page for those who have no invitation."""
+async def show_open_form(
+    call: Call, database: Database, settings: Settings, client: BuiltFiles, *, plain: bool = False
+) -> Reply:
+    """The page for those who have no invitation: of the web client, or, without one, a plain form."""
+    if client.all() and not plain:
+        return _go("/#join")
     realm = await _realm_of(call, database)
     try:
         signup.check_joinable(realm)
@@ -91,8 +97,12 @@ async def show_open_form(call: Call, database: Database, settings: Settings) -> 
 
 
 @get("/join/{key}", prefix="", listed=False)
-async def show_join_form(call: Call, database: Database, settings: Settings, *, key: str) -> Reply:
-    """The page behind the link of an invitation."""
+async def show_join_form(
+    call: Call, database: Database, settings: Settings, client: BuiltFiles, *, key: str, plain: bool = False
+) -> Reply:
+    """The page behind the link of an invitation: of the web client, or, without one, a plain form."""
+    if client.all() and not plain:
+        return _go(f"/#join/{quote(key, safe='')}")
     async with database.reader() as reader:
         realm = await get_realm_of(call, reader)
         try:
@@ -132,7 +142,11 @@ async def use_join_form(
         return pages.told(
             "Your account is not made", refusal.msg + ("" if spent else " Go back to try again."), refusal.status
         )
-    return Reply(b"", 303, {"Location": "/"}, "text/plain")
+    return _go("/")
+
+
+def _go(path: str) -> Reply:
+    return Reply(b"", 303, {"Location": path, "Cache-Control": "no-store"}, "text/plain")
 
 
 async def _realm_of(call: Call, database: Database) -> Realm:

@@ -124,6 +124,11 @@ export class Api {
         return this.#remember(await this.#once<SignedIn>('POST', 'sessions', { username, password }, {}))
     }
 
+    async signUp(key: string, fullName: string, password: string): Promise<Answer<SignedIn>> {
+        const params = { full_name: fullName, password }
+        return this.#remember(await this.#once<SignedIn>('POST', `signups/${encodeURIComponent(key)}`, params, {}))
+    }
+
     async signOut(): Promise<Answer<object>> {
         const answer = await this.#once<object>('DELETE', 'sessions/current', {}, {})
         if (answer.ok) this.csrfToken = ''

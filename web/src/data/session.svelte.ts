@@ -33,7 +33,15 @@ export class Session {
     }
 
     async signIn(username: string, password: string): Promise<Answer<object>> {
-        const answer = await this.api.signIn(username, password)
+        return this.#welcome(await this.api.signIn(username, password))
+    }
+
+    /** A new account by the key of an invitation, signed in at once. */
+    async signUp(key: string, fullName: string, password: string): Promise<Answer<object>> {
+        return this.#welcome(await this.api.signUp(key, fullName, password))
+    }
+
+    async #welcome(answer: Answer<object>): Promise<Answer<object>> {
         if (!answer.ok) return answer
         this.#tabs?.postMessage('signed-in')
         await this.#enter()

@@ -11,6 +11,9 @@ export function here(me: Id): Place | null {
     return placeOf(hash, me)
 }
 
+/** For who is not signed in: the front door's page in the address bar, such as `join/KEY`. */
+export const frontPage = (): string => hash.replace(/^#/, '')
+
 export function go(place: Place, channelName?: (id: Id) => string | undefined): void {
     location.hash = hashOf(place, channelName)
 }

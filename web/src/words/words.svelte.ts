@@ -4,12 +4,13 @@
  *  number decides, an object of plural forms by Intl.PluralRules with the number in `{n}`. English ships with the first
  *  view; another language is fetched when it is chosen, and everything shown follows, because the catalogue is state.
  *  words.test.ts holds every language to the same keys and names. */
+import join from './en/join.json'
 import places from './en/places.json'
 import settings from './en/settings.json'
 import talk from './en/talk.json'
 import ui from './en/ui.json'
 
-const english = { ...ui, ...talk, ...places, ...settings }
+const english = { ...ui, ...join, ...talk, ...places, ...settings }
 
 export type Word = keyof typeof english
 type Entry = string | { one?: string; other: string; [form: string]: string | undefined }

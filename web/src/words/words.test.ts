@@ -6,7 +6,7 @@ const read = (file: string): Record<string, string | Record<string, string>> =>
     JSON.parse(readFileSync(new URL(`./${file}`, import.meta.url), 'utf8'))
 const namesIn = (entry: unknown) => [...new Set(JSON.stringify(entry).match(/\{\w+\}/g) ?? [])].sort()
 
-describe.each(['ui', 'talk', 'places', 'settings'])('%s.json', (area) => {
+describe.each(['ui', 'join', 'talk', 'places', 'settings'])('%s.json', (area) => {
     const [english, spanish] = [read(`en/${area}.json`), read(`es/${area}.json`)]
 
     it('has the same words in both languages', () => {
