@@ -334,8 +334,7 @@ def build_api(
     endpoints = collect(*ROUTES)
     authenticator = KeyAuthenticator(database, settings, key_use.note)
     gallery = Gallery(database, store, AvatarFinder(database, authenticator, settings.external_host))
-    site = Site(database, gateway, WebClient(BuiltFiles(watch=settings.development)), gallery)
-    site = Site(database, gateway, WebClient(built))
+    site = Site(database, gateway, WebClient(built), gallery)
     return Api(
         [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
         services=services,
