@@ -76,10 +76,17 @@ def test_two_at_once_leave_one(server: Server, realm: Realm) -> None:
 def test_a_name_taken_leaves_no_picture_of_the_second_emoji(server: Server, realm: Realm) -> None:
     check_success(upload(realm.member, png(), path="realm/emoji/party"))
     check_error(upload(realm.member, png(7), path="realm/emoji/party"))
-    realm.stage.sql("update loose_picture set since = '-infinity' where key like %s", f"pictures/{realm.id}/emoji/%")
     assert settles(server, realm, 1)
     [emoji] = realm.member.get("realm/emoji")["emoji"].values()
     assert fetch(realm.member, emoji["source_url"]).status_code == 200
+
+
+def test_what_is_refused_leaves_no_picture(server: Server, realm: Realm) -> None:
+    bot = realm.owner.post("bots", full_name="A bot", short_name="a")
+    check_error(upload(realm.member, png(), path=f"bots/{bot['user_id']}"))
+    check_error(upload(realm.member, png(), path="bots", full_name="A bot", short_name="b"))
+    assert settles(server, realm, 0)
+    assert realm.stage.sql("select from loose_picture where key like %s", f"pictures/{realm.id}/%") == []
 
 
 def test_an_avatar_of_another_organization_is_not_found_under_this_one(realm: Realm) -> None:

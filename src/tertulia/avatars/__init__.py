@@ -6,6 +6,6 @@ avatar grows with every change, and whoever knows the user is told. Who asks for
 gets the drawn one, whether or not there is such a user.
 """
 
-from tertulia.avatars.actions import keep_avatar, set_avatar
+from tertulia.avatars.actions import avatar_if_any, set_avatar
 
-__all__ = ["keep_avatar", "set_avatar"]
+__all__ = ["avatar_if_any", "set_avatar"]

@@ -2,6 +2,8 @@
 
 import functools
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import msgspec
 
@@ -11,7 +13,7 @@ from tertulia.kernel.call import Call
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.pictures import cover, receive
-from tertulia.pictures.keeping import adopt, keep, let_go
+from tertulia.pictures.keeping import adopt, let_go, offered
 from tertulia.realms.settings import decode_settings
 from tertulia.storage import Store
 from tertulia.users.avatars import MEDIUM, SMALL
@@ -25,12 +27,23 @@ def check_may_change(caller: Caller) -> None:
         raise Refusal("Your organization has turned off changing avatars.")
 
 
-async def keep_avatar(call: Call, database: Database, store: Store, realm_id: int) -> str:
-    """Store the picture that comes with a request; its name, for `set_avatar`."""
+@asynccontextmanager
+async def avatar_of_request(call: Call, database: Database, store: Store, realm_id: int) -> AsyncIterator[str]:
+    """The picture that comes with a request, stored; its name, for `set_avatar` inside."""
     small, medium = await receive(call, functools.partial(cover, sides=(SMALL, MEDIUM)))
     name = secrets.token_hex(20)
-    await keep(database, store, dict(zip(keys_of(realm_id, name), (small, medium), strict=True)))
-    return name
+    async with offered(database, store, dict(zip(keys_of(realm_id, name), (small, medium), strict=True))):
+        yield name
+
+
+@asynccontextmanager
+async def avatar_if_any(call: Call, database: Database, store: Store, realm_id: int) -> AsyncIterator[str | None]:
+    """As `avatar_of_request`; None if no file comes with the request."""
+    if not call.files:
+        yield None
+        return
+    async with avatar_of_request(call, database, store, realm_id) as name:
+        yield name
 
 
 async def set_own_avatar(tx: Transaction, caller: Caller, name: str | None) -> str:

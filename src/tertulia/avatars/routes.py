@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tertulia.avatars.actions import check_may_change, keep_avatar, set_own_avatar
+from tertulia.avatars.actions import avatar_of_request, check_may_change, set_own_avatar
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import Call, delete, post
@@ -23,8 +23,7 @@ async def upload_avatar(caller: Person, call: Call, database: Database, store: S
     It is cut to a square. Nothing else that the file holds is kept, such as the place where it was taken.
     """
     check_may_change(caller)
-    name = await keep_avatar(call, database, store, caller.realm_id)
-    async with database.transaction() as tx:
+    async with avatar_of_request(call, database, store, caller.realm_id) as name, database.transaction() as tx:
         return NewAvatar(await set_own_avatar(tx, caller, name))
 
 

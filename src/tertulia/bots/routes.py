@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tertulia.avatars import keep_avatar
+from tertulia.avatars import avatar_if_any
 from tertulia.bots import actions, queries
 from tertulia.bots.actions import BotChanges, Draft
 from tertulia.bots.defaults import ChannelHolder, Defaults, hold_defaults
@@ -68,10 +68,9 @@ async def create_bot(
     Types: 1 generic, 2 incoming webhook (it may only send), 3 outgoing webhook (needs `payload_url`). A file of a multipart
     request is its avatar.
     """
-    avatar = await keep_avatar(call, database, store, caller.realm_id) if call.files else None
     wanted = Defaults(default_sending_stream, default_events_register_stream, default_all_public_streams)
-    draft = Draft(full_name, short_name, bot_type, payload_url, interface_type, avatar)
-    async with database.transaction() as tx:
+    async with avatar_if_any(call, database, store, caller.realm_id) as avatar, database.transaction() as tx:
+        draft = Draft(full_name, short_name, bot_type, payload_url, interface_type, avatar)
         held = await hold_defaults(tx, caller, channels, wanted)
         return await actions.create_bot(tx, caller, draft, held)
 
@@ -106,9 +105,8 @@ async def change_bot(
     A new short name is a new address, with which the bot's keys stay good. A default channel is named; an empty name: none.
     A file of a multipart request is its new avatar.
     """
-    avatar = await keep_avatar(call, database, store, caller.realm_id) if call.files else None
     wanted = Defaults(default_sending_stream, default_events_register_stream, default_all_public_streams)
-    async with database.transaction() as tx:
+    async with avatar_if_any(call, database, store, caller.realm_id) as avatar, database.transaction() as tx:
         held = await hold_defaults(tx, caller, channels, wanted)
         changes = BotChanges(
             full_name, role, bot_owner_id, service_payload_url, service_interface, short_name, held, avatar

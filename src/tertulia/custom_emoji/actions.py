@@ -1,6 +1,8 @@
 """Making custom emoji, and taking them out of use."""
 
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from tertulia.custom_emoji import queries
 from tertulia.custom_emoji.model import EmojiRecord, KeptPicture, still_name
@@ -11,21 +13,22 @@ from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.pictures import Picture
-from tertulia.pictures.keeping import adopt, keep
+from tertulia.pictures.keeping import adopt, offered
 from tertulia.storage import Store
 
 ONE_BY_ONE = "individual_emoji_changes"
 """The capability of clients that are told of single emoji instead of the whole list."""
 
 
-async def keep_picture(database: Database, store: Store, realm_id: int, picture: Picture) -> KeptPicture:
-    """Store a picture, for `add`."""
-    kept = KeptPicture(f"{secrets.token_hex(8)}.{picture.extension}", moves=picture.still is not None)
-    content = {key_of(realm_id, kept.file_name): picture.data}
+@asynccontextmanager
+async def kept(database: Database, store: Store, realm_id: int, picture: Picture) -> AsyncIterator[KeptPicture]:
+    """A picture in the store, for `add` inside."""
+    stored = KeptPicture(f"{secrets.token_hex(8)}.{picture.extension}", moves=picture.still is not None)
+    content = {key_of(realm_id, stored.file_name): picture.data}
     if picture.still is not None:
-        content[key_of(realm_id, still_name(kept.file_name))] = picture.still
-    await keep(database, store, content)
-    return kept
+        content[key_of(realm_id, still_name(stored.file_name))] = picture.still
+    async with offered(database, store, content):
+        yield stored
 
 
 async def add(tx: Transaction, caller: Caller, name: str, picture: KeptPicture) -> None:

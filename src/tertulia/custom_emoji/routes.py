@@ -36,9 +36,8 @@ async def add_emoji(caller: HumanMember, call: Call, database: Database, store: 
     async with database.reader() as reader:
         await check_holds(reader, caller, "can_add_custom_emoji_group")
     picture = await receive(call, functools.partial(fit, side=SIDE))
-    kept = await actions.keep_picture(database, store, caller.realm_id, picture)
-    async with database.transaction() as tx:
-        await actions.add(tx, caller, name, kept)
+    async with actions.kept(database, store, caller.realm_id, picture) as stored, database.transaction() as tx:
+        await actions.add(tx, caller, name, stored)
 
 
 @delete("/realm/emoji/{emoji_name}")

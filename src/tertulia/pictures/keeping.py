@@ -2,10 +2,11 @@
 
 Before an object is put into the store its key is listed as loose, in a transaction of its own. Whoever comes to refer to it takes
 it off the list (`adopt`), and what is referred to no longer goes back on it (`let_go`), in the transaction of the change.
-The worker deletes what is loose (`sweep`): at once what was let go, after an hour what never found anybody.
+The worker deletes what is loose (`sweep`): at once what was let go or refused, after an hour what a crash left behind.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import server_not_ready
@@ -16,12 +17,20 @@ PATIENCE_SECONDS = 3600
 BATCH = 100
 
 
-async def keep(database: Database, store: Store, pictures: Mapping[str, bytes]) -> None:
-    """Put pictures into the store, each under a key that nobody has used; `adopt` them soon."""
+@asynccontextmanager
+async def offered(database: Database, store: Store, pictures: Mapping[str, bytes]) -> AsyncIterator[None]:
+    """Pictures in the store, each under a key that nobody has used; to be adopted inside. What goes wrong there lets them go."""
+    keys = list(pictures)
     async with database.transaction() as tx:
-        await tx.execute("insert into loose_picture (key) select unnest($1::text[])", list(pictures))
-    for key, data in pictures.items():
-        await store.put(key, data, content_type(key))
+        await tx.execute("insert into loose_picture (key) select unnest($1::text[])", keys)
+    try:
+        for key, data in pictures.items():
+            await store.put(key, data, content_type(key))
+        yield
+    except Exception:
+        async with database.transaction() as tx:
+            await tx.execute("update loose_picture set since = '-infinity' where key = any($1::text[])", keys)
+        raise
 
 
 async def adopt(tx: Transaction, keys: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from tertulia.kernel.auth import Administrator
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import Call, delete, post
 from tertulia.pictures import BODY_LIMIT
-from tertulia.realms.pictures import Kind, keep_picture, set_picture
+from tertulia.realms.pictures import Kind, picture_of_request, set_picture
 from tertulia.storage import Store
 
 
@@ -37,6 +37,5 @@ def _logo(*, night: bool) -> Kind:
 
 
 async def _upload(caller: Administrator, call: Call, database: Database, store: Store, kind: Kind) -> None:
-    name = await keep_picture(call, database, store, caller.realm_id, kind)
-    async with database.transaction() as tx:
+    async with picture_of_request(call, database, store, caller.realm_id, kind) as name, database.transaction() as tx:
         await set_picture(tx, caller, kind, name)

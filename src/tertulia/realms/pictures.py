@@ -1,6 +1,8 @@
 """The pictures of an organization: its icon, and its logo by day and by night. Anybody sees them, before they log in."""
 
 import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Literal
 
 import msgspec
@@ -10,7 +12,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.pictures import cover, receive, within
-from tertulia.pictures.keeping import adopt, keep, let_go
+from tertulia.pictures.keeping import adopt, let_go, offered
 from tertulia.realms.changes import check_is_administrator
 from tertulia.storage import Store
 
@@ -21,12 +23,15 @@ ICON_SIDE = 100
 LOGO_WIDTH, LOGO_HEIGHT = 800, 100
 
 
-async def keep_picture(call: Call, database: Database, store: Store, realm_id: int, kind: Kind) -> str:
-    """Store the picture that comes with a request; its name, for `set_picture`."""
+@asynccontextmanager
+async def picture_of_request(
+    call: Call, database: Database, store: Store, realm_id: int, kind: Kind
+) -> AsyncIterator[str]:
+    """The picture that comes with a request, stored; its name, for `set_picture` inside."""
     data = await receive(call, _icon if kind == "icon" else _logo)
     name = secrets.token_hex(20)
-    await keep(database, store, {key_of(realm_id, kind, name): data})
-    return name
+    async with offered(database, store, {key_of(realm_id, kind, name): data}):
+        yield name
 
 
 def _icon(data: bytes) -> bytes:
