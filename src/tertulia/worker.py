@@ -117,7 +117,7 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
         Chore("pictures in messages", 0.5, lambda: show_pictures(database)),
         Chore("objects of nobody", 10.0, lambda: sweep_objects(database, store)),
         Chore("unused files", 600.0, lambda: forget_unused(database, settings)),
-        Chore("pictures of nobody", 5.0, lambda: sweep(database, store)),
+        Chore("pictures of nobody", 1.0, lambda: sweep(database, store)),
         *(Chore(task.__name__, 60.0, partial(task, database)) for task in HOUSEKEEPING),
     ]
 
