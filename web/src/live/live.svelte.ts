@@ -6,6 +6,7 @@ import { hashOf, keyOf, type Place } from '../data/place'
 import type { World } from '../data/world.svelte'
 import { showIcon, titleOf } from './badge'
 import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
+import { closeRead, keepPush } from './push'
 import { playChime } from './sound'
 
 export interface LiveOptions {
@@ -20,7 +21,7 @@ export interface LiveOptions {
 const CLAIM_MS = 10_000
 
 export function goLive(world: World, options: LiveOptions): () => void {
-    const stops = [watchBadge(world, options), watchPeople(world), watchTabs(world)]
+    const stops = [watchBadge(world, options), watchPeople(world), watchTabs(world), watchPush(world, options)]
     world.onEvent = (event) => {
         if (event.type === 'message') void announce(event, world, options)
     }
@@ -69,6 +70,20 @@ function watchPeople(world: World): () => void {
     return () => {
         for (const kind of kinds) removeEventListener(kind, note)
         document.removeEventListener('visibilitychange', leave)
+    }
+}
+
+/** Pushes come to whoever is signed in here; what was read since is not shown any longer. */
+function watchPush(world: World, options: LiveOptions): () => void {
+    const come = () => {
+        if (document.visibilityState === 'visible') void closeRead((id) => world.unread.has(id))
+    }
+    come()
+    document.addEventListener('visibilitychange', come)
+    const stop = keepPush(world.api, options.go)
+    return () => {
+        document.removeEventListener('visibilitychange', come)
+        stop()
     }
 }
 
