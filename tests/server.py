@@ -16,6 +16,7 @@ import httpx
 import msgspec
 
 from tertulia.engines import ChildProcess, Nats, Postgres
+from tests.schemas import acheck_reply, check_reply
 
 
 class Engines(NamedTuple):
@@ -74,11 +75,21 @@ class Server:
 
     def client(self, user: User | None = None, *, url: str | None = None) -> httpx.Client:
         """Talks as that user, or as nobody; paths are relative to /api/v1/. Close it."""
-        return httpx.Client(base_url=f"{url or self.url}/api/v1/", auth=_auth(user), timeout=_TIMEOUT, trust_env=False)
+        return httpx.Client(
+            base_url=f"{url or self.url}/api/v1/",
+            auth=_auth(user),
+            timeout=_TIMEOUT,
+            trust_env=False,
+            event_hooks={"response": [check_reply]},
+        )
 
     def async_client(self, user: User | None = None, *, url: str | None = None) -> httpx.AsyncClient:
         return httpx.AsyncClient(
-            base_url=f"{url or self.url}/api/v1/", auth=_auth(user), timeout=_TIMEOUT, trust_env=False
+            base_url=f"{url or self.url}/api/v1/",
+            auth=_auth(user),
+            timeout=_TIMEOUT,
+            trust_env=False,
+            event_hooks={"response": [acheck_reply]},
         )
 
 

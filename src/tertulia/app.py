@@ -71,6 +71,8 @@ from tertulia.alerts import state as alerts_state
 from tertulia.avatars.serving import AvatarFinder
 from tertulia.bots import state as bots_state
 from tertulia.bots.defaults import ChannelHolder, queue_defaults
+from tertulia.catalogue import state as catalogue_state
+from tertulia.catalogue.events import EVENTS, AnyEvent, Events
 from tertulia.channels import state as channels_state
 from tertulia.channels.access import ChannelFinder, check_channel, hold_channels_named
 from tertulia.compat import reply_without_old
@@ -94,6 +96,7 @@ from tertulia.kernel.endpoint import collect
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.http import Api
 from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
+from tertulia.kernel.openapi import About
 from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
 from tertulia.kernel.settings import Settings
 from tertulia.linkifiers import state as linkifiers_state
@@ -336,7 +339,7 @@ def build_api(
     gallery = Gallery(database, store, AvatarFinder(database, authenticator, settings.external_host))
     site = Site(database, gateway, WebClient(built), gallery)
     return Api(
-        [*endpoints, *documentation(endpoints, title="Tertulia", version=__version__, description=ABOUT)],
+        [*endpoints, *documentation(endpoints, about_api())],
         services=services,
         scopes={Transaction: database.transaction, Reader: database.reader},
         authenticator=authenticator,
@@ -347,6 +350,17 @@ def build_api(
         body_limit=settings.max_body_bytes,
         fallback=site,
         rewrite=None if settings.compat_aliases else reply_without_old,
+    )
+
+
+def about_api() -> About:
+    """What the API description says beside the endpoints: the state and the events, which no single feature knows."""
+    return About(
+        title="Tertulia",
+        version=__version__,
+        description=ABOUT,
+        replies={"register": catalogue_state.InitialState, "get_events": Events},
+        unions={AnyEvent: EVENTS},
     )
 
 

@@ -153,6 +153,16 @@ def old_echo_keys(local_id: str) -> dict[str, str]:
     return {"local_message_id": local_id}
 
 
+def old_text_keys(content: str) -> dict[str, Any]:
+    """What the text of a message was called, where it stood beside the message."""
+    return {"raw_content": content}
+
+
+def old_direct_keys(other_user_id: int) -> dict[str, Any]:
+    """What the other one in a conversation was called."""
+    return {"sender_id": other_user_id}
+
+
 def old_reaction_keys(user_id: int, email: str, full_name: str) -> dict[str, Any]:
     """Who reacted, in the form that a client still insists on when the reaction is taken back."""
     return {"user": {"user_id": user_id, "email": email, "full_name": full_name}}

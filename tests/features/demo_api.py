@@ -15,6 +15,7 @@ from tertulia.kernel.docs_page import documentation
 from tertulia.kernel.endpoint import Call, Reply, Wire, alias, collect, delete, get, patch, post
 from tertulia.kernel.errors import Refusal, server_not_ready, unauthorized
 from tertulia.kernel.http import Api
+from tertulia.kernel.openapi import About
 
 C = TypeVar("C", bound=Caller)
 LIMIT = 200_000
@@ -195,7 +196,10 @@ class Demo:
         module = __import__("sys").modules[__name__]
         self.endpoints = collect(module)
         self.api = Api(
-            [*self.endpoints, *documentation(self.endpoints, title="Demo", version="1", description="For tests.")],
+            [
+                *self.endpoints,
+                *documentation(self.endpoints, About(title="Demo", version="1", description="For tests.")),
+            ],
             services={Clock: Clock(), PollWatch: self.watch},
             scopes={Entry: self.ledger.open},
             authenticator=KeyCheck(),

@@ -16,6 +16,7 @@ from nats.aio.client import Client
 
 from tertulia.events.epoch import EpochRecord, read_epoch
 from tertulia.events.stream import STREAM_NOT_FOUND, call_api, event_streams
+from tests.schemas import acheck_reply
 from tests.server import OwnServer, Server, User
 
 Json = dict[str, Any]
@@ -109,7 +110,10 @@ class Queue:
         self.id = ""
         self.last = -1
         self._http = httpx.AsyncClient(
-            auth=httpx.BasicAuth(user.email, user.api_key), timeout=_TIMEOUT, trust_env=False
+            auth=httpx.BasicAuth(user.email, user.api_key),
+            timeout=_TIMEOUT,
+            trust_env=False,
+            event_hooks={"response": [acheck_reply]},
         )
 
     async def __aenter__(self) -> "Queue":

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from tertulia.kernel.db import Database
+from tests.schemas import acheck_reply
 from tests.server import OwnServer, Server
 from tests.system.channel_acts import FOLDINGS, HOWS, Adjust, Alter, Archive, Bring, Fold, Remove
 from tests.system.faults import Queue
@@ -233,6 +234,6 @@ async def _open_world(server: Server, urls: list[str]) -> AsyncIterator[World]:
     limits = httpx.Limits(max_connections=100, max_keepalive_connections=100)
     async with (
         await Database.connect(server.postgres_url, shards=4, size=4) as database,
-        httpx.AsyncClient(timeout=30, limits=limits, trust_env=False) as http,
+        httpx.AsyncClient(timeout=30, limits=limits, trust_env=False, event_hooks={"response": [acheck_reply]}) as http,
     ):
         yield World(database, http, urls)

@@ -16,6 +16,7 @@ import uvloop
 
 from tertulia.app import STATE
 from tertulia.kernel.db import Database
+from tests.schemas import acheck_reply
 from tests.server import Server
 from tests.system import model_client, own_model, people_model
 from tests.system.own_acts import OWN_ACTS
@@ -61,7 +62,7 @@ def test_state_and_events_of_people_add_up_whatever_happens_at_the_same_time(ser
     async def run() -> None:
         async with (
             await Database.connect(server.postgres_url, shards=4, size=4) as database,
-            httpx.AsyncClient(timeout=30, trust_env=False) as http,
+            httpx.AsyncClient(timeout=30, trust_env=False, event_hooks={"response": [acheck_reply]}) as http,
         ):
             for seed in range(SEED, SEED + HISTORIES):
                 await play(seed, http, urls, database)

@@ -32,8 +32,8 @@ class ChannelRecord(msgspec.Struct, frozen=True, kw_only=True):
     folder_id: int | None
     subscriber_count: int
     stream_weekly_traffic: int | None
-    stream_post_policy: int
-    is_announcement_only: bool
+    stream_post_policy: int | msgspec.UnsetType = msgspec.UNSET
+    is_announcement_only: bool | msgspec.UnsetType = msgspec.UNSET
     can_add_subscribers_group: GroupValue
     can_administer_channel_group: GroupValue
     can_create_topic_group: GroupValue
@@ -69,7 +69,7 @@ class SubscriptionRecord(ChannelRecord, frozen=True, kw_only=True):
 
     color: str
     is_muted: bool
-    in_home_view: bool
+    in_home_view: bool | msgspec.UnsetType = msgspec.UNSET
     pin_to_top: bool
     desktop_notifications: bool | None
     audible_notifications: bool | None

@@ -4,11 +4,12 @@ Form fields that hold JSON are described by their real type, with `encoding` say
 same schema serves the `application/json` body. An operation is named after its function and tagged with its feature.
 """
 
+import dataclasses
 import functools
 import operator
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -59,10 +60,26 @@ _COOKIE: Json = {
 }
 
 
-def describe_api(endpoints: Iterable[Endpoint], *, title: str, version: str, description: str = "") -> Json:
+class About(msgspec.Struct, frozen=True, kw_only=True):
+    """What the document says beside the endpoints."""
+
+    title: str
+    version: str
+    description: str = ""
+    replies: Mapping[str, Any] = {}
+    """Types of answers by the endpoint's name, where the function does not know them."""
+    unions: Mapping[type, Sequence[type]] = {}
+    """What stands for one of several types: the class that stands for them, and the types."""
+
+
+def describe_api(endpoints: Iterable[Endpoint], about: About) -> Json:
     """The whole document."""
-    listed = [endpoint for endpoint in endpoints if endpoint.listed]
-    schemas, components = _schemas(listed)
+    listed = [
+        dataclasses.replace(endpoint, returns=about.replies.get(endpoint.name, endpoint.returns))
+        for endpoint in endpoints
+        if endpoint.listed
+    ]
+    schemas, components = _schemas(listed, about.unions)
     if taken := {"Success", "Error"} & components.keys():
         raise ValueError(f"the API description has its own {sorted(taken)}: call these types something else")
     paths: dict[str, Json] = {}
@@ -75,7 +92,7 @@ def describe_api(endpoints: Iterable[Endpoint], *, title: str, version: str, des
         paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = operation
     return {
         "openapi": "3.1.0",
-        "info": {"title": title, "version": version, "description": description},
+        "info": {"title": about.title, "version": about.version, "description": about.description},
         "servers": [{"url": "/"}],
         "tags": [{"name": name} for name in sorted({endpoint.feature for endpoint in listed})],
         "paths": dict(sorted(paths.items())),
@@ -87,7 +104,9 @@ def describe_api(endpoints: Iterable[Endpoint], *, title: str, version: str, des
     }
 
 
-def _schemas(endpoints: list[Endpoint]) -> tuple[dict[int, Json], Mapping[str, Json]]:
+def _schemas(
+    endpoints: list[Endpoint], unions: Mapping[type, Sequence[type]]
+) -> tuple[dict[int, Json], Mapping[str, Json]]:
     """The schema of every annotation, by the annotation's identity, and the named parts they refer to."""
     wanted: dict[int, Any] = {}
     for endpoint in endpoints:
@@ -96,10 +115,15 @@ def _schemas(endpoints: list[Endpoint]) -> tuple[dict[int, Json], Mapping[str, J
                 wanted[id(param.annotation)] = param.annotation
         if fields := _fields_of(endpoint.returns):
             wanted[id(endpoint.returns)] = fields
+    one_of = [each for members in unions.values() for each in members]
     schemas, components = msgspec.json.schema_components(
-        wanted.values(), ref_template="#/components/schemas/{name}", schema_hook=lambda _: {}
+        [*wanted.values(), *one_of],
+        ref_template="#/components/schemas/{name}",
+        schema_hook=lambda kind: _ref(kind.__name__) if kind in unions else {},
     )
-    return dict(zip(wanted, schemas, strict=True)), components
+    for union, members in unions.items():
+        components[union.__name__] = {"oneOf": [_ref(each.__name__) for each in members]}
+    return dict(zip(wanted, schemas, strict=False)), components
 
 
 def _operation(endpoint: Endpoint, schemas: dict[int, Json]) -> Json:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from tertulia.compat import emoji_type_for
+from tertulia.compat import emoji_type_for, old_text_keys
 from tertulia.custom_emoji.model import EXTRA
 from tertulia.kernel.auth import Anyone, Caller, Person
 from tertulia.kernel.db import Reader
@@ -29,7 +29,7 @@ class OneMessage(msgspec.Struct):
     """The answer of GET /messages/{message_id}."""
 
     message: MessageRecord
-    raw_content: str
+    raw_content: str | msgspec.UnsetType = msgspec.UNSET
 
 
 @get("/messages")
@@ -101,7 +101,7 @@ async def get_message(
     reached = await access_message(reader, caller, message_id)
     look = look_of(call, apply_markdown=apply_markdown, allow_empty_topic_name=allow_empty_topic_name)
     [message] = await load(reader, caller, [message_id], look)
-    return OneMessage(message, reached.content)
+    return OneMessage(message, **old_text_keys(reached.content))
 
 
 def look_of(call: Call, *, apply_markdown: bool, allow_empty_topic_name: bool) -> Look:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
+from tertulia.compat import old_direct_keys
 from tertulia.reads.model import Unread
 from tertulia.realms.limits import MAX_UNREAD_LISTED
 
@@ -12,8 +13,8 @@ class UnreadDirect(msgspec.Struct):
     """Unread messages of a conversation with one other person, or with oneself."""
 
     other_user_id: int
-    sender_id: int
     unread_message_ids: list[int]
+    sender_id: int | msgspec.UnsetType = msgspec.UNSET
 
 
 class UnreadGroup(msgspec.Struct):
@@ -55,7 +56,7 @@ def group_unread(unread: Sequence[Unread], user_id: int, *, empty_topic: str) ->
             found.streams.append(UnreadTopic(place.conversation_id, place.topic or empty_topic, place.ids))
         elif len(place.participants) <= 2:
             other = next((other for other in place.participants if other != user_id), user_id)
-            found.pms.append(UnreadDirect(other, other, place.ids))
+            found.pms.append(UnreadDirect(other, place.ids, **old_direct_keys(other)))
         else:
             found.huddles.append(UnreadGroup(",".join(map(str, place.participants)), place.ids))
     found.pms.sort(key=lambda one: one.other_user_id)

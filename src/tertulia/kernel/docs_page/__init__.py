@@ -10,7 +10,7 @@ from importlib.resources import files
 import msgspec
 
 from tertulia.kernel.endpoint import Endpoint, describe
-from tertulia.kernel.openapi import describe_api
+from tertulia.kernel.openapi import About, describe_api
 from tertulia.kernel.reply import Reply
 
 _POLICY = (
@@ -24,9 +24,9 @@ _FILES = {
 }
 
 
-def documentation(endpoints: Iterable[Endpoint], *, title: str, version: str, description: str = "") -> list[Endpoint]:
+def documentation(endpoints: Iterable[Endpoint], about: About) -> list[Endpoint]:
     """Endpoints that describe the given ones: /api/v1/openapi.json and /api/docs."""
-    document = msgspec.json.encode(describe_api(endpoints, title=title, version=version, description=description))
+    document = msgspec.json.encode(describe_api(endpoints, about))
     described = [_fixed("/api/v1/openapi.json", Reply(document))]
     for path, (name, content_type) in _FILES.items():
         body = files(__package__).joinpath(name).read_bytes()
