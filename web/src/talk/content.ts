@@ -2,7 +2,7 @@
  *  it is parsed in an inert template, and only then, cleaned once more and dressed, does it enter the page.
  *
  *  - Elements and attributes outside the dialect go; links get `rel` and open outside unless they are ours.
- *  - Style attributes (only the alignment of table cells is kept) become properties: the policy forbids inline styles.
+ *  - Style attributes go; the alignment of table cells is kept as data: the policy forbids inline styles.
  *  - Emoji are characters, not pictures; times are local; code gets a name and a copy button; spoilers a real button.
  *  - Pictures keep their place while they load.
  *
@@ -21,11 +21,17 @@ const FORBIDDEN =
 const SCHEMES =
     /^(https?|ftp|mid|mailto|tel|sms|smsto|ssh|sip|ircs?|xmpp|matrix|magnet|news|nntp|geo|im|mms|urn|webcal|wtai|bitcoin|openpgp4fpr|hansoft|obsidian|zotero|asanadesktop):/i
 
+/** The one style of the dialect; as an attribute the policy would complain of it, even here. */
+const CELL_STYLE = /(<t[hd]) style="text-align: (left|right|center);"/g
+
 export function dress(html: string, reader: Reader): DocumentFragment {
     const template = document.createElement('template')
-    template.innerHTML = html
+    template.innerHTML = html.replace(CELL_STYLE, '$1 data-align="$2"')
     const content = template.content
     clean(content)
+    // Each block by its own letters: one message may quote another script.
+    for (const block of content.querySelectorAll('p, li, h1, h2, h3, h4, h5, h6, td, th'))
+        block.setAttribute('dir', 'auto')
     for (const link of content.querySelectorAll('a')) dressLink(link)
     for (const image of content.querySelectorAll('img')) dressImage(image)
     for (const emoji of content.querySelectorAll('span.emoji')) dressEmoji(emoji)
@@ -63,10 +69,6 @@ function clean(content: DocumentFragment): void {
         for (const { name, value } of Array.from(element.attributes)) {
             if (name.startsWith('on') || name === 'style' || name === 'srcdoc' || name === 'id')
                 element.removeAttribute(name)
-            if (name === 'style' && element instanceof HTMLElement) {
-                const align = /text-align:\s*(left|right|center)/.exec(value)
-                if (align) element.dataset['align'] = align[1]
-            }
             if ((name === 'href' || name === 'src' || name === 'xlink:href') && !isSafe(value))
                 element.removeAttribute(name)
         }

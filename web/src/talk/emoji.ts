@@ -29,13 +29,43 @@ async function fetchTable(address: string): Promise<Emoji[]> {
     const response = await fetch(address)
     if (!response.ok) throw new Error(String(response.status))
     const data = (await response.json()) as { code_to_names: Record<string, string[]> }
-    return Object.entries(data.code_to_names).map(([code, names]) => ({
+    const all: Emoji[] = Object.entries(data.code_to_names).map(([code, names]) => ({
         name: names[0] ?? code,
         code,
         type: 'unicode_emoji',
         text: emojiText(code),
         names,
     }))
+    return all.sort((a, b) => rankBlock(a.code) - rankBlock(b.code))
+}
+
+/** Faces and hands before hearts and animals, food and things; signs and flags last. */
+const BLOCKS = [
+    '1f60',
+    '1f61',
+    '1f62',
+    '1f63',
+    '1f64',
+    '1f91',
+    '1f92',
+    '1f44',
+    '1f97',
+    '1f49',
+    '1f40',
+    '1f41',
+    '1f42',
+    '1f98',
+    '1f33',
+    '1f34',
+    '1f95',
+    '1f37',
+    '1f38',
+]
+
+function rankBlock(code: string): number {
+    const at = BLOCKS.findIndex((block) => code.startsWith(block))
+    if (at !== -1) return at
+    return code.startsWith('1f1') ? 99 : code.startsWith('1f') ? 50 : 80
 }
 
 export function customEmoji(all: Iterable<ApiRealmEmoji>): Emoji[] {

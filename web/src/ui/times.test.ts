@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { dayNumber, saidDay, saidTime } from './times'
+import { clockTime, dayNumber, saidDay, saidTime } from './times'
 
 const at = (text: string) => new Date(text).getTime() / 1000
 const now = at('2026-03-10T12:00:00')
@@ -13,6 +13,11 @@ it.each([
     ['2024-02-03T09:00:00', 'Feb 3, 2024'],
 ])('%s is said as %s', (text, said) => {
     expect(saidTime(at(text), now, 'en')).toBe(said)
+})
+
+it('says the time of day shortly', () => {
+    expect(clockTime(at('2026-03-10T14:05:00'), 'en', true)).toBe('14:05')
+    expect(clockTime(at('2026-03-10T14:05:00'), 'en', false)).toBe('2:05')
 })
 
 it('names days', () => {

@@ -2,9 +2,15 @@
 
 const DAY = 86_400
 
-/** The clock time of a message, `14:05`. */
-export function clockTime(seconds: number, locale: string): string {
-    return format(locale, { hour: '2-digit', minute: '2-digit' }).format(seconds * 1000)
+/** The clock time of a message, `14:05` or `2:05`: where there is no room for the half of the day. */
+export function clockTime(seconds: number, locale: string, twentyFour: boolean): string {
+    const parts = format(locale, { hour: twentyFour ? '2-digit' : 'numeric', minute: '2-digit', hour12: !twentyFour })
+    return parts
+        .formatToParts(seconds * 1000)
+        .filter((part) => part.type !== 'dayPeriod')
+        .map((part) => part.value)
+        .join('')
+        .trim()
 }
 
 /** `3 minutes ago`, then `Tuesday`, then `3 Mar`, then with the year. */
