@@ -6,15 +6,16 @@ const server = JSON.parse(readFileSync(process.argv[2], 'utf8'))
 const people = server.users.filter((user) => user.password)
 const [ines, anton, mairead, kofi, yuki, lea, gil] = people
 
-async function call(user, method, path, params = {}) {
+async function call(user, method, path, params) {
     const body = new URLSearchParams()
     for (const [name, value] of Object.entries(params))
         body.set(name, typeof value === 'string' ? value : JSON.stringify(value))
-    const reply = await fetch(`${server.url}/api/v1/${path}`, {
+    const request = new Request(`${server.url}/api/v1/${path}`, {
         method,
         headers: { Authorization: `Basic ${Buffer.from(`${user.email}:${user.api_key}`).toString('base64')}` },
         body,
     })
+    const reply = await fetch(request)
     const answer = await reply.json()
     if (answer.result !== 'success') console.log(method, path, answer.msg)
     return answer
