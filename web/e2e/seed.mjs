@@ -13,6 +13,7 @@ async function call(user, method, path, params) {
     const request = new Request(`${server.url}/api/v1/${path}`, {
         method,
         headers: { Authorization: `Basic ${Buffer.from(`${user.email}:${user.api_key}`).toString('base64')}` },
+        // oxlint-disable-next-line unicorn/no-invalid-fetch-options -- never a GET
         body,
     })
     const reply = await fetch(request)
