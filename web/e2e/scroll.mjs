@@ -52,6 +52,8 @@ const result = await page.evaluate(async (messages) => {
         const moved = from - scroller.scrollTop
         await new Promise((resolve) => requestAnimationFrame(resolve))
         const now = performance.now()
+        // After the frame was drawn, so that what is measured is what was seen.
+        await new Promise((resolve) => setTimeout(resolve))
         frames.push(now - last)
         last = now
         if (line?.isConnected && Math.abs(line.getBoundingClientRect().top - top - moved) > 3) jumps += 1

@@ -35,7 +35,10 @@ export class Heights {
         return index !== undefined
     }
 
-    /** Everything is measured anew: the width changed. What is known stays as the best estimate. */
+    isMeasured(key: string): boolean {
+        return this.#measured.has(key)
+    }
+
     offsetOf(index: number): number {
         this.#sum()
         return this.#offsets[Math.max(0, Math.min(index, this.#keys.length))] ?? 0
