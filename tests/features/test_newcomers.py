@@ -7,6 +7,7 @@ import sys
 from tests.contract.groups import make_group
 from tests.features.realm import Realm
 from tests.features.stage import at_once
+from tests.server import MEMBER, User
 from tests.talk import Json, Queue, Speaker, check_error, check_success, unique
 
 PASSWORD = "seven copper kettles sing"
@@ -37,6 +38,16 @@ def test_new_people_are_subscribed_to_the_default_channels(realm: Realm) -> None
     assert "Ada" in message["content"]
     assert subscribers(realm.owner, default.stream_id) == {realm.owner.id, new}
     assert subscribers(realm.owner, other.stream_id) == {realm.owner.id}
+
+
+def test_new_people_are_told_what_the_organization_says_to_all_of_them(realm: Realm) -> None:
+    check_success(realm.owner.request("PATCH", "realm", welcome_message_custom_text="Read **this** first. "))
+    email = address()
+    realm.owner.post("users", email=email, password=PASSWORD, full_name="Ada")
+    key = realm.stage.nobody(host=realm.host).post("fetch_api_key", username=email, password=PASSWORD)
+    ada = realm.as_user(User(key["user_id"], email, PASSWORD, key["api_key"], MEMBER))
+    [message] = notices_to(ada)
+    assert message["content"] == "<p>Read <strong>this</strong> first.</p>"
 
 
 def test_the_command_line_welcomes_people_too_but_not_guests(realm: Realm) -> None:

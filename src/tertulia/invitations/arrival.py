@@ -69,10 +69,18 @@ async def welcome(tx: Transaction, realm_id: int, user_id: int, reception: Recep
             raise bad_key()  # used or taken back while we looked
     if ended:
         await tell_invites(tx, realm_id, [one.inviter_id for one in ended])
+    await tell(tx, realm_id, await _notices(tx, realm_id, user_id, reception))
+
+
+async def _notices(reader: Reader, realm_id: int, user_id: int, reception: Reception) -> list[Notice]:
+    """To the newcomer what the organization says to all of them, to the inviter that they came."""
+    said = decode_settings((await get_realm(reader, realm_id)).settings).welcome_message_custom_text.strip()
+    notices = [Notice(content=said, user_id=user_id)] if said else []
     if reception.inviter_id is not None and reception.tells_inviter:
-        name = await statements.name_of(tx, user_id)
+        name = await statements.name_of(reader, user_id)
         content = f"@_**{name}|{user_id}** accepted your invitation to join this organization."
-        await tell(tx, realm_id, [Notice(content=content, user_id=reception.inviter_id)])
+        notices.append(Notice(content=content, user_id=reception.inviter_id))
+    return notices
 
 
 async def _terms_for(tx: Transaction, realm_id: int, who: Newcomer) -> Terms | None:
