@@ -1,6 +1,9 @@
 """Uploading files: what is taken, what it is called, how much of it."""
 
+import base64
+import socket
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import unquote
 
@@ -9,6 +12,7 @@ import pytest
 from tests.features.files import fetch, post_file, upload
 from tests.features.realm import Realm
 from tests.features.stage import Stage, Web
+from tests.server import OwnServer
 from tests.talk import Queue, check_error, check_success
 
 MIB = 1024 * 1024
@@ -125,3 +129,30 @@ def test_of_two_who_race_for_the_last_of_the_quota_one_wins(realm: Realm, other_
     assert people[0].get("attachments")["upload_space_used"] == 2 * MIB - 100
     check_error(post_file(people[1], "one-more.bin", b"x" * 101), "REALM_UPLOAD_QUOTA")
     upload(people[2], "fits.bin", b"x" * 100)
+
+
+def test_an_upload_that_dies_with_its_process_leaves_nothing(realm: Realm, passing_web: Web) -> None:
+    server = realm.stage.server
+    if not isinstance(server, OwnServer):
+        pytest.skip("the files can be seen only where the server runs")
+    member = realm.as_user(realm.member.user, url=passing_web.url)
+    (host, port), size = passing_web.url.removeprefix("http://").split(":"), 20 * MIB
+    basic = base64.b64encode(f"{member.email}:{member.user.api_key}".encode()).decode()
+    head = (
+        f"POST /api/v1/user_uploads HTTP/1.1\r\nHost: {realm.host}\r\nAuthorization: Basic {basic}\r\n"
+        f"Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {size}\r\n\r\n"
+        '--x\r\nContent-Disposition: form-data; name="f"; filename="a.bin"\r\n\r\n'
+    )
+    folder = server.files / "uploads" / str(realm.id)
+    with socket.create_connection((host, int(port))) as connection:
+        connection.sendall(head.encode() + b"x" * (12 * MIB))
+        while not [path for path in folder.rglob("*#*") if path.stat().st_size]:
+            time.sleep(0.02)
+        passing_web.kill()
+    listed = realm.member.get("attachments")
+    assert (listed["attachments"], listed["upload_space_used"]) == ([], 0)
+    realm.stage.sql("update loose_object set due = now() where key like %s", f"uploads/{realm.id}/%")
+    deadline = time.monotonic() + 30
+    while [path for path in folder.rglob("*") if path.is_file()]:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -49,6 +49,16 @@ async def settle(folder: str, key: str) -> None:
     await asyncio.to_thread(_sync, [path, *(parent for parent in path.parents if parent.is_relative_to(folder))])
 
 
+async def forget_unfinished(folder: str, key: str) -> None:
+    """What a process that was killed while it wrote an object has left beside it: obstore writes to `key#1` and renames."""
+    await asyncio.to_thread(_unlink_beside, Path(folder) / key)
+
+
+def _unlink_beside(path: Path) -> None:
+    for left in path.parent.glob(f"{path.name}#*"):
+        left.unlink(missing_ok=True)
+
+
 def _sync(paths: list[Path]) -> None:
     for path in paths:
         handle = os.open(path, os.O_RDONLY)

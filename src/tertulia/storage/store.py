@@ -11,7 +11,7 @@ from obstore.exceptions import BaseError
 from obstore.store import LocalStore, S3Store
 
 from tertulia.kernel.settings import Settings
-from tertulia.storage.places import open_bucket, open_folder, settle
+from tertulia.storage.places import forget_unfinished, open_bucket, open_folder, settle
 
 PIECE = 2 * 1024 * 1024
 """Read at a time: so much memory a download takes, and no connection to the store waits for a slow reader."""
@@ -92,7 +92,8 @@ class Store:
                 try:
                     await self._place.delete_async(key)
                 except FileNotFoundError:
-                    continue
+                    pass
+                await forget_unfinished(self.settings.storage_folder, key)
         except _FAILURES as error:
             raise StoreUnavailable(_reason(error)) from error
 
