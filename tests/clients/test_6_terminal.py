@@ -1,0 +1,240 @@
+"""`zulip-term` 0.7.0 on a real screen: what a person sees and does, and what the others see of it.
+
+One terminal runs for all tests of this file, as it would for a day; each begins in the view of all messages. There are more
+messages than the screen has lines: on a screen with room left this version sometimes ends with an error of its own when
+a message arrives while it draws ("Listbox contents too short"), whatever the server.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.clients.front import Front
+from tests.clients.program import clean_environment, write_rc
+from tests.clients.tmux import Screen
+from tests.features.stage import Backstage, Stage
+from tests.server import Channel, OwnServer
+from tests.talk import Speaker, unique
+
+pytestmark = [pytest.mark.system, pytest.mark.clients]
+TERMINAL = "Terminal client `zulip-term`"
+SEEDED = "The soup is ready"
+UNREAD = r"All messages +\[a\] +[1-9]"
+ALL = "All messages  Search [/]:"
+MORE_THAN_A_SCREEN = 40
+
+
+class Seat(NamedTuple):
+    """Somebody at the terminal, and somebody elsewhere."""
+
+    screen: Screen
+    front: Front
+    me: Speaker
+    other: Speaker
+    channel: Channel
+
+
+@pytest.fixture(scope="module")
+def running(
+    server: OwnServer, backstage: Backstage, address: str, terminal: Path, shared_folder: Path
+) -> Iterator[Seat]:
+    stage = Stage(server, backstage)
+    me, other = stage.speaker(), stage.speaker()
+    channel = stage.channel(me, other)
+    other.send([me.id], content="Hungry?")  # in an empty view its keys do nothing
+    for number in range(MORE_THAN_A_SCREEN):
+        other.send(channel.name, "lunch", f"Spoon {number}")
+    other.send(channel.name, "lunch", SEEDED)
+    me.post("mark_all_as_read")  # it begins at the first unread message
+    with Front(address) as front:
+        rc = write_rc(shared_folder / "zuliprc", front.url, me.user)
+        command = [terminal / "zulip-term", "--config-file", rc, "--color-depth", "16"]
+        with Screen(command, clean_environment(shared_folder), shared_folder) as screen:
+            screen.until(SEEDED)
+            screen.press("/", "Escape")  # into the messages: it begins at the list of channels
+            screen.until(ALL)
+            yield Seat(screen, front, me, other, channel)
+    stage.close()
+
+
+@pytest.fixture
+def seat(running: Seat, shared_folder: Path) -> Iterator[Seat]:
+    """In the view of all messages; nothing may have gone wrong when the test is over."""
+    show_all(running)
+    yield running
+    assert list(shared_folder.rglob("zulip-terminal-*.log")) == []  # where it writes what went wrong
+
+
+def show_all(seat: Seat) -> None:
+    """Only from elsewhere: what arrives while it builds the same view again would be lost to the view."""
+    if ALL not in seat.screen.text():
+        seat.screen.press("a")
+        seat.screen.until(ALL)
+
+
+def arrived(seat: Seat, to: object, topic: str | None = None) -> tuple[int, str]:
+    """Something the other has written, once it is on the screen and has the focus: its id and its text."""
+    content = unique("written")
+    message_id = seat.other.send(to, topic, content)
+    seat.screen.until(lambda text: bool(re.search(UNREAD, text)))
+    seat.screen.until_pressing("G", content)
+    return message_id, content
+
+
+@pytest.mark.client(TERMINAL, "starts, and shows the messages there are", package="zulip-term")
+def test_it_starts_and_shows_messages(seat: Seat) -> None:
+    screen = seat.screen.until(SEEDED)
+    assert f"({seat.me.email})" in screen
+    assert f"{seat.channel.name} ▶  lunch" in screen
+    assert f"# {seat.channel.name}" in screen
+    seat.front.until_asked("GET /api/v1/events")
+
+
+@pytest.mark.client(
+    TERMINAL, "a live message is counted and appears, one's own from elsewhere too", package="zulip-term"
+)
+def test_a_live_message_appears(seat: Seat) -> None:
+    arrived(seat, seat.channel.name, "lunch")
+    content = unique("From my telephone")
+    seat.me.send(seat.channel.name, "lunch", content)
+    seat.screen.until_pressing("G", content)
+
+
+@pytest.mark.client(TERMINAL, "a typed reply arrives", package="zulip-term")
+def test_a_reply_arrives(seat: Seat) -> None:
+    arrived(seat, seat.channel.name, "lunch")
+    content = unique("Coming")
+    replied(seat, content)
+    found = seat.other.window(before=1)["messages"][-1]
+    assert (found["sender_id"], found["content"], found["subject"]) == (seat.me.id, f"<p>{content}</p>", "lunch")
+    assert found["client"].startswith("ZulipTerminal")
+
+
+def replied(seat: Seat, content: str) -> None:
+    seat.screen.press("r")
+    seat.screen.until(lambda text: bool(re.search(rf"# {seat.channel.name} +▶ lunch", text)))
+    seat.screen.type(content)
+    seat.screen.until(content)
+    sent = seat.front.count("POST /api/v1/messages")
+    seat.screen.press("C-d")
+    seat.front.until_asked("POST /api/v1/messages", sent + 1)
+    seat.screen.press("Escape")
+    seat.screen.until(lambda text: not re.search(rf"# {seat.channel.name} +▶ lunch", text))
+    seat.screen.until_pressing("G", f"▒ {content}")
+
+
+@pytest.mark.client(TERMINAL, "a message of one's own is edited", package="zulip-term")
+def test_a_message_is_edited(seat: Seat) -> None:
+    arrived(seat, seat.channel.name, "lunch")
+    content = unique("Comming")
+    replied(seat, content)
+    seat.screen.press("e")
+    seat.screen.until("Also change later messages")
+    seat.screen.press("C-u")
+    seat.screen.until(lambda text: text.count(content) == 1)
+    better = content.replace("mm", "m")
+    seat.screen.type(better)
+    seat.screen.until(better)
+    seat.screen.press("C-d")
+    seat.front.until_asked("PATCH /api/v1/messages/")
+    seat.screen.until_pressing("G", f"EDITED ▒ {better}")
+    assert seat.other.window(before=1)["messages"][-1]["content"] == f"<p>{better}</p>"
+
+
+@pytest.mark.client(TERMINAL, "a reaction is added and taken back, and that of another is shown", package="zulip-term")
+def test_a_reaction_is_added_and_removed(seat: Seat) -> None:
+    message_id, _ = arrived(seat, seat.channel.name, "lunch")
+    seat.screen.press("+")
+    seat.screen.until_pressing("G", ":thumbs_up: You")
+    assert [it["user_id"] for it in seat.other.message(message_id)["reactions"]] == [seat.me.id]
+    seat.screen.press("+")
+    seat.screen.until_gone(":thumbs_up: You")
+    assert seat.other.message(message_id)["reactions"] == []
+    seat.other.post(f"messages/{message_id}/reactions", emoji_name="octopus")
+    seat.screen.until_pressing("G", ":octopus:")
+    seat.other.delete(f"messages/{message_id}/reactions", emoji_name="octopus")
+    seat.screen.until_gone(":octopus:")
+
+
+@pytest.mark.client(TERMINAL, "a message is starred", package="zulip-term")
+def test_a_message_is_starred(seat: Seat) -> None:
+    message_id, content = arrived(seat, seat.channel.name, "lunch")
+    seat.screen.press("*")
+    seat.screen.until(lambda text: bool(re.search(r"Starred messages \[f\] +1 ", text)))
+    assert "starred" in seat.me.message(message_id)["flags"]
+    seat.screen.press("f")
+    screen = seat.screen.until("Starred messages  Search [/]:")
+    assert content in screen
+    assert SEEDED not in screen
+
+
+@pytest.mark.client(TERMINAL, "words are searched for", package="zulip-term")
+def test_words_are_searched_for(seat: Seat) -> None:
+    _, content = arrived(seat, seat.channel.name, "lunch")
+    seat.screen.press("/")
+    seat.screen.type("soup")
+    seat.screen.press("Enter")
+    screen = seat.screen.until("Search Results")
+    assert SEEDED in screen
+    assert content not in screen
+
+
+@pytest.mark.client(TERMINAL, "narrows to a channel, a topic, and direct messages", package="zulip-term")
+def test_it_narrows(seat: Seat) -> None:
+    _, elsewhere = arrived(seat, seat.channel.name, "dinner")
+    seat.screen.press("s")
+    screen = seat.screen.until(f"{seat.channel.name}  Search [/]:")
+    assert elsewhere in screen
+    assert SEEDED in screen
+    seat.screen.press("S")
+    screen = seat.screen.until(f"{seat.channel.name}: topic narrow")
+    assert elsewhere in screen
+    assert SEEDED not in screen
+    show_all(seat)
+    _, direct = arrived(seat, [seat.me.id])
+    seat.screen.press("P")
+    screen = seat.screen.until("All private messages")
+    assert direct in screen
+    assert elsewhere not in screen
+
+
+@pytest.mark.client(TERMINAL, "shows what is known of a message", package="zulip-term")
+def test_it_shows_what_is_known(seat: Seat) -> None:
+    arrived(seat, seat.channel.name, "lunch")
+    seat.screen.press("i")
+    screen = seat.screen.until("Message Information")
+    assert seat.other.email in screen
+    seat.screen.press("Escape")
+    seat.screen.until_gone("Message Information")
+
+
+@pytest.mark.client(TERMINAL, "first run without an rc file: logs in with a password", package="zulip-term")
+def test_the_first_run_asks_for_the_password(server: OwnServer, address: str, terminal: Path, folder: Path) -> None:
+    user = server.members[1]
+    assert user.password
+    rc = folder / "new-zuliprc"
+    with Screen([terminal / "zulip-term", "--config-file", rc], clean_environment(folder), folder) as screen:
+        screen.until("Zulip URL:")
+        screen.type(address)
+        screen.press("Enter")
+        screen.until("Email")
+        screen.type(user.email)
+        screen.press("Enter")
+        screen.until("Password")
+        screen.type(user.password)
+        screen.press("Enter")
+        shown = screen.until("All messages     [a]")
+        assert f"({user.email})" in shown
+        assert f"email={user.email}" in rc.read_text()
+
+
+@pytest.mark.client(TERMINAL, "Ctrl-C ends it, and its event queue with it", package="zulip-term")
+def test_it_says_good_bye(seat: Seat) -> None:
+    assert seat.front.count("DELETE /api/v1/events") == 0
+    seat.screen.press("C-c")
+    seat.front.until_asked("DELETE /api/v1/events")
+    last = seat.screen.until_ended()
+    assert "Traceback" not in last
