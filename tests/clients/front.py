@@ -62,6 +62,7 @@ class Front:
     def _serve(self, client: socket.socket) -> None:
         with suppress(OSError):
             if self._tls:
+                _accept_tunnel(client)
                 client = self._tls.wrap_socket(client, server_side=True)
             server = socket.create_connection(self._target)
             back = threading.Thread(target=_pass_on, args=(server, client), daemon=True)
@@ -81,6 +82,15 @@ class Front:
             with self._news:
                 self.asked += found
                 self._news.notify_all()
+
+
+def _accept_tunnel(client: socket.socket) -> None:
+    """Some programs know no other port than 443: they come through us as their proxy, wherever they want to go."""
+    if client.recv(7, socket.MSG_PEEK) == b"CONNECT":
+        asked = b""
+        while not asked.endswith(b"\r\n\r\n"):
+            asked += client.recv(1)
+        client.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
 
 
 def _pass_on(source: socket.socket, target: socket.socket) -> None:

@@ -90,6 +90,14 @@ class Program:
             pass
         return found
 
+    def until_error(self, part: str, seconds: float = SECONDS) -> None:
+        """Wait for a line with that in it among its errors, where programs also say that they are ready."""
+        deadline = time.monotonic() + seconds
+        while not any(part in line for line in self.errors):
+            assert time.monotonic() < deadline, self.told()
+            assert self._process.poll() is None, self.told()
+            time.sleep(0.02)
+
     def ended(self, seconds: float = SECONDS) -> int:
         """Wait for its own end; the exit code."""
         return self._process.wait(seconds)

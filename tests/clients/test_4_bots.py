@@ -1,15 +1,18 @@
 """`zulip-run-bot` and `zulip-botserver` with the bots that come with them. Nothing of them is changed."""
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from tertulia.engines import free_port
 from tests.clients.front import Front
 from tests.clients.program import Program, clean_environment, write_rc
 from tests.features.stage import Stage
-from tests.server import MEMBER, User
+from tests.server import MEMBER, OwnServer, User
 from tests.talk import Json, Queue, Speaker, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
@@ -54,6 +57,65 @@ def test_helloworld_answers_and_reacts(stage: Stage, run_bot: RunBot) -> None:
     channel = stage.channel(person, stage.speaker(bot))
     run_bot("helloworld", bot)
     with Queue(person, event_types=["message", "reaction"], fetch_event_types=[]) as queue:
+        asked = person.send(channel.name, "lunch", f"@**{name_of(person, bot)}** hello")
+        answer, reaction = answers(queue, bot)
+        assert (answer["content"], answer["subject"], answer["stream_id"]) == ("beep boop", "lunch", channel.stream_id)
+        assert (reaction["message_id"], reaction["emoji_name"]) == (asked, "wave")
+        person.send([bot.user_id], content="hello")
+        answer, _ = answers(queue, bot)
+        assert (answer["content"], answer["type"]) == ("beep boop", "private")
+
+
+@pytest.mark.client(
+    "`zulip-run-bot` incrementor", "keeps its number in storage, edits its message", package="zulip-bots"
+)
+def test_incrementor_counts_in_one_message(stage: Stage, run_bot: RunBot) -> None:
+    person = stage.speaker()
+    bot = made_bot(person)
+    run_bot("incrementor", bot)
+    with Queue(person, event_types=["message", "update_message"], fetch_event_types=[]) as queue:
+        person.send([bot.user_id], content="up")
+        [first] = [it["message"] for it in queue.until(lambda it: is_by(it, bot)) if is_by(it, bot)]
+        assert first["content"] == "1"
+        person.send([bot.user_id], content="up")
+        edited = queue.until(lambda it: it["type"] == "update_message")[-1]
+        assert (edited["message_id"], edited["content"]) == (first["id"], "2")
+
+
+@pytest.mark.client("`zulip-run-bot` file_uploader", "uploads a file and links to it", package="zulip-bots")
+def test_file_uploader_uploads(server: OwnServer, stage: Stage, run_bot: RunBot, folder: Path) -> None:
+    person = stage.speaker()
+    bot = made_bot(person)
+    file = folder / "menu.txt"
+    file.write_text("Soup, bread")
+    run_bot("file_uploader", bot)
+    with Queue(person, event_types=["message"], fetch_event_types=[]) as queue:
+        person.send([bot.user_id], content=str(file))
+        answer = queue.until(lambda it: is_by(it, bot))[-1]["message"]["content"]
+    found = re.fullmatch(r"\[menu\.txt\]\((/user_uploads/\S+)\)", answer)
+    assert found, answer
+    downloaded = person.http.get(f"{server.url}{found[1]}", follow_redirects=True)
+    assert (downloaded.status_code, downloaded.text) == (200, "Soup, bread")
+
+
+@pytest.mark.client(
+    "`zulip-botserver`", "an outgoing-webhook bot answers a mention and a direct message", package="zulip-botserver"
+)
+def test_the_botserver_answers_for_a_bot(bots: Path, address: str, stage: Stage, folder: Path) -> None:
+    person = stage.speaker()
+    port = free_port()
+    bot = made_bot(person, bot_type=3, payload_url=json.dumps(f"http://127.0.0.1:{port}/"))
+    state = person.post("register", event_types=[], fetch_event_types=["realm_bot"])
+    [token] = [it["services"][0]["token"] for it in state["realm_bots"] if it["user_id"] == bot.user_id]
+    channel = stage.channel(person, stage.speaker(bot))
+    rc = folder / "botserverrc"
+    rc.write_text(f"[helloworld]\nemail={bot.email}\nkey={bot.api_key}\nsite={address}\ntoken={token}\n")
+    command = [bots / "zulip-botserver", "--config-file", rc, "--port", port]
+    with (
+        Program(command, env=clean_environment(folder)) as botserver,
+        Queue(person, event_types=["message", "reaction"], fetch_event_types=[]) as queue,
+    ):
+        botserver.until_error("Running on")
         asked = person.send(channel.name, "lunch", f"@**{name_of(person, bot)}** hello")
         answer, reaction = answers(queue, bot)
         assert (answer["content"], answer["subject"], answer["stream_id"]) == ("beep boop", "lunch", channel.stream_id)
