@@ -1,0 +1,30 @@
+/** Files go and come with the session: uploaded from the compose box, shown and fetched by who may read them. */
+import { channelOf, expect, test, unique } from './people'
+import { TalkPage } from './talk-page'
+
+const PICTURE = Buffer.from(
+    'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGPYEqCPFTEMLQkAHspMwdhob2wAAAAASUVORK5CYII=',
+    'base64',
+)
+
+test('a picture is uploaded, shown to the other, and to nobody else', async ({ person, dev, request }) => {
+    const [ines, kofi] = [await person('ines'), await person('kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('picture')
+    await ines.send(general, topic, 'Show me')
+    const [hers, his] = [new TalkPage(ines.page), new TalkPage(kofi.page)]
+    await Promise.all([ines, kofi].map((each) => each.go(`#narrow/channel/${general}/topic/${topic}`)))
+    await Promise.all([hers.sees('Show me'), his.sees('Show me')])
+
+    const name = `${unique('square')}.png`
+    await kofi.page.locator('input[type="file"]').setInputFiles({ name, mimeType: 'image/png', buffer: PICTURE })
+    await expect(his.box).toHaveValue(/user_uploads/)
+    await his.box.press('Control+Enter')
+
+    const link = ines.page.locator(`article[data-message] a[href*="/user_uploads/"]`).last()
+    await expect(link).toBeVisible()
+    const address = new URL((await link.getAttribute('href')) ?? '', dev.url).href
+    const mine = await ines.context.request.get(address)
+    expect([mine.status(), mine.headers()['content-type']]).toEqual([200, 'image/png'])
+    expect((await request.get(address)).status()).not.toBe(200)
+})
