@@ -43,6 +43,11 @@ def programs_of_terminal() -> Path:
     return _python_environment("terminal", find_python(PYTHON_OF_THE_TERMINAL), build=True)
 
 
+def programs_of_schemathesis() -> Path:
+    """Generates requests from the API description."""
+    return _python_environment("schemathesis", sys.executable)
+
+
 def node_modules() -> Path:
     """The folder to run Node's programs in."""
     npm = shutil.which("npm")
@@ -128,7 +133,7 @@ def _run(*command: str, cwd: Path | None = None) -> None:
 
 def main() -> None:
     missing = []
-    for make in (programs_of_bots, programs_of_apprise, programs_of_terminal, node_modules):
+    for make in (programs_of_bots, programs_of_apprise, programs_of_schemathesis, programs_of_terminal, node_modules):
         try:
             print(make())
         except Missing as error:

@@ -1,0 +1,45 @@
+"""Requests generated from our own API description, as every role (the short version of bin/fuzz)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.clients.environments import Missing, programs_of_schemathesis
+from tests.features.stage import Backstage, Stage
+from tests.server import Server
+from tests.system.fuzz import ROLES, Fuzz, Outcome, findings
+
+pytestmark = [pytest.mark.system, pytest.mark.slow]
+
+EXAMPLES, SEED = 1, 1
+
+
+@pytest.fixture(scope="module")
+def outcomes(server: Server, shared_folder: Path) -> Iterator[dict[str, Outcome]]:
+    """What every role found, all at once: most of the time is Schemathesis' own."""
+    try:
+        programs_of_schemathesis()
+    except Missing as reason:
+        pytest.skip(str(reason))
+    backstage = Backstage(server)
+    stage = Stage(server, backstage)
+    try:
+        yield Fuzz(server, stage, shared_folder).run(ROLES, EXAMPLES, SEED)
+    finally:
+        stage.close()
+        backstage.close()
+
+
+@pytest.mark.timeout(300, func_only=False)
+@pytest.mark.parametrize("role", ROLES)
+def test_whatever_is_asked_is_answered_as_described(outcomes: dict[str, Outcome], role: str) -> None:
+    outcome = outcomes[role]
+    assert outcome.is_good, findings(outcome.text)
+    assert outcome.requests > 100, outcome.text[-3000:]
+    assert not [status for status in outcome.statuses if status.startswith("5")], outcome.statuses
+
+
+def test_generated_requests_reach_something(outcomes: dict[str, Outcome]) -> None:
+    assert outcomes["owner"].statuses["200"] > 40
+    assert outcomes["owner"].statuses["200"] > outcomes["owner"].statuses.get("401", 0)
