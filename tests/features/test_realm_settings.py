@@ -60,13 +60,15 @@ def applied(state: Json, events: list[Json]) -> Json:
 
 
 def test_every_setting_can_be_changed_and_everybody_hears_of_it(realm: Realm) -> None:
-    channel = realm.stage.channel(realm.owner, realm_id=realm.id)
+    public = realm.stage.channel(realm.owner, realm_id=realm.id)
+    private = realm.stage.channel(realm.owner, invite_only=True, realm_id=realm.id)
     default = RealmSettings()
     with realm_queue(realm.guest) as queue:
         for name in [*CHANGEABLE, "name", "description"]:
             value = OTHER.get(name)
             if value is None:
                 old = getattr(default, name)
+                channel = private if name == "moderation_request_channel_id" else public
                 value = (not old) if isinstance(old, bool) else channel.stream_id
             changed(realm, **{name: value})
         heard = queue.so_far()
