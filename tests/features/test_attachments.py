@@ -160,6 +160,33 @@ def test_objects_of_nobody_are_deleted(realm: Realm) -> None:
     assert not (server.files / key).exists()
 
 
+def test_who_sends_a_file_waits_for_nobody_who_uploads(realm: Realm) -> None:
+    channel = make(realm, realm.member)
+    url = upload(realm.member)
+    with ThreadPoolExecutor(1) as pool, realm.stage.session() as execute:
+        execute("select used from upload_space where realm_id = %s for update", realm.id)
+        sent = pool.submit(realm.member.send, channel.stream_id, "topic", f"[file]({url})")
+        sent.result(timeout=10)
+    [one] = realm.member.get("attachments")["attachments"]
+    assert one["message_ids"] == [sent.result()]
+
+
+def test_an_object_that_cannot_be_deleted_holds_up_no_other(realm: Realm) -> None:
+    server = realm.stage.server
+    if not isinstance(server, OwnServer):
+        pytest.skip("the files can be seen only where the server runs")
+    stuck, plain = f"uploads/{realm.id}/stuck", f"uploads/{realm.id}/plain"
+    (server.files / stuck / "inside").mkdir(parents=True)
+    (server.files / plain).write_bytes(b"x")
+    sql = "insert into loose_object (key, due) values (%s, now() - interval '1 day'), (%s, now())"
+    realm.stage.sql(sql, stuck, plain)
+    _run(realm, lambda database: sweep_objects(database, Store(Settings(storage_folder=str(server.files)))))
+    assert not (server.files / plain).exists()
+    left = realm.stage.sql("select key, due > now() from loose_object where key in (%s, %s)", stuck, plain)
+    assert left == [(stuck, True)]
+    realm.stage.sql("delete from loose_object where key = %s", stuck)
+
+
 def _run(realm: Realm, work: Callable[[Database], Awaitable[int]]) -> None:
     """As the worker does now and then."""
 

@@ -16,7 +16,7 @@ from tests.bucket import Bucket, s3_service
 from tests.features.files import fetch, may_fetch
 from tests.features.realm import Realm
 from tests.features.stage import Stage, Web
-from tests.server import Server
+from tests.server import OwnServer, Server
 from tests.talk import Speaker, check_success
 
 MIB = 1024 * 1024
@@ -142,6 +142,17 @@ def test_the_quota_decides_in_the_end(realm: Realm, other_web: Web) -> None:
     assert member.get("attachments")["upload_space_used"] == 2 * MIB
     assert ask(member, "POST", "/api/v1/tus", Upload_Length=1).status_code == 413
     assert offset(member, uploads[2]) == 0
+
+
+def test_parts_that_became_a_file_meanwhile_are_a_conflict(realm: Realm) -> None:
+    server = realm.stage.server
+    if not isinstance(server, OwnServer):
+        pytest.skip("the files can be seen only where the server runs")
+    where = begin(realm.member, 10)
+    send(realm.member, where, 0, b"01234")
+    [([key],)] = realm.stage.sql("select keys from resumable_upload where owner_id = %s", realm.member.id)
+    (server.files / key).unlink()
+    assert send(realm.member, where, 5, b"56789").status_code == 409
 
 
 def test_an_upload_is_given_up_or_expires(realm: Realm, stage: Stage) -> None:

@@ -1,10 +1,13 @@
 """Messages that are older than they are kept."""
 
 import asyncio
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 from tertulia.edits.retention import delete_expired_messages
 from tertulia.kernel.db import Database
+from tests.features.files import upload
 from tests.features.realm import Realm
 from tests.features.stage import at_once
 from tests.server import Channel
@@ -105,6 +108,35 @@ def test_more_than_a_portion_goes_and_what_is_young_stays(realm: Realm) -> None:
     at_once([partial(expire, realm), partial(expire, realm)])
     count = "select count(*), min(id) from message where conversation_id = %s"
     assert realm.stage.sql(count, channel.stream_id) == [(1, young)]
+
+
+def test_files_are_held_in_order_however_the_messages_lie(realm: Realm) -> None:
+    channel = realm.stage.channel(realm.owner, realm_id=realm.id)
+    urls = [upload(realm.owner, name) for name in ("low.txt", "high.txt")]
+    low, high = (one["id"] for one in realm.owner.get("attachments")["attachments"])
+    sent = [
+        realm.owner.send(channel.stream_id, topic, f"[file]({url})")
+        for topic, url in zip(("tea", "milk"), reversed(urls), strict=True)
+    ]
+    age(realm, 2, *sent)
+    keep(realm, 1)
+    waiting = """
+    select count(*) from pg_stat_activity
+    where wait_event_type = 'Lock' and query like '%%from attachment where id = any%%for no key update'
+    """
+    with ThreadPoolExecutor(1) as pool, realm.stage.session() as execute:
+        execute("select id from attachment where id = %s for update", low)
+        done = pool.submit(expire, realm)
+        deadline = time.monotonic() + 20
+        while realm.stage.sql(waiting) == [(0,)]:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        try:
+            execute("select id from attachment where id = %s for update nowait", high)
+        finally:
+            execute("rollback")
+        done.result(timeout=20)
+    assert left(realm, *sent) == []
 
 
 def test_archived_channels_keep_nothing_longer(realm: Realm) -> None:

@@ -1,14 +1,24 @@
 """The small forms of pictures, and how messages show them."""
 
+import asyncio
 import io
 import re
 import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 
+import pytest
 from PIL import Image
 
+from tertulia.kernel.db import Database
+from tertulia.kernel.settings import Settings
+from tertulia.storage import Store
+from tertulia.uploads import thumbnails
+from tertulia.uploads.queries import get_file
 from tests.features.channels import make
 from tests.features.files import fetch, upload
 from tests.features.realm import Realm
+from tests.server import OwnServer
 from tests.talk import Json, Queue, Speaker
 
 FORMS = {"840x560.webp": False, "840x560-anim.webp": True}
@@ -112,6 +122,61 @@ def test_a_message_that_was_faster_than_the_small_form(realm: Realm) -> None:
     assert "840x560.webp" in shown["content"]
     assert "last_edit_timestamp" not in shown
     assert event["stream_id"] == channel.stream_id
+
+
+def test_a_small_form_that_was_made_twice_stays(realm: Realm) -> None:
+    url = upload(realm.member, "photo.png", picture())
+    assert settled(realm, url) == 2
+    [(key,)] = realm.stage.sql("select key from attachment where owner_id = %s", realm.member.id)
+    # The second who made it died before it could say so.
+    realm.stage.sql("insert into loose_object (key, due) values (%s, now())", f"{key}-840x560.webp")
+    deadline = time.monotonic() + 40
+    while realm.stage.sql("select 1 from loose_object where key = %s", f"{key}-840x560.webp"):
+        assert time.monotonic() < deadline
+        time.sleep(0.2)
+    assert fetch(realm.member, url.replace("/user_uploads/", "/user_uploads/thumbnail/") + "/840x560.webp").is_success
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_the_slower_of_two_who_make_a_small_form_leaves_nothing_behind(realm: Realm, is_deleted: bool) -> None:
+    server = realm.stage.server
+    if not isinstance(server, OwnServer):
+        pytest.skip("the files can be seen only where the server runs")
+    url = upload(realm.member, "photo.png", picture())
+    assert settled(realm, url) == 2
+    [(attachment_id, key)] = realm.stage.sql("select id, key from attachment where owner_id = %s", realm.member.id)
+    small = f"{key}-840x560.webp"
+
+    def meanwhile() -> None:
+        if is_deleted:  # and swept
+            realm.member.delete(f"attachments/{attachment_id}")
+            realm.stage.sql("delete from loose_object where key like %s", f"{key}%")
+
+    async def make_again() -> None:
+        store = SlowStore(Settings(storage_folder=str(server.files)), meanwhile)
+        async with await Database.connect(server.postgres_url, shards=Settings().shards, size=1) as database:
+            async with database.reader() as reader:
+                file = await get_file(reader, attachment_id)
+            assert file is not None
+            await thumbnails._make(database, store, file)
+
+    asyncio.run(make_again())
+    announced = realm.stage.sql("select due <= now() from loose_object where key = %s", small)
+    if is_deleted:
+        assert announced == [(True,)] or not (server.files / small).exists()
+    else:
+        assert announced == []
+
+
+@dataclass(frozen=True)
+class SlowStore(Store):
+    """Something happens before an object is there."""
+
+    meanwhile: Callable[[], None]
+
+    async def put(self, key: str, content: bytes | AsyncIterator[bytes], content_type: str = "") -> int:
+        await asyncio.to_thread(self.meanwhile)
+        return await super().put(key, content, content_type)
 
 
 def _make_again(realm: Realm, when: str) -> None:

@@ -15,6 +15,8 @@ from tertulia.edits.model import Moving
 from tertulia.edits.retention_queries import Expired, due_conversations, oldest_expired
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.reads.change_queries import change_places
+from tertulia.uploads.links import hold_linked
 from tertulia.users.queries import get_owner
 
 CONVERSATIONS = 200
@@ -52,6 +54,9 @@ async def _delete_portion(tx: Transaction, conversation_id: int) -> int:
         return 0
     bot = (await get_owner(tx, expired[0].bot_id, 0)).caller
     channel = await _channel(tx, bot, expired)
+    # What the steps below hold one after the other: here in the order of locks.
+    await change_places(tx, bot.realm_id)
+    await hold_linked(tx, [message.id for message in expired])
     for _, group in groupby(expired, key=lambda message: message.topic_id):
         messages = list(group)
         moving = [Moving(message.id, message.seq) for message in messages]

@@ -12,6 +12,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.resumable import queries
 from tertulia.resumable.model import Upload
 from tertulia.resumable.rules import conflict, no_such_upload, refused, too_much
+from tertulia.storage import NotStored
 from tertulia.uploads import queries as files
 from tertulia.uploads.actions import UNFINISHED_SECONDS, Uploading
 from tertulia.uploads.kinds import HEAD, kind_of
@@ -119,6 +120,10 @@ class Resumable(msgspec.Struct, frozen=True):
             if refusal.code == "REALM_UPLOAD_QUOTA":
                 raise refused(refusal.msg, 413) from None
             raise
+        except NotStored:
+            # Whoever sent the last part as well was faster: the parts are a file by now.
+            await self.uploading.abandon(key)
+            raise conflict() from None
         except BaseException:
             await self.uploading.abandon(key)
             raise

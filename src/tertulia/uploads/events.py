@@ -20,7 +20,8 @@ def tell_removed(tx: Transaction, realm_id: int, owner_id: int, attachment_id: i
 
 async def tell_updated(tx: Transaction, realm_id: int, changed: Sequence[tuple[int, AttachmentRecord]]) -> None:
     """Other messages link files now than before."""
-    used = await queries.hold_space(tx, realm_id)
+    # Not held: everybody who sends a file would wait for whoever uploads one. The next event of a file has the figure of then.
+    used = await queries.space_used(tx, realm_id)
     for owner_id, attachment in changed:
         _tell(tx, realm_id, owner_id, {"op": "update", "attachment": attachment, "upload_space_used": used})
 

@@ -35,6 +35,13 @@ async def relink(
     return [record for record in records if not record.message_ids]
 
 
+async def hold_linked(tx: Transaction, message_ids: Sequence[int]) -> None:
+    """Messages are about to be deleted in several steps: hold all files they link at once, by id."""
+    linked = await link_queries.linked_by(tx, message_ids)
+    if linked:
+        await link_queries.hold_files(tx, linked)
+
+
 async def unlink(tx: Transaction, realm_id: int, message_ids: Sequence[int]) -> None:
     """Messages are about to be deleted."""
     linked = await link_queries.linked_by(tx, message_ids)

@@ -85,11 +85,6 @@ async def space_used(reader: Reader, realm_id: int) -> int:
     return int(await reader.fetchval("select used from upload_space where realm_id = $1", realm_id) or 0)
 
 
-async def hold_space(tx: Transaction, realm_id: int) -> int:
-    """As `space_used`, and it stays so until the commit."""
-    return int(await tx.fetchval("select used from upload_space where realm_id = $1 for share", realm_id) or 0)
-
-
 async def take_space(tx: Transaction, realm_id: int, size: int, quota: int | None) -> int | None:
     """Use so many more bytes; how many are in use now, None if there is no room for them."""
     sql = """
@@ -124,12 +119,6 @@ async def drop_objects(tx: Transaction, keys: Sequence[str]) -> None:
     on conflict (key) do update set due = excluded.due
     """
     await tx.execute(sql, keys)
-
-
-async def due_objects(tx: Transaction, limit: int) -> list[str]:
-    """Objects to delete, held for this transaction."""
-    sql = "select key from loose_object where due <= now() order by due limit $1 for update skip locked"
-    return [row["key"] for row in await tx.fetch(sql, limit)]
 
 
 async def forget_objects(tx: Transaction, keys: Sequence[str]) -> None:

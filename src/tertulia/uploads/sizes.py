@@ -25,6 +25,14 @@ def thumbnail_key(key: str, form: ThumbnailFormat) -> str:
     return f"{key}-{form.name}"
 
 
+def original_key(key: str) -> str:
+    """Of the picture whose small form this object is; of anything else the key itself."""
+    for form in FORMATS:
+        if key.endswith(f"-{form.name}"):
+            return key.removesuffix(f"-{form.name}")
+    return key
+
+
 def thumbnail_keys(file: StoredFile) -> list[str]:
     """Every object that was made of a picture, or is being made."""
     return [] if file.thumbnail == Thumbnail.NONE else [thumbnail_key(file.key, form) for form in FORMATS]

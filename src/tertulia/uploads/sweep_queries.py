@@ -1,34 +1,67 @@
-"""SQL of sweeping files."""
+"""SQL of sweeping files: one statement per function."""
 
 from collections.abc import Sequence
 
-from tertulia.kernel.db import Transaction
-from tertulia.uploads.model import StoredFile
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.uploads.model import StoredFile, Thumbnail
 from tertulia.uploads.queries import FILE
+from tertulia.uploads.sizes import original_key
 
 # The file's own name may be written in more than one way; what is before it is the file's alone.
 _NAMED = "strpos(content, substring(path_id from '^[^/]+/[^/]+/[^/]+/')) > 0"
 
 
-async def lock_unused(tx: Transaction, days: int, limit: int) -> list[tuple[int, StoredFile]]:
-    """Files that no message has linked for so many days, held, each with its realm."""
+_UNUSED = f"""
+    coalesce(unlinked_at, created_at) < now() - make_interval(days => $1)
+    and not exists (select from attachment_link where attachment_id = attachment.id)
+    and not exists (select from scheduled_message where scheduled_message.realm_id = attachment.realm_id and {_NAMED})
+    and not exists (select from draft where user_id = owner_id and {_NAMED})
+    and not exists (select from saved_snippet where user_id = owner_id and {_NAMED})
+"""
+
+
+async def unused_files(reader: Reader, days: int, after: int, limit: int) -> list[int]:
+    """Files after this one that no message has linked for so many days."""
+    sql = f"select id from attachment where id > $2 and {_UNUSED} order by id limit $3"
+    return [row["id"] for row in await reader.fetch(sql, days, after, limit)]
+
+
+async def lock_unused(tx: Transaction, days: int, attachment_id: int) -> tuple[int, StoredFile] | None:
+    """Such a file, held, with its realm; None if it is no longer one, or somebody else holds it."""
     sql = f"""
-    select attachment.realm_id, {FILE} from attachment
-    where coalesce(unlinked_at, created_at) < now() - make_interval(days => $1)
-        and not exists (select from attachment_link where attachment_id = attachment.id)
-        and not exists (select from scheduled_message where scheduled_message.realm_id = attachment.realm_id and {_NAMED})
-        and not exists (select from draft where user_id = owner_id and {_NAMED})
-        and not exists (select from saved_snippet where user_id = owner_id and {_NAMED})
-    order by attachment.id limit $2 for update of attachment skip locked
+    select attachment.realm_id, {FILE} from attachment where attachment.id = $2 and {_UNUSED}
+    for update of attachment skip locked
     """
-    found = []
-    for row in await tx.fetch(sql, days, limit):
-        values = dict(row)
-        found.append((values.pop("realm_id"), StoredFile(**values)))
-    return found
+    row = await tx.fetchrow(sql, days, attachment_id)
+    if row is None:
+        return None
+    values = dict(row)
+    return values.pop("realm_id"), StoredFile(**values)
 
 
-async def linked_meanwhile(tx: Transaction, attachment_ids: Sequence[int]) -> set[int]:
-    """Those of the held files that a message came to link just before they were held."""
-    sql = "select distinct attachment_id from attachment_link where attachment_id = any($1::bigint[])"
-    return {row["attachment_id"] for row in await tx.fetch(sql, attachment_ids)}
+async def is_linked(reader: Reader, attachment_id: int) -> bool:
+    """Whether a message links a file: one may have come to just before the file was held."""
+    sql = "select exists (select from attachment_link where attachment_id = $1)"
+    return bool(await reader.fetchval(sql, attachment_id))
+
+
+async def due_objects(tx: Transaction, limit: int) -> list[str]:
+    """Objects to delete, held for this transaction."""
+    sql = "select key from loose_object where due <= now() order by due limit $1 for update skip locked"
+    return [row["key"] for row in await tx.fetch(sql, limit)]
+
+
+async def owned_objects(tx: Transaction, keys: Sequence[str]) -> set[str]:
+    """Those of the held objects that are a file, or its small form: who made it a second time and died has left them."""
+    sql = f"""
+    select loose.key from unnest($1::text[], $2::text[]) as loose(key, original)
+    join attachment on attachment.key = original
+    where loose.key = original or thumbnail = {Thumbnail.READY.value}
+    """
+    return {row["key"] for row in await tx.fetch(sql, keys, [original_key(key) for key in keys])}
+
+
+async def put_off(tx: Transaction, keys: Sequence[str], seconds: float) -> None:
+    """These objects cannot be deleted now: others come first."""
+    sql = "update loose_object set due = now() + make_interval(secs => $2) where key = any($1::text[])"
+    await tx.execute(sql, keys, seconds)

@@ -18,6 +18,12 @@ async def claim(tx: Transaction, seconds: float) -> StoredFile | None:
     return StoredFile(**row) if row else None
 
 
+async def hold_ready(tx: Transaction, attachment_id: int) -> bool:
+    """Whether a picture is there and has its small form; if so, both stay until the commit."""
+    sql = "select thumbnail from attachment where id = $1 for key share"
+    return bool(await tx.fetchval(sql, attachment_id) == Thumbnail.READY)
+
+
 async def finish(tx: Transaction, attachment_id: int, state: Thumbnail, shrunk: Shrunk) -> bool:
     """What came of it; whether the picture is still there and nobody was faster."""
     sql = f"""

@@ -59,9 +59,12 @@ async def _keep(
     for key, path in zip(keys, forms.values(), strict=True):
         await store.put(key, await asyncio.to_thread(path.read_bytes), "image/webp")
     async with database.transaction() as tx:
-        # If the picture was deleted meanwhile, its small forms are nobody's, and announced as such.
-        if await thumbnail_queries.finish(tx, file.id, Thumbnail.READY, shrunk):
+        is_made = await thumbnail_queries.finish(tx, file.id, Thumbnail.READY, shrunk)
+        if is_made or await thumbnail_queries.hold_ready(tx, file.id):  # by another worker: its objects are the same
             await queries.forget_objects(tx, keys)
+        else:
+            # Deleted meanwhile: what was announced may have been swept before it was written.
+            await queries.drop_objects(tx, keys)
 
 
 async def _copy(store: Store, file: StoredFile, target: Path) -> None:
