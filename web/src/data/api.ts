@@ -1,7 +1,8 @@
 /** Requests to the server with the browser's session. Nothing throws: an answer is a value or says what went wrong.
  *
  *  Parameters go as a JSON object, which the server takes for every method but GET. A request that changes something carries
- *  the session's CSRF token; if another tab signed in anew, the token is fetched again and the request is made once more. */
+ *  the session's CSRF token; if another tab signed in anew, the token is fetched again and the request is made once more, unless it
+ *  is somebody else who signed in: for us that is the end of the session. */
 import type { Id, ServerSettings } from './api-types'
 
 export interface ApiError {
@@ -31,6 +32,8 @@ interface Options {
 
 export class Api {
     csrfToken = ''
+    /** Whose requests these are. */
+    #userId: Id | null = null
     /** Somebody to tell that the session is over. */
     onSignedOut: () => void = () => {}
     readonly #base: string
@@ -62,13 +65,28 @@ export class Api {
     }
 
     async request<T>(method: Method, path: string, params: Params, options: Options = {}): Promise<Answer<T>> {
-        const answer = await this.#once<T>(method, path, params, options)
-        if (answer.ok) return answer
-        if (answer.error.code === 'CSRF_FAILED' && (await this.resume()).ok) {
-            return this.#once<T>(method, path, params, options)
+        return this.#withSession(() => this.#once<T>(method, path, params, options))
+    }
+
+    async #withSession<T>(ask: () => Promise<Answer<T>>): Promise<Answer<T>> {
+        let answer = await ask()
+        if (!answer.ok && answer.error.code === 'CSRF_FAILED') {
+            const renewed = await this.#renew()
+            if (renewed.ok) answer = await ask()
+            else if (renewed.error.kind === 'signedOut') answer = renewed
         }
-        if (answer.error.kind === 'signedOut' && this.csrfToken) this.onSignedOut()
+        if (!answer.ok && answer.error.kind === 'signedOut' && this.csrfToken) this.onSignedOut()
         return answer
+    }
+
+    /** The session's token again, if it is still the same person's. */
+    async #renew(): Promise<Answer<SignedIn>> {
+        const answer = await this.#once<SignedIn>('GET', 'sessions/current', {}, {})
+        if (!answer.ok) return answer
+        if (this.#userId !== null && answer.value.user_id !== this.#userId) {
+            return failed({ kind: 'signedOut', status: 401, code: 'SOMEBODY_ELSE', msg: '', body: {} })
+        }
+        return this.#remember(answer)
     }
 
     async #once<T>(method: Method, path: string, params: Params, options: Options): Promise<Answer<T>> {
@@ -93,6 +111,10 @@ export class Api {
 
     /** Upload a file, with progress from 0 to 1; by XMLHttpRequest, because fetch does not tell progress. */
     upload<T>(path: string, file: Blob, name: string, progress: (part: number) => void, signal?: AbortSignal) {
+        return this.#withSession(() => this.#uploadOnce<T>(path, file, name, progress, signal))
+    }
+
+    #uploadOnce<T>(path: string, file: Blob, name: string, progress: (part: number) => void, signal?: AbortSignal) {
         return new Promise<Answer<T>>((resolve) => {
             const request = new XMLHttpRequest()
             request.open('POST', this.#base + path)
@@ -106,6 +128,7 @@ export class Api {
             for (const end of ['error', 'abort', 'timeout']) {
                 request.addEventListener(end, () => resolve(failed(offline(end))))
             }
+            if (signal?.aborted) return resolve(failed(offline('abort')))
             signal?.addEventListener('abort', () => request.abort())
             const form = new FormData()
             form.append('filename', file, name)
@@ -131,7 +154,10 @@ export class Api {
 
     async signOut(): Promise<Answer<object>> {
         const answer = await this.#once<object>('DELETE', 'sessions/current', {}, {})
-        if (answer.ok) this.csrfToken = ''
+        if (answer.ok) {
+            this.csrfToken = ''
+            this.#userId = null
+        }
         return answer
     }
 
@@ -140,7 +166,10 @@ export class Api {
     }
 
     #remember(answer: Answer<SignedIn>): Answer<SignedIn> {
-        if (answer.ok) this.csrfToken = answer.value.csrf_token
+        if (answer.ok) {
+            this.csrfToken = answer.value.csrf_token
+            this.#userId = answer.value.user_id
+        }
         return answer
     }
 }

@@ -30,6 +30,7 @@ export class Drafts {
     readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
     readonly #saving = new Set<string>()
     #me: Id = 0
+    #isStopped = false
     isSynchronized: () => boolean = () => true
 
     /** The one edited last comes first; empty ones are none. */
@@ -106,8 +107,15 @@ export class Drafts {
         for (const [key, draft] of this.#byKey) if (draft.unsaved) void this.#save(key)
     }
 
+    /** Nothing goes out any more: whoever signs in next is somebody else. What is unsaved stays in the browser. */
+    stop(): void {
+        this.#isStopped = true
+        for (const key of [...this.#timers.keys()]) this.#stop(key)
+    }
+
     #later(key: string): void {
         this.#stop(key)
+        if (this.#isStopped) return
         this.#timers.set(
             key,
             setTimeout(() => void this.#save(key), SAVE_AFTER_MS),
@@ -122,7 +130,7 @@ export class Drafts {
     async #save(key: string): Promise<void> {
         this.#stop(key)
         const draft = this.#byKey.get(key)
-        if (!draft?.unsaved || !this.isSynchronized() || this.#saving.has(key)) return
+        if (!draft?.unsaved || this.#isStopped || !this.isSynchronized() || this.#saving.has(key)) return
         this.#saving.add(key)
         const saved = await this.#store(draft)
         this.#saving.delete(key)

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Answer } from './api'
 import type { ApiEvent } from './api-types'
 import { EventLoop, type Queue } from './events'
 import { FakeServer, settled } from './testing'
@@ -7,16 +8,24 @@ function stage() {
     const server = new FakeServer()
     const told: ApiEvent[] = []
     const log: string[] = []
-    const queues: Queue[] = []
+    const queues: Answer<Queue>[] = []
     const loop = new EventLoop(server.api, {
-        onEvents: (events) => told.push(...events),
-        onQueueLost: () => Promise.resolve(queues.shift() ?? null),
+        onEvents: (events) => {
+            if (events.some((event) => event.type === 'impossible')) throw new Error('impossible')
+            told.push(...events)
+        },
+        onQueueLost: () => Promise.resolve(queues.shift() ?? refused()),
         onOnline: () => log.push('online'),
         onOffline: () => log.push('offline'),
         onSignedOut: () => log.push('signed out'),
     })
     loop.start({ id: 'one', lastEventId: -1 })
     return { server, told, log, queues, loop }
+}
+
+function refused(retryAfter?: number): Answer<Queue> {
+    const error = { kind: 'busy' as const, status: 503, code: '', msg: '', body: {} }
+    return { ok: false, error: retryAfter ? { ...error, retryAfter } : error }
 }
 
 beforeEach(() => void vi.useFakeTimers())
@@ -83,13 +92,45 @@ describe('the loop', () => {
         ;(await server.next('events')).answer({ code: 'BAD_EVENT_QUEUE_ID', msg: '' }, 400)
         await settled()
         expect(server.open.length).toBe(0)
-        queues.push({ id: 'two', lastEventId: 4 })
+        queues.push({ ok: true, value: { id: 'two', lastEventId: 4 } })
         vi.advanceTimersByTime(1000)
         const fresh = await server.next('events')
         expect(fresh.params).toMatchObject({ queue_id: 'two', last_event_id: 4 })
         fresh.answer({ events: [{ id: 5, type: 'a' }] })
         await settled()
         expect(told.map((event) => event.id)).toEqual([5])
+    })
+
+    it('asks for a new queue at longer distances, says so, and waits as long as it is told', async () => {
+        const { server, log, queues } = stage()
+        queues.push(refused(), refused(30), { ok: true, value: { id: 'two', lastEventId: 4 } })
+        ;(await server.next('events')).answer({ code: 'BAD_EVENT_QUEUE_ID', msg: '' }, 400)
+        await settled()
+        vi.advanceTimersByTime(1000)
+        await settled()
+        expect(log).toEqual(['offline'])
+        expect(queues.length).toBe(1)
+        vi.advanceTimersByTime(29_000)
+        await settled()
+        expect(queues.length).toBe(1)
+        vi.advanceTimersByTime(1500)
+        await server.next('events')
+    })
+
+    it('goes on with a new queue after an event that it could not take', async () => {
+        const complaints = vi.spyOn(console, 'error').mockImplementation(() => {})
+        const { server, told, queues } = stage()
+        queues.push({ ok: true, value: { id: 'two', lastEventId: 4 } })
+        ;(await server.next('events')).answer({ events: [{ id: 0, type: 'impossible' }] })
+        await settled()
+        vi.advanceTimersByTime(2000)
+        const fresh = await server.next('events')
+        expect(fresh.params['queue_id']).toBe('two')
+        fresh.answer({ events: [{ id: 5, type: 'a' }] })
+        await settled()
+        expect(told.map((event) => event.id)).toEqual([5])
+        expect(complaints).toHaveBeenCalledOnce()
+        complaints.mockRestore()
     })
 
     it('rests as long as the server asks when there were too many requests', async () => {

@@ -1,9 +1,10 @@
 /** The loop that waits for events: one long poll after another, for ever.
  *
  *  Every event is handed on once and in order: those that were handed on are acknowledged by the next poll, and one that comes
- *  again is passed over. A queue that is gone is replaced: `onQueueLost` registers anew and gives the new queue. While nobody answers,
+ *  again is passed over. A queue that is gone is replaced: `onQueueLost` registers anew and gives the new queue; so it is after events
+ *  that nobody could make sense of, because what is known may be wrong by then. While nobody answers,
  *  tries are further and further apart, up to ten seconds; `wake` makes the next one at once (the network is back, the lid was opened). */
-import type { Api, ApiError } from './api'
+import type { Answer, Api, ApiError } from './api'
 import type { ApiEvent } from './api-types'
 
 export interface Queue {
@@ -13,8 +14,8 @@ export interface Queue {
 
 export interface LoopHandlers {
     onEvents(events: ApiEvent[]): void
-    /** Register again; null when that was not possible now. */
-    onQueueLost(): Promise<Queue | null>
+    /** Register again. */
+    onQueueLost(): Promise<Answer<Queue>>
     onOnline(): void
     onOffline(error: ApiError): void
     onSignedOut(): void
@@ -70,13 +71,22 @@ export class EventLoop {
     async #run(): Promise<void> {
         while (!this.#stopped) {
             if (this.#queue === null) {
-                const queue = await this.#handlers.onQueueLost()
-                if (queue) this.#queue = queue
-                else await this.#rest(this.#nextWait())
+                await this.#replaceQueue()
                 continue
             }
             await this.#spare()
             await this.#poll(this.#queue)
+        }
+    }
+
+    async #replaceQueue(): Promise<void> {
+        try {
+            const answer = await this.#handlers.onQueueLost()
+            if (this.#stopped) return
+            if (answer.ok) this.#queue = answer.value
+            else await this.#fail(answer.error)
+        } catch (problem) {
+            await this.#stumble(problem)
         }
     }
 
@@ -90,8 +100,21 @@ export class EventLoop {
         )
         clearTimeout(timer)
         if (this.#stopped || this.#queue !== queue) return
-        if (answer.ok) this.#take(queue, answer.value.events)
-        else await this.#fail(answer.error)
+        if (!answer.ok) return this.#fail(answer.error)
+        try {
+            this.#take(queue, answer.value.events)
+        } catch (problem) {
+            await this.#stumble(problem)
+        }
+    }
+
+    /** A mistake of ours: what is known may be wrong now, so it is asked for anew, a little later. */
+    async #stumble(problem: unknown): Promise<void> {
+        // oxlint-disable-next-line no-console -- whoever looks into it needs to see it
+        console.error(problem)
+        this.#queue = null
+        this.#failures += 1
+        await this.#rest(this.#nextWait())
     }
 
     #take(queue: Queue, events: ApiEvent[]): void {

@@ -61,6 +61,7 @@ export class Outbox {
     readonly #items = new SvelteMap<string, Outgoing>()
     #me: Id = 0
     #isSending = false
+    #isStopped = false
     #again: ReturnType<typeof setTimeout> | null = null
     /** The queue that gets our number back with the message. */
     queueId: () => string | null = () => null
@@ -123,9 +124,15 @@ export class Outbox {
         this.#forget(item)
     }
 
+    /** Nothing goes out any more: whoever signs in next is somebody else. What waits stays in the browser. */
+    stop(): void {
+        this.#isStopped = true
+        if (this.#again) clearTimeout(this.#again)
+    }
+
     /** Send what waits, one after the other. */
     async flush(): Promise<void> {
-        if (this.#isSending) return
+        if (this.#isSending || this.#isStopped) return
         if (this.#again) clearTimeout(this.#again)
         this.#again = null
         this.#isSending = true
@@ -135,9 +142,10 @@ export class Outbox {
             if (!next) break
             // oxlint-disable-next-line no-await-in-loop -- in order: the second must not overtake the first
             wait = await this.#sendOne(next)
-            if (wait !== null) break
+            if (wait !== null || this.#isStopped) break
         }
         this.#isSending = false
+        if (this.#isStopped) return
         if (wait !== null) this.#again = setTimeout(() => void this.flush(), wait)
     }
 

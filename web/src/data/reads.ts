@@ -16,6 +16,7 @@ export class Reads {
     readonly #seen = new Set<Id>()
     #timer: ReturnType<typeof setTimeout> | null = null
     #isSending = false
+    #isStopped = false
 
     constructor(api: Api, messages: Messages, unread: Unread) {
         this.#api = api
@@ -73,13 +74,20 @@ export class Reads {
     }
 
     #later(milliseconds: number): void {
+        if (this.#isStopped) return
         this.#timer ??= setTimeout(() => void this.flush(), milliseconds)
+    }
+
+    /** Nothing goes out any more: whoever signs in next is somebody else. */
+    stop(): void {
+        this.#isStopped = true
+        if (this.#timer) clearTimeout(this.#timer)
     }
 
     async flush(): Promise<void> {
         if (this.#timer) clearTimeout(this.#timer)
         this.#timer = null
-        if (this.#isSending || this.#seen.size === 0) return
+        if (this.#isSending || this.#isStopped || this.#seen.size === 0) return
         const batch = [...this.#seen].slice(0, MOST)
         this.#isSending = true
         const answer = await this.#api.post('messages/flags', { messages: batch, op: 'add', flag: 'read' })

@@ -1,7 +1,8 @@
 /** A window over the messages of a place: rows in order, without a gap, that grows at both ends on demand.
  *
  *  `rows` is one unbroken stretch of the place's messages. It grows downwards by events only while it reaches the newest one
- *  (`atNewest`); messages that arrive during a fetch which finds the newest are put behind what it found. */
+ *  (`atNewest`); messages that arrive during a fetch which finds the newest are put behind what it found. While the rows are
+ *  being fetched anew, what happens is shown in the old ones and kept for the new ones as well. */
 import type { ApiError } from './api'
 import type { Id } from './api-types'
 import { topicKey, keyOf, narrowOf, type TalkPlace } from './place'
@@ -11,6 +12,11 @@ import type { Fetched, FetchWindow, Listener, Messages } from './messages.svelte
 const FIRST_BEFORE = 60
 const FIRST_AFTER = 40
 const MORE = 100
+/** More than this that were moved here are not asked for one by one. */
+const MOST_MOVED = 100
+const TRY_AGAIN_SECONDS = 5
+
+type At = Id | 'first_unread' | 'newest'
 
 export interface TalkContext {
     readonly me: Id
@@ -36,7 +42,7 @@ export class Talk implements Listener {
     focusId: Id | null = $state(null)
     /** The message being read, told by who shows it: a new registration loads around it. */
     readingId: Id | null = null
-    /** Where this talk went, if somebody moved all of it away. */
+    /** Where this talk went, if somebody moved all of it away. Whoever goes there sets it to null. */
     movedTo: TalkPlace | null = $state.raw(null)
 
     readonly #messages: Messages
@@ -44,6 +50,13 @@ export class Talk implements Listener {
     readonly #stop: () => void
     /** What arrived while the newest messages were being fetched. */
     #waiting: Message[] = []
+    /** What came from other places while the rows were being fetched. */
+    #moved: Id[] = []
+    /** The rows are being fetched anew. */
+    #isOpening = false
+    /** Where the rows should have been fetched anew, and could not be. */
+    #failedAt: At | null = null
+    #again: ReturnType<typeof setTimeout> | undefined
     #turn = 0
 
     constructor(place: TalkPlace, messages: Messages, context: TalkContext) {
@@ -56,40 +69,69 @@ export class Talk implements Listener {
 
     close(): void {
         this.#turn += 1
+        clearTimeout(this.#again)
         this.#stop()
     }
 
     // Loading
 
     /** Load around a message, the first unread one, or the end. */
-    async open(at: Id | 'first_unread' | 'newest' = this.place.near ?? 'first_unread'): Promise<void> {
+    async open(at: At = this.place.near ?? 'first_unread'): Promise<void> {
         const turn = ++this.#turn
+        clearTimeout(this.#again)
         if (this.rows.length === 0) this.state = 'loading'
         this.#waiting = []
+        this.#moved = []
+        this.#isOpening = true
         const answer = await this.#fetch({ anchor: at, before: FIRST_BEFORE, after: FIRST_AFTER })
         if (turn !== this.#turn) return
-        if (!answer.ok) {
-            this.error = answer.error
-            if (this.rows.length === 0) this.state = 'failed'
+        this.#isOpening = false
+        if (answer.ok) this.#replace(answer.value, at)
+        else this.#fail(answer.error, at)
+    }
+
+    /** Without the new rows the old ones may lack something: they no longer reach the newest, and are fetched again soon. */
+    #fail(error: ApiError, at: At): void {
+        this.error = error
+        if (this.rows.length === 0) {
+            this.state = 'failed'
             return
         }
-        this.#replace(answer.value, at)
+        this.atNewest = false
+        this.#failedAt = at
+        if (error.kind === 'refused' || error.kind === 'signedOut') return
+        this.#again = setTimeout(() => void this.open(at), (error.retryAfter ?? TRY_AGAIN_SECONDS) * 1000)
     }
 
     /** After a new registration: the same stretch around what is being read, from the server again. */
     reload(): Promise<void> {
         const wasAtEnd = this.atNewest && (this.readingId === null || this.readingId === this.rows.at(-1)?.id)
-        return this.open(wasAtEnd ? 'newest' : (this.readingId ?? this.focusId ?? 'first_unread'))
+        return this.open(this.#failedAt ?? (wasAtEnd ? 'newest' : (this.readingId ?? this.focusId ?? 'first_unread')))
+    }
+
+    /** Somebody comes back: to the first unread message, or else the end. */
+    async revisit(): Promise<void> {
+        if (this.#isOpening) return
+        const [first] = this.rows
+        const mayHaveOlder = !this.atOldest && (first?.isUnread ?? true)
+        if (this.state !== 'ready' || !this.atNewest || mayHaveOlder) {
+            await this.open('first_unread')
+            return
+        }
+        this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null
+        this.focusId = this.firstUnreadId
+        this.opened += 1
     }
 
     async loadOlder(): Promise<void> {
         const first = this.rows[0]
-        if (this.atOldest || this.loadingOlder || !first || this.state !== 'ready') return
+        if (this.atOldest || this.loadingOlder || !first || this.state !== 'ready' || this.#isOpening) return
         const turn = this.#turn
         this.loadingOlder = true
         const answer = await this.#fetch({ anchor: first.id, before: MORE, after: 0, includeAnchor: false })
         this.loadingOlder = false
-        if (turn !== this.#turn) return
+        // Behind other rows than these it would leave a gap.
+        if (turn !== this.#turn || this.rows[0] !== first) return
         this.error = answer.ok ? null : answer.error
         if (!answer.ok) return
         this.atOldest = answer.value.foundOldest
@@ -98,13 +140,13 @@ export class Talk implements Listener {
 
     async loadNewer(): Promise<void> {
         const last = this.rows.at(-1)
-        if (this.atNewest || this.loadingNewer || !last || this.state !== 'ready') return
+        if (this.atNewest || this.loadingNewer || !last || this.state !== 'ready' || this.#isOpening) return
         const turn = this.#turn
         this.loadingNewer = true
         this.#waiting = []
         const answer = await this.#fetch({ anchor: last.id, before: 0, after: MORE, includeAnchor: false })
         this.loadingNewer = false
-        if (turn !== this.#turn) return
+        if (turn !== this.#turn || this.rows.at(-1) !== last) return
         this.error = answer.ok ? null : answer.error
         if (!answer.ok) return
         this.atNewest = answer.value.foundNewest
@@ -125,18 +167,20 @@ export class Talk implements Listener {
         return this.#messages.fetch({ narrow: narrowOf(this.place), ...window })
     }
 
-    #replace(found: Fetched, at: Id | 'first_unread' | 'newest'): void {
+    #replace(found: Fetched, at: At): void {
         this.atOldest = found.foundOldest
         this.atNewest = found.foundNewest
         this.rows = []
         this.#merge([...found.messages, ...(this.atNewest ? this.#waiting : [])])
         this.#waiting = []
         this.error = null
+        this.#failedAt = null
         this.state = 'ready'
         this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null
         if (typeof at === 'number') this.focusId = this.#nearest(at)
         else this.focusId = at === 'newest' ? null : this.firstUnreadId
         this.opened += 1
+        void this.fetchMoved(this.#moved)
     }
 
     #nearest(id: Id): Id | null {
@@ -148,6 +192,7 @@ export class Talk implements Listener {
         const known = new Set(this.rows.map((row) => row.id))
         const fresh = found.filter((message) => !known.has(message.id) && this.#belongs(message) !== false)
         if (fresh.length === 0) return
+        this.movedTo = null
         const last = this.rows.at(-1)
         fresh.sort((a, b) => a.id - b.id)
         const first = fresh[0]
@@ -160,8 +205,9 @@ export class Talk implements Listener {
     arrived(messages: Message[]): void {
         const ours = messages.filter((message) => this.#belongs(message) === true)
         if (ours.length === 0) return
-        if (this.state === 'ready' && this.atNewest) this.#merge(ours)
-        else this.#waiting.push(...ours)
+        const isGrowing = this.state === 'ready' && this.atNewest
+        if (this.#isOpening || !isGrowing) this.#waiting.push(...ours)
+        if (isGrowing) this.#merge(ours)
     }
 
     removed(ids: ReadonlySet<Id>): void {
@@ -174,19 +220,27 @@ export class Talk implements Listener {
         if (this.place.kind === 'search' || this.state !== 'ready') return
         // Bars between rows are laid out by the rows: those that stay but were moved are new rows.
         if (isMove && this.rows.some((row) => ids.includes(row.id))) this.rows = [...this.rows]
-        const shown = new Set(this.rows.map((row) => row.id))
-        const missing = ids.filter((id) => !shown.has(id) && this.#isWithin(id))
-        const known = missing.flatMap((id) => this.#messages.get(id) ?? [])
+        this.#takeIn(ids)
+    }
+
+    /** Those among them that are loaded, belong here and are not shown yet. */
+    #takeIn(ids: readonly Id[]): void {
+        const known = ids.filter((id) => this.#isWithin(id)).flatMap((id) => this.#messages.get(id) ?? [])
         this.#merge(known.filter((message) => this.#belongs(message) === true))
     }
 
-    /** Messages that came to this place from another, and were never loaded. */
+    /** Messages that came to this place from another; some were never loaded. */
     async fetchMoved(ids: readonly Id[]): Promise<void> {
+        if (this.#isOpening) this.#moved.push(...ids)
+        if (this.state !== 'ready') return
+        this.#takeIn(ids)
         const missing = ids.filter((id) => this.#isWithin(id) && !this.#messages.get(id))
-        if (missing.length === 0 || this.state !== 'ready') return
+        if (missing.length === 0 || this.#isOpening) return
+        if (missing.length > MOST_MOVED) return this.reload()
         const turn = this.#turn
         const answer = await this.#messages.fetchIds(missing)
-        if (turn !== this.#turn || !answer.ok) return
+        if (turn !== this.#turn) return
+        if (!answer.ok) return this.reload()
         this.#merge(answer.value.filter((message) => this.#isWithin(message.id) && this.#belongs(message) === true))
     }
 

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { ApiEvent, ApiMessage } from './api-types'
 import { recording } from './fixtures/recorded'
 import { changedBy, Messages } from './messages.svelte'
@@ -23,6 +23,12 @@ function found(messages: ApiMessage[], ends: { oldest?: boolean; newest?: boolea
         anchor: 0,
         history_limited: false,
     }
+}
+
+function move(message_ids: number[], orig_subject: string, subject: string): ApiEvent {
+    const [message_id] = message_ids
+    const about = { message_id, message_ids, stream_id: 1, orig_subject, subject, edit_timestamp: 9 }
+    return { id: ++eventId, type: 'update_message', ...about }
 }
 
 function stage(place: TalkPlace = LUNCH) {
@@ -190,6 +196,141 @@ describe('a talk', () => {
         await settled()
         expect(ids(talk)).toEqual([40])
         expect(talk.focusId).toBe(40)
+    })
+})
+
+describe('a talk that is opened anew', () => {
+    it('keeps what arrives meanwhile, in the old rows and in the new ones', async () => {
+        const { server, messages, talk } = await opened([1, 2])
+        void talk.reload()
+        const request = await server.next('messages')
+        messages.apply(arrival(channelMessage(3)))
+        expect(ids(talk)).toEqual([1, 2, 3])
+        request.answer(found([channelMessage(1), channelMessage(2)]))
+        await settled()
+        expect(ids(talk)).toEqual([1, 2, 3])
+    })
+
+    it('keeps what is moved to it meanwhile, loaded or not', async () => {
+        const { server, messages, talk } = await opened([1, 5])
+        messages.apply(arrival(channelMessage(3, { subject: 'tea' })))
+        void talk.reload()
+        const request = await server.next('messages')
+        messages.apply(move([3, 4], 'tea', 'lunch'))
+        void talk.fetchMoved([3, 4])
+        request.answer(found([channelMessage(1), channelMessage(5)]))
+        await settled()
+        expect(ids(talk)).toEqual([1, 3, 5])
+        const asked = await server.next('messages')
+        expect(asked.params['message_ids']).toEqual([4])
+        asked.answer(found([channelMessage(4)]))
+        await settled()
+        expect(ids(talk)).toEqual([1, 3, 4, 5])
+    })
+
+    it('does not pretend to be whole when that fails, and tries again', async () => {
+        vi.useFakeTimers()
+        const { server, messages, talk } = await opened([1, 2])
+        void talk.reload()
+        ;(await server.next('messages')).fail()
+        await settled()
+        messages.apply(arrival(channelMessage(9)))
+        expect([ids(talk), talk.atNewest, talk.state]).toEqual([[1, 2], false, 'ready'])
+        vi.advanceTimersByTime(5100)
+        const again = await server.next('messages')
+        expect(again.params['anchor']).toBe('newest')
+        again.answer(found([1, 2, 8, 9].map((id) => channelMessage(id))))
+        await settled()
+        expect([ids(talk), talk.atNewest, talk.error]).toEqual([[1, 2, 8, 9], true, null])
+        vi.useRealTimers()
+    })
+
+    it('does not try again once it is closed', async () => {
+        vi.useFakeTimers()
+        const { server, talk } = await opened([1, 2])
+        void talk.reload()
+        ;(await server.next('messages')).fail()
+        await settled()
+        talk.close()
+        vi.advanceTimersByTime(60_000)
+        await settled()
+        expect(server.open).toEqual([])
+        vi.useRealTimers()
+    })
+
+    it('is fetched whole when very many messages came to it, or they could not be had', async () => {
+        const { server, talk } = await opened([1, 500])
+        void talk.fetchMoved(Array.from({ length: 150 }, (_, index) => index + 2))
+        const many = await server.next('messages')
+        expect(many.params['message_ids']).toBeUndefined()
+        many.answer(found([channelMessage(1), channelMessage(500)]))
+        await settled()
+        void talk.fetchMoved([2])
+        ;(await server.next('messages')).fail()
+        const whole = await server.next('messages')
+        expect(whole.params['anchor']).toBe('newest')
+    })
+})
+
+describe('a topic that went elsewhere', () => {
+    it('says so until something comes to it again', async () => {
+        const { messages, talk } = await opened([1, 2])
+        messages.apply(move([1, 2], 'lunch', '✔ lunch'))
+        expect(talk.movedTo).toEqual({ kind: 'topic', channelId: 1, topic: '✔ lunch' })
+        messages.apply(move([1, 2], '✔ lunch', 'lunch'))
+        expect([ids(talk), talk.movedTo]).toEqual([[1, 2], null])
+    })
+})
+
+describe('a talk to which somebody comes back', () => {
+    it('is placed at its first unread message, or at its end', async () => {
+        const { server, messages, talk } = await opened([1, 2])
+        const read = { id: ++eventId, type: 'update_message_flags', op: 'add', flag: 'read', messages: [1, 2] }
+        messages.apply(read)
+        await talk.revisit()
+        expect([talk.firstUnreadId, talk.focusId, talk.opened]).toEqual([null, null, 2])
+        messages.apply(arrival(channelMessage(3)))
+        messages.apply(arrival(channelMessage(4)))
+        await talk.revisit()
+        expect([talk.firstUnreadId, talk.focusId, talk.opened]).toEqual([3, 3, 3])
+        expect(server.all.length).toBe(1)
+    })
+
+    it('is loaded there if it does not reach so far', async () => {
+        const { server, talk } = await opened([1, 2], { newest: false })
+        void talk.revisit()
+        expect((await server.next('messages')).params['anchor']).toBe('first_unread')
+    })
+
+    it('is left to load if it is loading', async () => {
+        const { server, talk } = stage()
+        void talk.open(7)
+        await server.next('messages')
+        void talk.revisit()
+        await settled()
+        expect(server.all.length).toBe(1)
+    })
+})
+
+describe('a talk whose far ends are let go while it loads', () => {
+    it('has no gap above', async () => {
+        const { server, talk } = await opened([5, 6, 7, 8], { oldest: false })
+        void talk.loadOlder()
+        const request = await server.next('messages')
+        talk.trim({ from: 7, to: 8 }, 2)
+        request.answer(found([channelMessage(3), channelMessage(4)]))
+        await settled()
+        expect([ids(talk), talk.atOldest]).toEqual([[7, 8], false])
+    })
+
+    it('has no gap below', async () => {
+        const { server, talk } = await opened([1, 2, 3, 4], { newest: false })
+        void talk.loadNewer()
+        const request = await server.next('messages')
+        talk.trim({ from: 1, to: 2 }, 2)
+        request.answer(found([channelMessage(5), channelMessage(6)]))
+        await settled()
+        expect([ids(talk), talk.atNewest]).toEqual([[1, 2], false])
     })
 })
 

@@ -240,6 +240,7 @@ export class Unread {
 
     #take(id: Id, talk: UnreadTalk): void {
         talk.ids.delete(id)
-        if (talk.ids.size === 0) this.talks.delete(talk.key)
+        // Another may have taken its place: a topic whose letters only changed their case.
+        if (talk.ids.size === 0 && this.talks.get(talk.key) === talk) this.talks.delete(talk.key)
     }
 }

@@ -58,4 +58,21 @@ describe('unread counts', () => {
         }
         expect(plain(twice)).toEqual(plain(once))
     })
+
+    it('stay when a topic is renamed to the same letters in another case', () => {
+        const { before } = recording()
+        const realm = new Realm()
+        realm.load(before)
+        const unread = unreadOf(realm)
+        const none = { pms: [], huddles: [], mentions: [] }
+        unread.load({
+            ...before.unread_msgs,
+            ...none,
+            streams: [{ stream_id: 1, topic: 'lunch', unread_message_ids: [7] }],
+        })
+        unread.apply({ id: 1, type: 'update_message', message_id: 7, message_ids: [7], stream_id: 1, subject: 'Lunch' })
+        const place = { kind: 'topic' as const, channelId: 1, topic: 'lunch' }
+        expect(unread.of(place)).toBe(1)
+        expect([...unread.talks.values()].map((talk) => talk.place)).toEqual([{ ...place, topic: 'Lunch' }])
+    })
 })

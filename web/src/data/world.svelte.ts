@@ -2,6 +2,7 @@
  *
  *  `begin` registers and starts the loop. A queue that was lost is replaced without anybody noticing but by a moment's rest: the
  *  state is loaded anew, open talks are fetched again around what is being read, what was typed and what waits to be sent stays. */
+import { untrack } from 'svelte'
 import type { Answer, Api } from './api'
 import type { ApiEvent, Id, InitialState } from './api-types'
 import { Acts } from './acts'
@@ -51,6 +52,7 @@ export class World {
     readonly #loop: EventLoop
     readonly #talks = new Map<string, Talk>()
     #stopWatching: () => void = () => {}
+    #isOver = false
 
     constructor(api: Api, keep: Keep = browserKeep) {
         this.api = api
@@ -114,9 +116,13 @@ export class World {
 
     /** Stop listening; what is unsaved stays in the browser. */
     end(): void {
+        this.#isOver = true
         this.#stopWatching()
         this.#loop.stop()
         this.presence.stop()
+        this.outbox.stop()
+        this.reads.stop()
+        this.drafts.stop()
         this.typing.ended()
         for (const talk of this.#talks.values()) talk.close()
         this.#talks.clear()
@@ -132,8 +138,10 @@ export class World {
         const { near } = place
         // After this turn: components ask for a talk while they compute, and state must not change then.
         if (!known) queueMicrotask(() => void talk.open(near))
-        else if (near !== undefined) queueMicrotask(() => void this.#show(talk, near))
-        this.#closeOldest()
+        else if (near === undefined) queueMicrotask(() => void talk.revisit())
+        else queueMicrotask(() => void this.#show(talk, near))
+        // Who asks for a talk does not ask for the rows of all others.
+        untrack(() => this.#closeOldest())
         return talk
     }
 
@@ -183,26 +191,25 @@ export class World {
         void this.live.registered(state.service_version)
     }
 
-    async #registerAgain(): Promise<Queue | null> {
+    async #registerAgain(): Promise<Answer<Queue>> {
         const answer = await register(this.api)
-        if (!answer.ok) {
-            if (answer.error.kind === 'signedOut') this.#signedOut()
-            else this.live.offline(answer.error)
-            return null
-        }
+        if (!answer.ok) return answer
+        if (answer.value.user_id !== this.me) this.#signedOut()
+        const queue = queueOf(answer.value)
+        if (this.#isOver) return { ok: true, value: queue }
         this.messages.reset()
         this.#load(answer.value)
         this.topics.reset()
         this.recent.reset()
-        const queue = queueOf(answer.value)
         void this.#reloadTalks()
         this.#online()
-        return queue
+        return { ok: true, value: queue }
     }
 
     async #reloadTalks(): Promise<void> {
-        await Promise.all([...this.#talks.values()].map((talk) => talk.reload()))
-        this.outbox.reloaded()
+        const talks = [...this.#talks.values()]
+        await Promise.all(talks.map((talk) => talk.reload()))
+        if (talks.every((talk) => talk.error === null)) this.outbox.reloaded()
     }
 
     #apply(events: ApiEvent[]): void {
@@ -221,7 +228,17 @@ export class World {
             this.scheduled.apply(event)
             this.#followMoves(event)
             if (event.type === 'restart') void this.live.registered(String(event['service_version']))
+            this.#tell(event)
+        }
+    }
+
+    /** Who is told of events may fail; what we know is right all the same. */
+    #tell(event: ApiEvent): void {
+        try {
             this.onEvent(event)
+        } catch (problem) {
+            // oxlint-disable-next-line no-console -- whoever looks into it needs to see it
+            console.error(problem)
         }
     }
 
@@ -229,7 +246,7 @@ export class World {
     #followMoves(event: ApiEvent): void {
         const isMove = event.type === 'update_message' && (event['subject'] !== undefined || event['new_stream_id'])
         const isStar = event.type === 'update_message_flags' && event.op === 'add' && event['flag'] === 'starred'
-        const mutesChanged = event.type === 'user_topic' || (event.type === 'subscription' && event.op !== 'peer_add')
+        const mutesChanged = event.type === 'user_topic' || changesFeed(event)
         for (const talk of this.#talks.values()) {
             const { place } = talk
             if (isMove && this.#receives(place, event)) void talk.fetchMoved(idsOf(event))
@@ -264,6 +281,7 @@ export class World {
     }
 
     #signedOut(): void {
+        if (this.#isOver) return
         this.end()
         this.onSignedOut()
     }
@@ -271,4 +289,11 @@ export class World {
 
 function queueOf(state: InitialState): Queue {
     return { id: state.queue_id, lastEventId: state.last_event_id }
+}
+
+/** Whether other channels are in the feed now. */
+function changesFeed({ type, op, ...event }: ApiEvent): boolean {
+    if (type !== 'subscription') return false
+    if (op === 'update') return event['property'] === 'is_muted' || event['property'] === 'in_home_view'
+    return op === 'add' || op === 'remove'
 }
