@@ -21,6 +21,7 @@ export interface Draft {
 }
 
 const PREFIX = 'tertulia:draft:'
+const LOOSE = 'tertulia:loose:'
 const SAVE_AFTER_MS = 2000
 
 export class Drafts {
@@ -30,6 +31,7 @@ export class Drafts {
     readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
     readonly #saving = new Set<string>()
     #me: Id = 0
+    #loose = $state('')
     #isStopped = false
     isSynchronized: () => boolean = () => true
 
@@ -47,6 +49,7 @@ export class Drafts {
 
     load(me: Id, drafts: readonly ApiDraft[]): void {
         this.#me = me
+        this.#loose = this.#keep.get(LOOSE + me) ?? ''
         const unsaved = this.#keep.names(this.#prefix).flatMap((name) => readJson<Draft>(this.#keep, name) ?? [])
         this.#byKey.clear()
         for (const draft of drafts) this.#take(draft)
@@ -59,6 +62,16 @@ export class Drafts {
 
     get #prefix(): string {
         return `${PREFIX}${this.#me}:`
+    }
+
+    /** What is being written to nobody yet. Only this browser keeps it. */
+    get loose(): string {
+        return this.#loose
+    }
+    set loose(content: string) {
+        this.#loose = content
+        if (content === '') this.#keep.delete(LOOSE + this.#me)
+        else this.#keep.set(LOOSE + this.#me, content)
     }
 
     textOf(place: SendPlace): string {
@@ -88,6 +101,14 @@ export class Drafts {
         this.remove(keyOf(place))
     }
 
+    /** What was being written there is for another place now; behind what is being written there already. */
+    move(from: SendPlace, to: SendPlace): void {
+        const text = this.textOf(from)
+        if (text.trim() === '' || keyOf(from) === keyOf(to)) return
+        this.write(to, [this.textOf(to), text].filter((each) => each.trim() !== '').join('\n\n'))
+        this.clear(from)
+    }
+
     remove(key: string): void {
         const draft = this.#byKey.get(key)
         if (!draft) return
@@ -110,7 +131,7 @@ export class Drafts {
     /** Nothing goes out any more: whoever signs in next is somebody else. What is unsaved stays in the browser. */
     stop(): void {
         this.#isStopped = true
-        for (const key of [...this.#timers.keys()]) this.#stop(key)
+        for (const key of this.#timers.keys()) this.#stop(key)
     }
 
     #later(key: string): void {

@@ -69,4 +69,30 @@ describe('a draft', () => {
         drafts.apply({ id: 1, type: 'drafts', op: 'remove', draft_id: 5 })
         expect(drafts.all).toEqual([])
     })
+
+    it('goes along when its topic is moved, behind what is written there already', () => {
+        const { drafts } = stage(memoryKeep(), [SAVED])
+        const TEA: SendPlace = { kind: 'topic', channelId: 1, topic: 'tea' }
+        drafts.move(LUNCH, TEA)
+        expect([drafts.textOf(LUNCH), drafts.textOf(TEA)]).toEqual(['', 'Hel'])
+        drafts.write(LUNCH, 'more')
+        drafts.move(LUNCH, TEA)
+        expect([drafts.textOf(LUNCH), drafts.textOf(TEA)]).toEqual(['', 'Hel\n\nmore'])
+        drafts.move(TEA, { ...TEA, topic: 'Tea' })
+        expect(drafts.textOf(TEA)).toBe('Hel\n\nmore')
+    })
+
+    it('to nobody yet is kept in this browser only, for one person', () => {
+        const { drafts, keep, server } = stage()
+        drafts.loose = 'to whom'
+        vi.advanceTimersByTime(60_000)
+        expect(server.all).toEqual([])
+        const later = stage(keep).drafts
+        expect([later.loose, later.all]).toEqual(['to whom', []])
+        later.load(3, [])
+        expect(later.loose).toBe('')
+        later.load(2, [])
+        later.loose = ''
+        expect(keep.names('tertulia:')).toEqual([])
+    })
 })

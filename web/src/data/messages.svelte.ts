@@ -49,6 +49,8 @@ export class Messages {
     #journal: ApiEvent[] = []
     #fetches = 0
     #deleted = new Set<Id>()
+    /** Told what every fetch brought. */
+    onFetched: (ids: readonly Id[]) => void = () => {}
     /** Counts registrations: what was fetched before the last one is not current. */
     #epoch = 0
 
@@ -112,6 +114,12 @@ export class Messages {
         return answer.ok ? { ok: true, value: this.#found(answer.value.messages) } : answer
     }
 
+    /** A message of which no event tells: it is fetched, and is then as if it had arrived. */
+    async bring(id: Id): Promise<void> {
+        const answer = await this.fetchIds([id])
+        if (answer.ok && answer.value.length) for (const each of this.#listeners) each.arrived(answer.value)
+    }
+
     /** What a fetch brought, brought up to date with the events that came meanwhile. */
     async #fetching(fetch: () => Promise<Answer<ApiMessages>>): Promise<Answer<ApiMessages>> {
         const from = this.#journal.length
@@ -122,6 +130,7 @@ export class Messages {
         this.#fetches -= 1
         if (answer.ok) {
             for (const data of answer.value.messages) this.#store(missed.reduce<ApiMessage>(changedBy, data))
+            this.onFetched(answer.value.messages.map((data) => data.id))
         }
         if (this.#fetches === 0) {
             this.#journal = []
@@ -243,8 +252,10 @@ function edited(data: ApiMessage, event: ApiEvent): ApiMessage {
     if (event['message_id'] !== data.id) return data
     const html = event['rendered_content'] as string | undefined
     if (html === undefined) return data
+    // What a search marked in it was in the old text.
+    const { match_content: _content, match_subject: _subject, ...rest } = data
     const changed: ApiMessage = {
-        ...data,
+        ...rest,
         content: html,
         is_me_message: (event['is_me_message'] as boolean | undefined) ?? data.is_me_message,
         flags: flagsAfter(data.flags, event['flags'] as string[] | undefined),

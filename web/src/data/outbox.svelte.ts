@@ -1,13 +1,16 @@
 /** What was written and is not yet known to have arrived: shown at once, sent in order, kept over a reload.
  *
  *  Each message has a number of its own, which is its Idempotency-Key: however often it is sent, by whichever tab, it arrives once.
- *  It leaves the outbox when its message is here: by the event (which carries our number back), or by what a new registration loads.
+ *  The server knows such numbers for a day; what it did not confirm by then is sent again only by hand.
+ *  It leaves the outbox when its message is here: by the event (which carries our number back), or by any fetch; where no event tells
+ *  of it, because we do not follow the channel, it is fetched.
  *  A refusal stops only that message; while the server is away, all wait. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api, ApiError } from './api'
 import type { ApiEvent, Id } from './api-types'
 import { readJson, type Keep } from './keep'
 import { keyOf, type TalkPlace } from './place'
+import { t } from '../words/words.svelte'
 
 export type SendPlace = Extract<TalkPlace, { kind: 'topic' | 'direct' }>
 
@@ -30,6 +33,8 @@ export class Outgoing {
     /** Why it was refused, in the server's words. */
     error: string | null = $state(null)
     messageId: Id | null = null
+    /** Milliseconds: when it was written, or sent again by hand. */
+    triedFrom: number
     readonly #outbox: Outbox
 
     constructor(kept: Kept, outbox: Outbox) {
@@ -37,6 +42,7 @@ export class Outgoing {
         this.place = kept.place
         this.content = kept.content
         this.writtenAt = kept.writtenAt
+        this.triedFrom = kept.writtenAt
         this.#outbox = outbox
         if (kept.failed !== null) {
             this.state = 'failed'
@@ -53,6 +59,8 @@ export class Outgoing {
     }
 }
 
+/** An hour less than the server knows our numbers. */
+const CONFIRMED_WITHIN_MS = 23 * 3600 * 1000
 const PREFIX = 'tertulia:outbox:'
 
 export class Outbox {
@@ -67,6 +75,10 @@ export class Outbox {
     queueId: () => string | null = () => null
     /** Whether a message is loaded already. */
     isHere: (id: Id) => boolean = () => false
+    /** Whether an event tells us of what is sent there. */
+    isTold: (place: SendPlace) => boolean = () => true
+    /** Load a message of which no event tells. */
+    bring: (id: Id) => Promise<void> = () => Promise.resolve()
     onOffline: (error: ApiError) => void = () => {}
 
     constructor(api: Api, keep: Keep) {
@@ -98,6 +110,7 @@ export class Outbox {
         if (place.kind === 'channel') {
             return this.all.filter((each) => each.place.kind === 'topic' && each.place.channelId === place.channelId)
         }
+        if (place.kind === 'directs') return this.all.filter((each) => each.place.kind === 'direct')
         const key = keyOf(place)
         return this.all.filter((each) => keyOf(each.place) === key)
     }
@@ -115,6 +128,7 @@ export class Outbox {
         if (item.state !== 'failed') return
         item.state = 'waiting'
         item.error = null
+        item.triedFrom = Date.now()
         this.#remember(item)
         void this.flush()
     }
@@ -151,6 +165,10 @@ export class Outbox {
 
     /** Milliseconds to wait before the next try, if the server is away. */
     async #sendOne(item: Outgoing): Promise<number | null> {
+        if (Date.now() - item.triedFrom > CONFIRMED_WITHIN_MS) {
+            this.#fail(item, t('outgoing.unconfirmed'))
+            return null
+        }
         item.state = 'sending'
         const queue = this.queueId()
         const { place } = item
@@ -171,6 +189,7 @@ export class Outbox {
             item.state = 'sent'
             this.#keep.delete(this.#prefix + item.localId)
             if (this.isHere(item.messageId)) this.#forget(item)
+            else if (!this.isTold(place)) void this.bring(item.messageId)
             return null
         }
         const { error } = answer
@@ -179,10 +198,14 @@ export class Outbox {
             this.onOffline(error)
             return (error.retryAfter ?? 5) * 1000
         }
-        item.state = 'failed'
-        item.error = error.msg
-        this.#remember(item)
+        this.#fail(item, error.msg)
         return null
+    }
+
+    #fail(item: Outgoing, why: string): void {
+        item.state = 'failed'
+        item.error = why
+        this.#remember(item)
     }
 
     apply(event: ApiEvent): void {
@@ -190,8 +213,14 @@ export class Outbox {
         const number = (event['local_message_id'] ?? event['local_id']) as string | undefined
         const own = number === undefined ? undefined : this.#items.get(number)
         if (own) this.#forget(own)
-        const { id } = event['message'] as { id: Id }
-        for (const item of this.#items.values()) if (item.messageId === id) this.#forget(item)
+        this.found([(event['message'] as { id: Id }).id])
+    }
+
+    /** These messages are here. */
+    found(ids: readonly Id[]): void {
+        for (const item of this.#items.values()) {
+            if (item.messageId !== null && ids.includes(item.messageId)) this.#forget(item)
+        }
     }
 
     /** Everything shown was loaded again: what the server has is among it. */

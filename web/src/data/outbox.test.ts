@@ -98,4 +98,53 @@ describe('a message that is sent', () => {
         expect(outbox.all).toEqual([])
         expect(stage(keep).outbox.all).toEqual([])
     })
+
+    it('is fetched where no event tells of it', async () => {
+        const { server, outbox } = stage()
+        outbox.isTold = (place) => place.kind === 'direct'
+        const brought: number[] = []
+        outbox.bring = (id) => {
+            brought.push(id)
+            outbox.found([id])
+            return Promise.resolve()
+        }
+        outbox.send(LUNCH, 'Hello')
+        ;(await server.next('messages')).answer({ id: 7 })
+        await settled()
+        expect([brought, outbox.all]).toEqual([[7], []])
+    })
+
+    it('is not shown twice when a fetch brings it before its event', async () => {
+        const { server, outbox } = stage()
+        outbox.send(LUNCH, 'Hello')
+        ;(await server.next('messages')).answer({ id: 7 })
+        await settled()
+        outbox.found([6])
+        expect(outbox.all.length).toBe(1)
+        outbox.found([6, 7])
+        expect(outbox.all).toEqual([])
+    })
+
+    it('and was not confirmed for a day is sent again only by hand, as it may have arrived', async () => {
+        const { server, outbox, keep } = stage()
+        outbox.send(LUNCH, 'maybe')
+        ;(await server.next('messages')).fail()
+        await settled()
+        outbox.stop()
+        vi.setSystemTime(Date.now() + 23.5 * 3600 * 1000)
+        const later = stage(keep)
+        await settled()
+        expect(later.server.all).toEqual([])
+        const [item] = later.outbox.all
+        expect([item?.state, item?.error]).toEqual(['failed', expect.stringContaining('Send it again?')])
+        item?.retry()
+        ;(await later.server.next('messages')).answer({ id: 7 })
+    })
+
+    it('is among all direct messages if it is one', () => {
+        const { outbox } = stage()
+        outbox.send(LUNCH, 'Hello')
+        const item = outbox.send({ kind: 'direct', userIds: [5] }, 'Hello you')
+        expect(outbox.of({ kind: 'directs' })).toEqual([item])
+    })
 })

@@ -56,7 +56,21 @@ describe('addresses', () => {
         expect(placeOf('#narrow/channel/3/topic/100%25')).toEqual({ kind: 'topic', channelId: 3, topic: '100%' })
     })
 
-    it.each(['', '#', '#nonsense', '#narrow/channel/general', '#narrow/dm/ann'])('%s is no place', (hash) => {
+    it('of a channel that nobody knows is something to look for', () => {
+        const terms = [
+            { operator: 'channel', operand: 'no-such' },
+            { operator: 'search', operand: 'x' },
+        ]
+        expect(placeOf('#narrow/channel/no-such/search/x')).toEqual({ kind: 'search', terms })
+        expect(placeOf(hashOf({ kind: 'search', terms }))).toEqual({ kind: 'search', terms })
+    })
+
+    it('of groups and people are parts of the organization', () => {
+        expect(placeOf('#groups/5')).toEqual({ kind: 'organization', rest: ['groups', '5'] })
+        expect(placeOf('#people')).toEqual({ kind: 'organization', rest: ['members'] })
+    })
+
+    it.each(['', '#', '#nonsense', '#narrow/dm/ann'])('%s is no place', (hash) => {
         expect(placeOf(hash)).toBeNull()
     })
 })

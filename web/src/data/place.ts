@@ -24,13 +24,13 @@ export type PagePlace =
     | { kind: 'settings'; rest: string[] }
     | { kind: 'organization'; rest: string[] }
     | { kind: 'channels'; rest: string[] }
-    | { kind: 'groups'; rest: string[] }
-    | { kind: 'people'; rest: string[] }
 
 export type Place = TalkPlace | PagePlace
 
 const PAGES = ['inbox', 'recent', 'drafts', 'scheduled'] as const
-const PAGES_WITH_REST = ['settings', 'organization', 'channels', 'groups', 'people'] as const
+const PAGES_WITH_REST = ['settings', 'organization', 'channels'] as const
+/** Pages that are part of another one here. */
+const PARTS: Record<string, string[]> = { groups: ['organization', 'groups'], people: ['organization', 'members'] }
 const TALKS = ['feed', 'channel', 'topic', 'direct', 'directs', 'mentioned', 'starred', 'search']
 
 export function isTalk(place: Place): place is TalkPlace {
@@ -51,8 +51,6 @@ export function keyOf(place: Place): string {
         case 'settings':
         case 'organization':
         case 'channels':
-        case 'groups':
-        case 'people':
             return [place.kind, ...place.rest].join(':')
         default:
             return place.kind
@@ -121,7 +119,8 @@ function channelSlug(id: Id, name: string | undefined): string {
 
 /** The place of an address; what is no address of ours is the home place (null). */
 export function placeOf(hash: string, me: Id = 0): Place | null {
-    const [head = '', ...rest] = hash.replace(/^#/, '').split('/').map(decode)
+    const [first = '', ...others] = hash.replace(/^#/, '').split('/').map(decode)
+    const [head = '', ...rest] = [...(PARTS[first] ?? [first]), ...others]
     if ((PAGES as readonly string[]).includes(head)) return { kind: head as (typeof PAGES)[number] }
     if ((PAGES_WITH_REST as readonly string[]).includes(head)) {
         return { kind: head as (typeof PAGES_WITH_REST)[number], rest: rest.filter((part) => part !== '') }
@@ -163,7 +162,7 @@ function termOf(text: string, operand: string): NarrowTerm | null {
 const ALIASES: Record<string, string> = { stream: 'channel', streams: 'channels', 'pm-with': 'dm', subject: 'topic' }
 
 function operandOf(operator: string, text: string): NarrowTerm['operand'] | null {
-    if (operator === 'channel') return wholeNumber(text.split('-')[0] ?? '')
+    if (operator === 'channel') return wholeNumber(text.split('-')[0] ?? '') ?? text
     if (operator === 'dm') {
         const ids = text
             .replace(/-[^,]*$/, '')

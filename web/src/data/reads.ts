@@ -1,8 +1,11 @@
-/** Marking messages read: at once on the screen, in batches on the server, and again after a failure until it took them. */
+/** Marking messages read: at once on the screen, in batches on the server, and again after a failure until it took them.
+ *
+ *  What was marked unread by hand stays so while it is being looked at, until whoever shows it says that the place was left. */
 import type { Api } from './api'
 import type { ApiEvent, Id } from './api-types'
 import type { Messages } from './messages.svelte'
-import { narrowOf, type TalkPlace } from './place'
+import { keyOf, narrowOf, type TalkPlace } from './place'
+import { belongs, type TalkContext } from './talk.svelte'
 import type { Unread } from './unread.svelte'
 
 const BATCH_MS = 500
@@ -13,25 +16,44 @@ export class Reads {
     readonly #api: Api
     readonly #messages: Messages
     readonly #unread: Unread
+    readonly #context: TalkContext
     readonly #seen = new Set<Id>()
+    /** Where messages are unread by hand, by `keyOf`, and from which on. */
+    readonly #held = new Map<string, { place: TalkPlace; from: Id }>()
     #timer: ReturnType<typeof setTimeout> | null = null
     #isSending = false
     #isStopped = false
 
-    constructor(api: Api, messages: Messages, unread: Unread) {
+    constructor(api: Api, messages: Messages, unread: Unread, context: TalkContext) {
         this.#api = api
         this.#messages = messages
         this.#unread = unread
+        this.#context = context
     }
 
     /** These were on the screen. */
     seen(ids: readonly Id[]): void {
-        const fresh = ids.filter((id) => this.#unread.has(id) && !this.#seen.has(id))
+        const fresh = ids.filter((id) => this.#isUnread(id) && !this.#seen.has(id) && !this.#isHeld(id))
         if (fresh.length === 0) return
         for (const id of fresh) this.#seen.add(id)
         this.#unread.read(fresh)
         this.#messages.expect({ type: 'update_message_flags', op: 'add', flag: 'read', messages: fresh })
         this.#later(BATCH_MS)
+    }
+
+    /** The counts do not know the oldest ones of very many; the message itself does. */
+    #isUnread(id: Id): boolean {
+        return this.#unread.has(id) || this.#messages.get(id)?.isUnread === true
+    }
+
+    #isHeld(id: Id): boolean {
+        for (const { place, from } of this.#held.values()) if (id >= from && this.#isIn(place, id)) return true
+        return false
+    }
+
+    #isIn(place: TalkPlace, id: Id): boolean {
+        const message = this.#messages.get(id)
+        return message !== undefined && belongs(place, message, this.#context) === true
     }
 
     /** A new registration brought the server's counts: what it does not know yet is still read. */
@@ -42,6 +64,8 @@ export class Reads {
 
     /** Everything in a place. */
     async readAll(place: TalkPlace | 'everything'): Promise<boolean> {
+        if (place === 'everything') this.#held.clear()
+        else this.leave(place)
         const ask = () => {
             if (place === 'everything') return this.#api.post('mark_all_as_read')
             if (place.kind === 'channel') return this.#api.post('mark_stream_as_read', { stream_id: place.channelId })
@@ -54,10 +78,17 @@ export class Reads {
         return (await ask()).ok
     }
 
-    /** Unread again, from this message to the end. */
+    /** Unread again, from this message to the end, until the place is left. */
     async unreadFrom(place: TalkPlace, id: Id): Promise<boolean> {
-        for (const each of this.#seen) if (each >= id) this.#seen.delete(each)
+        this.#held.set(keyOf(place), { place, from: id })
+        for (const each of this.#seen) if (each >= id && this.#isIn(place, each)) this.#seen.delete(each)
         return (await this.#narrow(place, 'remove', id, 0, 5000)).ok
+    }
+
+    /** Nobody looks at this place any more. One with several conversations has theirs. */
+    leave(place: TalkPlace): void {
+        if (place.kind === 'topic' || place.kind === 'direct') this.#held.delete(keyOf(place))
+        else this.#held.clear()
     }
 
     #narrow(place: TalkPlace, op: 'add' | 'remove', anchor: Id | 'newest', num_before: number, num_after: number) {

@@ -57,16 +57,14 @@ export class Recent {
         this.state = 'ready'
     }
 
-    /** All of it may be old. What is shown stays until the new list is there. */
+    /** All of it may be old: it is asked for when somebody looks, who sees the state change. What is shown stays until then. */
     reset(): void {
-        const wasShown = this.state !== 'unknown'
         this.#turn += 1
         this.state = 'unknown'
-        if (wasShown) void this.look(this.#me)
     }
 
     apply(event: ApiEvent): void {
-        if (this.state === 'unknown') return
+        if (this.state === 'unknown' && this.#byKey.size === 0) return
         if (event.type === 'message') {
             if (this.state === 'loading') this.#meanwhile.push(event['message'] as ApiMessage)
             this.#note(event['message'] as ApiMessage)

@@ -37,14 +37,28 @@ test('conversations are listed with the newest first, and with who spoke last', 
     ])
 })
 
-test('after a move the list is asked for again, as only the server knows what is left of a topic', async () => {
+test('after a move the list is asked for again when somebody looks, as only the server knows what is left of a topic', async () => {
     const { api, asked } = served([message(1, 'a', 7)], [message(1, 'b', 7)])
     const recent = new Recent(api)
     await recent.look(5)
     recent.apply({ type: 'update_message', id: 2, subject: 'b', message_ids: [1] } as never)
-    await new Promise((resolve) => setTimeout(resolve))
+    expect(recent.state).toBe('unknown')
+    await recent.look(5)
     expect(asked).toHaveLength(2)
     expect(recent.all.map((each) => each.place)).toEqual([{ kind: 'topic', channelId: 1, topic: 'b' }])
+})
+
+test('while nobody looks nothing is asked for, however much is moved and deleted', async () => {
+    const { api, asked } = served([message(1, 'a', 7)])
+    const recent = new Recent(api)
+    await recent.look(5)
+    recent.apply({ type: 'delete_message', id: 2, message_ids: [1] } as never)
+    recent.apply({ type: 'message', id: 3, message: message(5, 'b', 7) } as never)
+    recent.apply({ type: 'delete_message', id: 4, message_ids: [2] } as never)
+    recent.reset()
+    await new Promise((resolve) => setTimeout(resolve))
+    expect(asked).toHaveLength(1)
+    expect(recent.all.map((each) => each.newest)).toEqual([5, 1])
 })
 
 test('nothing is asked for or kept before somebody looks', () => {
@@ -63,6 +77,7 @@ test('a message that comes while the list is fetched is in it, and an answer fro
     const first = recent.look(5)
     recent.apply({ type: 'message', id: 1, message: message(9, 'new', 7) } as never)
     recent.apply({ type: 'update_message', id: 2, subject: 'b', message_ids: [1] } as never)
+    void recent.look(5)
     recent.apply({ type: 'message', id: 3, message: message(10, 'newer', 7) } as never)
     waiting[0]?.([message(1, 'old', 7)])
     await first

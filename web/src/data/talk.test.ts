@@ -372,4 +372,21 @@ describe('messages', () => {
             }
         }
     })
+
+    it('that were edited show the new text, not what a search marked in the old one', () => {
+        const marked = channelMessage(1, { match_content: '<p><b>old</b></p>', match_subject: 'lunch' })
+        const event = { id: 1, type: 'update_message', message_id: 1, message_ids: [1], rendered_content: '<p>new</p>' }
+        const after = changedBy(marked, event)
+        expect([after.content, after.match_content, after.match_subject]).toEqual(['<p>new</p>', undefined, undefined])
+    })
+
+    it('of which no event tells arrive when they are brought', async () => {
+        const { server, messages, talk } = await opened([1])
+        const fetched: number[] = []
+        messages.onFetched = (found) => fetched.push(...found)
+        void messages.bring(2)
+        ;(await server.next('messages')).answer(found([channelMessage(2)]))
+        await settled()
+        expect([ids(talk), fetched]).toEqual([[1, 2], [2]])
+    })
 })

@@ -3,10 +3,17 @@ import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
 import type { ApiEvent, ApiMessage, ApiTopic, Id } from './api-types'
 
+/** A list that is being asked for. */
+interface Asked {
+    /** Messages that came since. */
+    meanwhile: ApiMessage[]
+}
+
 export class Topics {
     readonly #api: Api
     readonly #byChannel = new SvelteMap<Id, readonly ApiTopic[]>()
-    readonly #loading = new Set<Id>()
+    /** The last question for each channel: only its answer counts. */
+    readonly #asked = new Map<Id, Asked>()
 
     constructor(api: Api) {
         this.#api = api
@@ -22,22 +29,23 @@ export class Topics {
     }
 
     async load(channelId: Id): Promise<void> {
-        if (this.#byChannel.has(channelId) || this.#loading.has(channelId)) return
-        this.#loading.add(channelId)
+        if (!this.#byChannel.has(channelId) && !this.#asked.has(channelId)) await this.#ask(channelId)
+    }
+
+    async #ask(channelId: Id): Promise<void> {
+        const asked: Asked = { meanwhile: [] }
+        this.#asked.set(channelId, asked)
         const answer = await this.#api.get<{ topics: ApiTopic[] }>(`users/me/${channelId}/topics`, {
             allow_empty_topic_name: true,
         })
-        // An event that came meanwhile took this off: ask again when somebody looks again.
-        if (!this.#loading.delete(channelId) || !answer.ok) return
-        this.#byChannel.set(channelId, answer.value.topics)
+        if (this.#asked.get(channelId) !== asked) return
+        this.#asked.delete(channelId)
+        if (answer.ok) this.#byChannel.set(channelId, asked.meanwhile.reduce(withMessage, answer.value.topics))
     }
 
-    /** A new registration: all of it may be old. */
+    /** A new registration: all of it may be old. The old lists stay until the new ones are there. */
     reset(): void {
-        this.#loading.clear()
-        const known = [...this.#byChannel.keys()]
-        this.#byChannel.clear()
-        for (const id of known) void this.load(id)
+        for (const id of new Set([...this.#byChannel.keys(), ...this.#asked.keys()])) void this.#ask(id)
     }
 
     apply(event: ApiEvent): void {
@@ -50,28 +58,22 @@ export class Topics {
 
     #arrived(message: ApiMessage): void {
         if (message.type !== 'stream') return
+        this.#asked.get(message.stream_id)?.meanwhile.push(message)
         const topics = this.#byChannel.get(message.stream_id)
-        if (!topics) {
-            if (this.#loading.delete(message.stream_id)) void this.load(message.stream_id)
-            return
-        }
-        const same = message.subject.toLowerCase()
-        const old = topics.find((topic) => topic.name.toLowerCase() === same)
-        const others = topics.filter((topic) => topic !== old)
-        const max_id = Math.max(message.id, old?.max_id ?? 0)
-        this.#byChannel.set(message.stream_id, [{ name: old?.name ?? message.subject, max_id }, ...others])
+        if (topics) this.#byChannel.set(message.stream_id, withMessage(topics, message))
     }
 
     /** What remains of a topic after messages left it only the server knows. The old list stays until the new one is there. */
     #again(channelId: Id): void {
-        if (!this.#byChannel.has(channelId)) {
-            if (this.#loading.delete(channelId)) void this.load(channelId)
-            return
-        }
-        void this.#api
-            .get<{ topics: ApiTopic[] }>(`users/me/${channelId}/topics`, { allow_empty_topic_name: true })
-            .then((answer) => {
-                if (answer.ok && this.#byChannel.has(channelId)) this.#byChannel.set(channelId, answer.value.topics)
-            })
+        if (this.#byChannel.has(channelId) || this.#asked.has(channelId)) void this.#ask(channelId)
     }
+}
+
+function withMessage(topics: readonly ApiTopic[], message: ApiMessage): readonly ApiTopic[] {
+    const same = message.subject.toLowerCase()
+    const old = topics.find((topic) => topic.name.toLowerCase() === same)
+    if (old && old.max_id >= message.id) return topics
+    const others = topics.filter((topic) => topic !== old)
+    const grown = { name: old?.name ?? message.subject, max_id: message.id }
+    return [grown, ...others].sort((a, b) => b.max_id - a.max_id)
 }

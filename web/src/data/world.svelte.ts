@@ -73,7 +73,7 @@ export class World {
         this.outbox = new Outbox(api, keep)
         this.drafts = new Drafts(api, keep)
         this.scheduled = new Scheduled(api)
-        this.reads = new Reads(api, this.messages, this.unread)
+        this.reads = new Reads(api, this.messages, this.unread, this.#context)
         this.acts = new Acts(api, this.messages)
         this.#loop = new EventLoop(api, {
             onEvents: (events) => this.#apply(events),
@@ -93,6 +93,10 @@ export class World {
         this.api.onSignedOut = () => this.#signedOut()
         this.outbox.queueId = () => this.#loop.queueId
         this.outbox.isHere = (id) => this.messages.get(id) !== undefined
+        this.outbox.isTold = (place) =>
+            place.kind === 'direct' || (this.realm.channels.get(place.channelId)?.isSubscribed ?? false)
+        this.outbox.bring = (id) => this.messages.bring(id)
+        this.messages.onFetched = (ids) => this.outbox.found(ids)
         this.presence.isTold = () => this.realm.settings.presence_enabled
         this.drafts.isSynchronized = () => this.realm.settings.enable_drafts_synchronization
         this.typing.isAllowed = (place) =>

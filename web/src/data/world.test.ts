@@ -151,6 +151,21 @@ describe('a world', () => {
         expect([talk.focusId, talk.firstUnreadId, talk.opened]).toEqual([2, 2, 2])
     })
 
+    it('shows what one says in a channel without following it, once', async () => {
+        const { server, world } = await stage()
+        const place: SendPlace = { kind: 'topic', channelId: 404, topic: 'lunch' }
+        const talk = world.talk(place)
+        ;(await server.next('messages')).answer({ messages: [], found_oldest: true, found_newest: true })
+        await settled()
+        world.outbox.send(place, 'Hello')
+        ;(await server.next('messages')).answer({ id: 7 })
+        const asked = await server.next('messages')
+        expect(asked.params['message_ids']).toEqual([7])
+        asked.answer({ messages: [channelMessage(7, { stream_id: 404 })] })
+        await settled()
+        expect([talk.rows.map((row) => row.id), world.outbox.all]).toEqual([[7], []])
+    })
+
     it('fetches the feed again when a channel is muted, not when it changes its colour', async () => {
         const { server, world, before } = await stage()
         world.talk({ kind: 'feed' })
