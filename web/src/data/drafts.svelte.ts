@@ -48,8 +48,8 @@ export class Drafts {
     }
 
     load(me: Id, drafts: readonly ApiDraft[]): void {
+        if (me !== this.#me) this.#loose = this.#keep.get(LOOSE + me) ?? ''
         this.#me = me
-        this.#loose = this.#keep.get(LOOSE + me) ?? ''
         const unsaved = this.#keep.names(this.#prefix).flatMap((name) => readJson<Draft>(this.#keep, name) ?? [])
         this.#byKey.clear()
         for (const draft of drafts) this.#take(draft)

@@ -10,7 +10,6 @@ import type { Api, ApiError } from './api'
 import type { ApiEvent, Id } from './api-types'
 import { readJson, type Keep } from './keep'
 import { keyOf, type TalkPlace } from './place'
-import { t } from '../words/words.svelte'
 
 export type SendPlace = Extract<TalkPlace, { kind: 'topic' | 'direct' }>
 
@@ -32,6 +31,8 @@ export class Outgoing {
     state: 'waiting' | 'sending' | 'sent' | 'failed' = $state('waiting')
     /** Why it was refused, in the server's words. */
     error: string | null = $state(null)
+    /** Failed because nobody knows whether it arrived: it waited for longer than the server knows its number. */
+    isUnconfirmed = $state(false)
     messageId: Id | null = null
     /** Milliseconds: when it was written, or sent again by hand. */
     triedFrom: number
@@ -128,6 +129,7 @@ export class Outbox {
         if (item.state !== 'failed') return
         item.state = 'waiting'
         item.error = null
+        item.isUnconfirmed = false
         item.triedFrom = Date.now()
         this.#remember(item)
         void this.flush()
@@ -166,7 +168,8 @@ export class Outbox {
     /** Milliseconds to wait before the next try, if the server is away. */
     async #sendOne(item: Outgoing): Promise<number | null> {
         if (Date.now() - item.triedFrom > CONFIRMED_WITHIN_MS) {
-            this.#fail(item, t('outgoing.unconfirmed'))
+            item.state = 'failed'
+            item.isUnconfirmed = true
             return null
         }
         item.state = 'sending'
@@ -198,14 +201,10 @@ export class Outbox {
             this.onOffline(error)
             return (error.retryAfter ?? 5) * 1000
         }
-        this.#fail(item, error.msg)
-        return null
-    }
-
-    #fail(item: Outgoing, why: string): void {
         item.state = 'failed'
-        item.error = why
+        item.error = error.msg
         this.#remember(item)
+        return null
     }
 
     apply(event: ApiEvent): void {

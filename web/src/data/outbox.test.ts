@@ -136,7 +136,7 @@ describe('a message that is sent', () => {
         await settled()
         expect(later.server.all).toEqual([])
         const [item] = later.outbox.all
-        expect([item?.state, item?.error]).toEqual(['failed', expect.stringContaining('Send it again?')])
+        expect([item?.state, item?.isUnconfirmed]).toEqual(['failed', true])
         item?.retry()
         ;(await later.server.next('messages')).answer({ id: 7 })
     })

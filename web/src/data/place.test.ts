@@ -65,11 +65,6 @@ describe('addresses', () => {
         expect(placeOf(hashOf({ kind: 'search', terms }))).toEqual({ kind: 'search', terms })
     })
 
-    it('of groups and people are parts of the organization', () => {
-        expect(placeOf('#groups/5')).toEqual({ kind: 'organization', rest: ['groups', '5'] })
-        expect(placeOf('#people')).toEqual({ kind: 'organization', rest: ['members'] })
-    })
-
     it.each(['', '#', '#nonsense', '#narrow/dm/ann'])('%s is no place', (hash) => {
         expect(placeOf(hash)).toBeNull()
     })

@@ -24,13 +24,13 @@ export type PagePlace =
     | { kind: 'settings'; rest: string[] }
     | { kind: 'organization'; rest: string[] }
     | { kind: 'channels'; rest: string[] }
+    | { kind: 'groups'; rest: string[] }
+    | { kind: 'people'; rest: string[] }
 
 export type Place = TalkPlace | PagePlace
 
 const PAGES = ['inbox', 'recent', 'drafts', 'scheduled'] as const
-const PAGES_WITH_REST = ['settings', 'organization', 'channels'] as const
-/** Pages that are part of another one here. */
-const PARTS: Record<string, string[]> = { groups: ['organization', 'groups'], people: ['organization', 'members'] }
+const PAGES_WITH_REST = ['settings', 'organization', 'channels', 'groups', 'people'] as const
 const TALKS = ['feed', 'channel', 'topic', 'direct', 'directs', 'mentioned', 'starred', 'search']
 
 export function isTalk(place: Place): place is TalkPlace {
@@ -51,6 +51,8 @@ export function keyOf(place: Place): string {
         case 'settings':
         case 'organization':
         case 'channels':
+        case 'groups':
+        case 'people':
             return [place.kind, ...place.rest].join(':')
         default:
             return place.kind
@@ -119,8 +121,7 @@ function channelSlug(id: Id, name: string | undefined): string {
 
 /** The place of an address; what is no address of ours is the home place (null). */
 export function placeOf(hash: string, me: Id = 0): Place | null {
-    const [first = '', ...others] = hash.replace(/^#/, '').split('/').map(decode)
-    const [head = '', ...rest] = [...(PARTS[first] ?? [first]), ...others]
+    const [head = '', ...rest] = hash.replace(/^#/, '').split('/').map(decode)
     if ((PAGES as readonly string[]).includes(head)) return { kind: head as (typeof PAGES)[number] }
     if ((PAGES_WITH_REST as readonly string[]).includes(head)) {
         return { kind: head as (typeof PAGES_WITH_REST)[number], rest: rest.filter((part) => part !== '') }

@@ -54,8 +54,8 @@ export class Talk implements Listener {
     #moved: Id[] = []
     /** The rows are being fetched anew. */
     #isOpening = false
-    /** Where the rows should have been fetched anew, and could not be. */
-    #failedAt: At | null = null
+    /** They reached the newest message when they could not be fetched anew. */
+    #lostNewest = false
     #again: ReturnType<typeof setTimeout> | undefined
     #turn = 0
 
@@ -87,26 +87,27 @@ export class Talk implements Listener {
         if (turn !== this.#turn) return
         this.#isOpening = false
         if (answer.ok) this.#replace(answer.value, at)
-        else this.#fail(answer.error, at)
+        else this.#fail(answer.error)
     }
 
     /** Without the new rows the old ones may lack something: they no longer reach the newest, and are fetched again soon. */
-    #fail(error: ApiError, at: At): void {
+    #fail(error: ApiError): void {
         this.error = error
         if (this.rows.length === 0) {
             this.state = 'failed'
             return
         }
+        this.#lostNewest ||= this.atNewest
         this.atNewest = false
-        this.#failedAt = at
         if (error.kind === 'refused' || error.kind === 'signedOut') return
-        this.#again = setTimeout(() => void this.open(at), (error.retryAfter ?? TRY_AGAIN_SECONDS) * 1000)
+        this.#again = setTimeout(() => void this.reload(), (error.retryAfter ?? TRY_AGAIN_SECONDS) * 1000)
     }
 
     /** After a new registration: the same stretch around what is being read, from the server again. */
     reload(): Promise<void> {
-        const wasAtEnd = this.atNewest && (this.readingId === null || this.readingId === this.rows.at(-1)?.id)
-        return this.open(this.#failedAt ?? (wasAtEnd ? 'newest' : (this.readingId ?? this.focusId ?? 'first_unread')))
+        const hadNewest = this.atNewest || this.#lostNewest
+        const wasAtEnd = hadNewest && (this.readingId === null || this.readingId === this.rows.at(-1)?.id)
+        return this.open(wasAtEnd ? 'newest' : (this.readingId ?? this.focusId ?? 'first_unread'))
     }
 
     /** Somebody comes back: to the first unread message, or else the end. */
@@ -174,7 +175,7 @@ export class Talk implements Listener {
         this.#merge([...found.messages, ...(this.atNewest ? this.#waiting : [])])
         this.#waiting = []
         this.error = null
-        this.#failedAt = null
+        this.#lostNewest = false
         this.state = 'ready'
         this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null
         if (typeof at === 'number') this.focusId = this.#nearest(at)

@@ -245,6 +245,18 @@ describe('a talk that is opened anew', () => {
         vi.useRealTimers()
     })
 
+    it('tries again around what is being read by then', async () => {
+        vi.useFakeTimers()
+        const { server, talk } = await opened([1, 2, 3])
+        void talk.reload()
+        ;(await server.next('messages')).fail()
+        await settled()
+        talk.readingId = 2
+        vi.advanceTimersByTime(5100)
+        expect((await server.next('messages')).params['anchor']).toBe(2)
+        vi.useRealTimers()
+    })
+
     it('does not try again once it is closed', async () => {
         vi.useFakeTimers()
         const { server, talk } = await opened([1, 2])
