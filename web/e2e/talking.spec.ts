@@ -89,6 +89,51 @@ test('what is typed survives a reload, and reaches another browser as a draft', 
     await expect(new TalkPage(second.page).box).toHaveValue('Half a thou')
 })
 
+test('what is typed belongs to its conversation, also when that gets another name', async ({ person, dev }) => {
+    const [ines, kofi] = [await person('ines'), await person('kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('names')
+    await ines.send(general, topic, 'Begin')
+    const [hers, his] = [new TalkPage(ines.page), new TalkPage(kofi.page)]
+    await Promise.all([ines, kofi].map((each) => each.go(`#narrow/channel/${general}/topic/${topic}`)))
+    await Promise.all([hers.sees('Begin'), his.sees('Begin')])
+    await hers.box.fill('Half a thou')
+
+    await ines.go(`#narrow/channel/${general}`)
+    await expect(hers.box).toHaveValue('')
+    await ines.go(`#narrow/channel/${general}/topic/${topic}`)
+    await expect(hers.box).toHaveValue('Half a thou')
+
+    const menu = kofi.page.locator('header').getByRole('button', { name: 'More' })
+    await menu.click()
+    await kofi.page.getByRole('menuitem', { name: 'Mark as resolved' }).click()
+    await expect(ines.page).toHaveURL(/topic\/\.E2\.9C\.94/)
+    await expect(hers.box).toHaveValue('Half a thou')
+    await menu.click()
+    await kofi.page.getByRole('menuitem', { name: 'Open again' }).click()
+    await expect(ines.page).not.toHaveURL(/topic\/\.E2\.9C\.94/)
+    await expect(hers.box).toHaveValue('Half a thou')
+    await hers.write('A whole thought')
+    await his.sees('A whole thought')
+})
+
+test('Enter answers a message, and presses what is in it', async ({ person, dev }) => {
+    const ines = await person('ines')
+    const general = channelOf(dev, 'general')
+    const topic = unique('keys')
+    await ines.send(general, topic, 'Press me')
+    const page = new TalkPage(ines.page)
+    await ines.go(`#narrow/channel/${general}/topic/${topic}`)
+    await page.sees('Press me')
+    await page.message('Press me').focus()
+    await page.message('Press me').getByRole('button', { name: 'React' }).press('Enter')
+    await expect(ines.page.getByRole('combobox', { name: 'Search emoji' })).toBeVisible()
+    await ines.page.keyboard.press('Escape')
+    await page.message('Press me').focus()
+    await ines.page.keyboard.press('Enter')
+    await expect(page.box).toBeFocused()
+})
+
 test('signing out in one tab signs the others out', async ({ person, dev }) => {
     const mairead = await person('mairead')
     await mairead.go('#feed')

@@ -1,9 +1,13 @@
 /** What a signed-in page does besides showing: it announces messages, counts in its tab, tells that somebody is here, and listens to
  *  other tabs. `goLive` begins all of it and gives what ends it. */
+import { untrack } from 'svelte'
 import type { ApiEvent, ApiMessage } from '../data/api-types'
 import { conversationOf } from '../data/message.svelte'
-import { hashOf, keyOf, type Place } from '../data/place'
+import type { Outgoing } from '../data/outbox.svelte'
+import { hashOf, isTalk, keyOf, type Place } from '../data/place'
 import type { World } from '../data/world.svelte'
+import { sayError } from '../ui/toasts.svelte'
+import { t } from '../words/words.svelte'
 import { showIcon, titleOf } from './badge'
 import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
 import { closeRead, keepPush } from './push'
@@ -21,7 +25,13 @@ export interface LiveOptions {
 const CLAIM_MS = 10_000
 
 export function goLive(world: World, options: LiveOptions): () => void {
-    const stops = [watchBadge(world, options), watchPeople(world), watchTabs(world), watchPush(world, options)]
+    const stops = [
+        watchBadge(world, options),
+        watchPeople(world),
+        watchTabs(world),
+        watchPush(world, options),
+        watchOutbox(world, options),
+    ]
     world.onEvent = (event) => {
         if (event.type === 'message') void announce(event, world, options)
     }
@@ -86,6 +96,34 @@ function watchPush(world: World, options: LiveOptions): () => void {
         stop()
     }
 }
+
+/** A message that could not be sent is told of where it is not on the screen. */
+function watchOutbox(world: World, options: LiveOptions): () => void {
+    const told = new Set(failedOf(world.outbox.all).map((each) => each.localId))
+    return $effect.root(() => {
+        $effect(() => {
+            const failed = failedOf(world.outbox.all)
+            untrack(() => {
+                const ids = new Set(failed.map((each) => each.localId))
+                for (const id of told) if (!ids.has(id)) told.delete(id)
+                const place = options.place()
+                const shown = place && isTalk(place) ? world.outbox.of(place) : []
+                for (const each of failed) {
+                    if (told.has(each.localId)) continue
+                    told.add(each.localId)
+                    if (shown.includes(each)) continue
+                    const see = () => options.go(hashOf(each.place, world.realm.channelName))
+                    sayError([t('outgoing.failed'), each.error ?? ''].join(' ').trim(), {
+                        text: t('outgoing.see'),
+                        run: see,
+                    })
+                }
+            })
+        })
+    })
+}
+
+const failedOf = (all: readonly Outgoing[]) => all.filter((each) => each.state === 'failed')
 
 function watchTabs(world: World): () => void {
     const hear = (event: StorageEvent) => {

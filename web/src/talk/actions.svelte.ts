@@ -5,8 +5,10 @@ import { createContext } from 'svelte'
 import type { Answer, ApiError } from '../data/api'
 import type { ApiReaction } from '../data/api-types'
 import type { Message } from '../data/message.svelte'
+import type { SendPlace } from '../data/outbox.svelte'
 import { hashOf } from '../data/place'
 import type { World } from '../data/world.svelte'
+import { go } from '../shell/route.svelte'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
 import type { Emoji } from './emoji'
@@ -21,6 +23,8 @@ export interface Writing {
     focus(): void
     replyTo(message: Message): void
     insert(text: string): void
+    /** The conversation has another name: what is on its way into its text goes along. */
+    moved(from: SendPlace, to: SendPlace): void
 }
 
 export class TalkActions {
@@ -36,8 +40,11 @@ export class TalkActions {
     /** The message being edited in its place. */
     editingId: number | null = $state(null)
     editingText = $state('')
+    /** The text as it was before. */
+    editingBefore = ''
     writing: Writing | null = null
-    reveal: (id: number) => void = () => {}
+    /** Show a message of this talk, with the keyboard at it; false: it is not here. */
+    reveal: (id: number) => Promise<boolean> = async () => false
     /** The caret leaves the compose box for the messages. */
     leaveWriting: () => void = () => {}
     readonly said = say
@@ -112,11 +119,28 @@ export class TalkActions {
     }
 
     async edit(message: Message): Promise<void> {
-        if (!this.mayEdit(message)) return
+        if (!this.mayEdit(message) || (await this.#isEditing(message.id))) return
         const raw = await this.source(message)
-        if (raw === null) return
-        this.editingText = raw
+        if (raw === null || (await this.#isEditing(message.id))) return
+        this.editingText = this.editingBefore = raw
         this.editingId = message.id
+    }
+
+    /** It is open already, or another edit is that would be lost: that one is shown. */
+    async #isEditing(wanted: number): Promise<boolean> {
+        const id = this.editingId
+        if (id === null) return false
+        const other = this.world.messages.get(id)
+        if (!other || (id !== wanted && !this.hasChanges)) return false
+        if (id !== wanted) say(t('edit.open'))
+        if (await this.reveal(id)) rowOf(other)?.querySelector('textarea')?.focus()
+        else go({ ...other.conversation(this.world.me), near: id }, this.world.realm.channelName)
+        return true
+    }
+
+    /** Whether the text being edited is another than before. */
+    get hasChanges(): boolean {
+        return this.editingText.trim() !== this.editingBefore.trim()
     }
 
     mayEdit(message: Message): boolean {

@@ -2,15 +2,19 @@
 import type { World } from '../data/world.svelte'
 import { t } from '../words/words.svelte'
 import { explain } from './actions.svelte'
+import { isSame, type Home } from './written.svelte'
 
 export class Upload {
     readonly name: string
     part = $state(0)
     error = $state('')
+    /** Where its link goes. */
+    home: Home
     readonly #stop = new AbortController()
 
-    constructor(name: string) {
+    constructor(name: string, home: Home) {
         this.name = name
+        this.home = home
     }
 
     get signal(): AbortSignal {
@@ -31,8 +35,8 @@ export class Uploads {
     }
 
     /** Upload, and hand the link over to be put into the text. */
-    async add(file: File, insert: (link: string) => void): Promise<void> {
-        const upload = new Upload(file.name || t('upload.unnamed'))
+    async add(file: File, home: Home, insert: (link: string, home: Home) => void): Promise<void> {
+        const upload = new Upload(file.name || t('upload.unnamed'), home)
         this.all = [...this.all, upload]
         const most = this.#world.realm.value('max_file_upload_size_mib', 25)
         if (file.size > most * 1024 * 1024) {
@@ -47,7 +51,8 @@ export class Uploads {
             upload.signal,
         )
         if (answer.ok) {
-            insert(`[${answer.value.filename ?? upload.name}](${answer.value.url ?? answer.value.uri ?? ''})`)
+            const { filename, url, uri } = answer.value
+            insert(`[${filename ?? upload.name}](${url ?? uri ?? ''})`, upload.home)
             this.dismiss(upload)
         } else if (upload.signal.aborted) this.dismiss(upload)
         else upload.error = answer.error.status === 404 ? t('upload.none') : explain(answer.error)
@@ -58,7 +63,13 @@ export class Uploads {
         this.all = this.all.filter((each) => each !== upload)
     }
 
-    get busy(): boolean {
-        return this.all.some((each) => !each.error)
+    /** Whether something is still on its way into the text that is kept there. */
+    isBusy(home: Home): boolean {
+        return this.all.some((each) => !each.error && isSame(each.home, home))
+    }
+
+    /** The text went elsewhere: its files go along. */
+    follow(from: Home, to: Home): void {
+        for (const each of this.all) if (isSame(each.home, from)) each.home = to
     }
 }
