@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from 'vitest'
-import { dress, emojiText, formulas } from './content'
+import { dress, emojiText, fileName, formulas } from './content'
 
 const reader = { me: 31, isMyGroup: (id: number) => id === 17, locale: 'en' }
 
@@ -20,6 +20,8 @@ describe('the HTML of a message', () => {
         '<img src="javascript:steal()" onerror="steal()">',
         '<iframe srcdoc="steal()"></iframe>',
         '<form action="steal()"><input name="steal()"></form>',
+        '<svg><a href="#"><animate attributeName="href" to="javascript:steal()"></animate></a></svg>',
+        '<button formaction="javascript:steal()" data-view="steal()" data-copy="steal()" data-spoiler="steal()">a</button>',
     ])('keeps nothing that acts: %s', (html) => {
         expect(show(html).innerHTML).not.toContain('steal')
     })
@@ -90,4 +92,9 @@ describe('the HTML of a message', () => {
             ['x^2', true],
         ])
     })
+})
+
+it('names a file as people do, also one with a percent sign of its own', () => {
+    expect(fileName('/user_uploads/2/caf%C3%A9.png')).toBe('café.png')
+    expect(fileName('/user_uploads/2/100%.png')).toBe('100%.png')
 })

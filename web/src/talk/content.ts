@@ -17,7 +17,9 @@ export interface Reader {
 }
 
 const FORBIDDEN =
-    'script, style, iframe, object, embed, form, input, textarea, select, link, meta, base, template, noscript'
+    'script, style, iframe, object, embed, form, input, textarea, select, link, meta, base, template, noscript, svg'
+/** Attributes that act, and our own marks (clicks.ts), which only we may set. */
+const STRIPPED = ['style', 'srcdoc', 'id', 'formaction', 'data-view', 'data-copy', 'data-spoiler']
 const SCHEMES =
     /^(https?|ftp|mid|mailto|tel|sms|smsto|ssh|sip|ircs?|xmpp|matrix|magnet|news|nntp|geo|im|mms|urn|webcal|wtai|bitcoin|openpgp4fpr|hansoft|obsidian|zotero|asanadesktop):/i
 
@@ -63,12 +65,22 @@ export function emojiText(code: string): string {
     return points.length === 1 && !/\p{Emoji_Presentation}/u.test(text) ? text + '\ufe0f' : text
 }
 
+/** The name at the end of an address, for people. */
+export function fileName(address: string): string {
+    const name = address.split('/').at(-1) ?? ''
+    try {
+        return decodeURIComponent(name)
+    } catch {
+        // A bare percent sign.
+        return name
+    }
+}
+
 function clean(content: DocumentFragment): void {
     for (const element of content.querySelectorAll(FORBIDDEN)) element.remove()
     for (const element of content.querySelectorAll('*')) {
         for (const { name, value } of Array.from(element.attributes)) {
-            if (name.startsWith('on') || name === 'style' || name === 'srcdoc' || name === 'id')
-                element.removeAttribute(name)
+            if (name.startsWith('on') || STRIPPED.includes(name)) element.removeAttribute(name)
             if ((name === 'href' || name === 'src' || name === 'xlink:href') && !isSafe(value))
                 element.removeAttribute(name)
         }
