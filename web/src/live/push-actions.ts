@@ -3,13 +3,26 @@ import type { World } from '../data/world.svelte'
 import type { Action } from '../places/offers'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
-import { turnOffPush, turnOnPush, type PushState } from './push'
+import { pushState, turnOffPush, turnOnPush, type PushState } from './push'
 
 export function pushActions(world: World): Action[] {
     return [
-        { word: 'push.on', run: () => void turnOnPush(world.api).then((state) => tell(state, 'on'), failed) },
-        { word: 'push.off', run: () => void turnOffPush(world.api).then((state) => tell(state, 'off'), failed) },
+        { word: 'push.on', run: () => void setPush(world, true) },
+        { word: 'push.off', run: () => void setPush(world, false) },
     ]
+}
+
+/** How it is afterwards. */
+export async function setPush(world: World, isOn: boolean): Promise<PushState> {
+    try {
+        const state = await (isOn ? turnOnPush(world.api) : turnOffPush(world.api))
+        tell(state, isOn ? 'on' : 'off')
+        return state
+    } catch {
+        // The browser's push service may be away.
+        sayError(t('push.failed'))
+        return pushState()
+    }
 }
 
 function tell(state: PushState, wanted: PushState): void {
@@ -17,9 +30,4 @@ function tell(state: PushState, wanted: PushState): void {
     else if (wanted === 'off') say(t('push.is.off'))
     else if (state === 'on') say(t('push.is.on'))
     else sayError(t(state === 'refused' ? 'push.refused' : 'push.failed'))
-}
-
-/** The browser's push service may be away. */
-function failed(): void {
-    sayError(t('push.failed'))
 }
