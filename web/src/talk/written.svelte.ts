@@ -16,7 +16,7 @@ export interface Kept {
     write(place: SendPlace, text: string): void
     clear(place: SendPlace): void
     /** What is addressed to nobody yet. */
-    loose?: string
+    loose: string
 }
 
 export class Written {
@@ -103,14 +103,6 @@ export function put(kept: Kept, to: Home, more: string): void {
     else write(kept, to, joined(read(kept, to), more))
 }
 
-/** The conversation has another name now. */
-export function moveText(kept: Kept, from: SendPlace, to: SendPlace): void {
-    const text = kept.textOf(from)
-    if (isSame(from, to) || !text.trim()) return
-    kept.write(to, joined(kept.textOf(to), text))
-    kept.clear(from)
-}
-
 export function isSame(one: Home, other: Home): boolean {
     return one === other || (one !== null && other !== null && keyOf(one) === keyOf(other))
 }
@@ -120,7 +112,7 @@ export function joined(text: string, more: string): string {
 }
 
 function read(kept: Kept, home: Home): string {
-    return home ? kept.textOf(home) : (kept.loose ?? '')
+    return home ? kept.textOf(home) : kept.loose
 }
 
 function write(kept: Kept, home: Home, text: string): void {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { SendPlace } from '../data/outbox.svelte'
 import { keyOf } from '../data/place'
-import { moveText, put, show, Written, type Kept } from './written.svelte'
+import { put, show, Written, type Kept } from './written.svelte'
 
 class FakeDrafts implements Kept {
     all: Record<string, string> = {}
@@ -123,12 +123,5 @@ describe('what comes later', () => {
         hide()
         put(kept, topic('a'), 'z')
         expect([box.text, kept.textOf(topic('a'))]).toEqual(['see\n[file](y)', 'see\n[file](y)\nz'])
-    })
-
-    it('goes along with a conversation that is moved', () => {
-        kept.all = { 'topic:1:a': 'half a sent', 'topic:1:✔ a': 'before' }
-        moveText(kept, topic('a'), topic('✔ a'))
-        moveText(kept, topic('✔ a'), topic('✔ A'))
-        expect(kept.all).toEqual({ 'topic:1:✔ a': 'before\nhalf a sent' })
     })
 })
