@@ -1,5 +1,7 @@
 """What bots remember."""
 
+import random
+
 from tests.features.realm import Realm
 from tests.features.stage import Stage
 from tests.talk import Speaker, check_error, check_success
@@ -36,3 +38,13 @@ def test_a_bot_stores_no_more_than_the_limit(stage: Stage) -> None:
     put(bot, {"a": ""})
     put(bot, {"c": "y"})
     bot.delete("bot_storage")
+
+
+def test_a_key_is_no_longer_than_the_index_can_hold(realm: Realm) -> None:
+    bot = realm.bot(realm.member)
+    letters = [chr(code) for code in range(0x10000, 0x1F000)]  # four bytes each, and nothing to compress
+    longest = "".join(random.Random(1).choices(letters, k=500))
+    put(bot, {longest: "x"})
+    assert bot.get("bot_storage", keys=[longest])["storage"] == {longest: "x"}
+    check_error(bot.request("PUT", "bot_storage", storage={"fine": "x", longest + "y": "x"}))
+    assert set(bot.get("bot_storage")["storage"]) == {longest}

@@ -1,5 +1,6 @@
 """Web Push: who is told at their browser, of what, and who is not."""
 
+import threading
 import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
@@ -7,12 +8,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from tertulia.pushes.crypto import MAX_PAYLOAD, encrypt
-from tests.features.bot_server import BotServer, bot_server
+from tests.features.bot_server import BotServer, Posted, bot_server
 from tests.features.push_service import Browser, check_signature, data
 from tests.features.realm import Realm
-from tests.features.stage import Stage
+from tests.features.stage import Stage, later
 from tests.server import Channel
-from tests.talk import Json, check_error, check_success
+from tests.talk import Json, Speaker, check_error, check_success
 
 
 @pytest.fixture
@@ -199,6 +200,77 @@ def test_nobody_is_told_who_is_active_has_read_it_or_muted_the_sender(realm: Rea
     service.answer = lambda _posted: (201, "text/plain", b"")
     later = other.send([me.id], content="mark")
     assert pushed(realm, browser, later) == {}
+
+
+def fail_once(service: BotServer) -> None:
+    """The next push is tried again after two seconds."""
+
+    def answer(_posted: Posted) -> tuple[int, str, bytes]:
+        service.answer = lambda _posted: (201, "text/plain", b"")
+        return (503, "text/plain", b"")
+
+    service.answer = answer
+
+
+def test_whoever_was_removed_meanwhile_is_told_nothing(realm: Realm, stage: Stage, service: BotServer) -> None:
+    me, other = realm.member, realm.owner
+    channel = stage.channel(me, other, realm_id=realm.id, invite_only=True)
+    browser = Browser(service).subscribe(me)
+    fail_once(service)
+    sent = other.send(channel.stream_id, "tea", f"@**|{me.id}** come")
+    assert browser.next().payload["message_id"] == sent
+    other.delete("users/me/subscriptions", subscriptions=[channel.name], principals=[me.id])
+    check_success(other.request("PATCH", f"messages/{sent}", content="They are gone"))
+    settle(realm)
+    assert service.posted.empty()
+
+
+def test_a_guest_is_not_told_who_somebody_out_of_sight_is(realm: Realm, stage: Stage, service: BotServer) -> None:
+    [(members,)] = stage.sql("select id from user_group where realm_id = %s and name = 'role:members'", realm.id)
+    check_success(realm.owner.request("PATCH", "realm", can_access_all_users_group={"new": members}))
+    channel = stage.channel(realm.guest, realm.member, realm_id=realm.id)
+    browser = Browser(service).subscribe(realm.guest)
+
+    def told(sender: Speaker, to: int | list[int]) -> tuple[str, str]:
+        sender.send(to, *(["tea"] if isinstance(to, int) else []), content=f"@**|{realm.guest.id}**")
+        payload = browser.next().payload
+        assert payload["sender_id"] == sender.id
+        return payload["sender_full_name"], payload["icon"]
+
+    def known(sender: Speaker) -> tuple[str, str]:
+        [(name,)] = stage.sql("select full_name from account where id = %s", sender.id)
+        return name, f"/avatar/{sender.id}"
+
+    assert told(realm.owner, channel.stream_id) == ("Unknown user", "/avatar/0?v=1")
+    assert told(realm.member, channel.stream_id) == known(realm.member)
+    bot = realm.bot(realm.member)
+    assert told(bot, channel.stream_id) == known(bot)
+    assert told(realm.owner, [realm.guest.id]) == known(realm.owner)
+    assert told(realm.owner, channel.stream_id) == known(realm.owner)
+
+
+def test_deciding_takes_nothing_of_a_message_that_is_being_deleted(realm: Realm, service: BotServer) -> None:
+    Browser(service).subscribe(realm.member)
+    sent = realm.owner.send([realm.member.id], content="soon gone")
+    service.next()
+    settle(realm)
+    holds = threading.Event()
+
+    def hold() -> None:
+        with realm.stage.session() as execute:
+            execute("select from message where id = %s for update", sent)
+            holds.set()
+            time.sleep(1.5)  # the worker looks twice a second
+            with realm.stage.session() as other:
+                assert other("select 1 from push_due where message_id = %s for update nowait", sent) == [(1,)]
+
+    with realm.stage.session() as execute:
+        execute("insert into push_due values (%s)", sent)  # holds the message until the commit
+        deleting = later(hold)
+        time.sleep(0.3)
+    assert holds.wait(10)
+    deleting.result(20)
+    settle(realm)
 
 
 def test_a_push_service_that_fails_is_tried_again_and_one_that_knows_nobody_is_forgotten(

@@ -1,6 +1,7 @@
 """What other services post becomes a message that names nobody, whatever is in it."""
 
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,14 @@ def see(post: Post) -> Rendered:
     assert 0 < len(content) <= MAX_MESSAGE_LENGTH
     assert "\0" not in content
     return render(content, WORLD)
+
+
+def test_a_topic_as_long_as_a_request_is_made_to_fit_at_once() -> None:
+    began = time.monotonic()
+    assert fit_topic("\x01" * 20_000, "otherwise") == "otherwise"
+    assert fit_topic("Tea\x01\ufdd0cake " + "\x00a" * 1_000_000, "otherwise").startswith("Tea cake a a")
+    assert fit_topic(" " * 100_000 + "Tea", "otherwise") == "Tea"
+    assert time.monotonic() - began < 1
 
 
 def test_every_integration_has_its_examples_and_its_guide() -> None:

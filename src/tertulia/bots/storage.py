@@ -11,6 +11,8 @@ from tertulia.kernel.errors import Refusal
 
 MAX_CHARACTERS = 10_000_000
 """Of all keys and values of one account."""
+MAX_KEY_LENGTH = 500
+"""Longer ones do not fit into an index of PostgreSQL."""
 
 
 async def read_storage(reader: Reader, user_id: int, keys: Sequence[str] | None) -> dict[str, str]:
@@ -24,6 +26,8 @@ async def read_storage(reader: Reader, user_id: int, keys: Sequence[str] | None)
 
 async def write_storage(tx: Transaction, caller: Caller, values: dict[str, str]) -> None:
     """Set these keys; the others stay as they are."""
+    if any(len(key) > MAX_KEY_LENGTH for key in values):
+        raise Refusal(f"A key has at most {MAX_KEY_LENGTH} characters.")
     await tx.fetchval("select id from account where id = $1 for no key update", caller.user_id)
     left = "select coalesce(sum(size), 0) from bot_storage where user_id = $1 and key <> all($2::text[])"
     size = await tx.fetchval(left, caller.user_id, list(values)) + sum(map(_size, values.items()))

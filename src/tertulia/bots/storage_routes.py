@@ -26,7 +26,7 @@ async def get_storage(caller: Person, reader: Reader, *, keys: Keys | None = Non
 
 @put("/bot_storage")
 async def update_storage(caller: Person, tx: Transaction, *, storage: dict[str, str]) -> None:
-    """Store texts under keys of your own. Other keys keep their values."""
+    """Store texts under keys of your own, of at most 500 characters. Other keys keep their values."""
     await write_storage(tx, caller, storage)
 
 

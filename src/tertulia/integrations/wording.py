@@ -80,9 +80,10 @@ def shorten(text: str, limit: int) -> str:
 
 def fit_topic(topic: str, otherwise: str) -> str:
     """A topic that can be stored."""
-    while (position := bad_character(topic)) is not None:
-        topic = topic[: position - 1] + " " + topic[position:]
-    return shorten(" ".join(topic.split()), MAX_TOPIC_LENGTH) or otherwise
+    # What outsiders wrote may be as long as a request: only its beginning is looked at, each character once.
+    beginning = topic.strip()[: 4 * MAX_TOPIC_LENGTH]
+    fit = "".join(" " if bad_character(character) else character for character in beginning)
+    return shorten(" ".join(fit.split()), MAX_TOPIC_LENGTH) or otherwise
 
 
 def fit_content(content: str) -> str:

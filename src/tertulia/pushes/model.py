@@ -39,11 +39,13 @@ class Push(msgspec.Struct, frozen=True):
     attempts: int
     """Including the one under way."""
     is_wanted: bool
-    """Whether the message is unread still, and the user not active."""
+    """Whether the user may read the message still, has not yet, and is not active."""
     shows_direct: bool
     """Whether the text of direct messages may be shown."""
     sender_id: int
     sender_full_name: str
+    sender_is_hidden: bool
+    """Whether the user is a guest who does not see the sender."""
     content: str
     sent_at: int
     channel_id: int | None

@@ -5,6 +5,7 @@ import asyncpg
 from tertulia.groups.queries import holds
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.pushes.model import Subscription
+from tertulia.users.statements import is_hidden
 
 ACTIVE_SECONDS = 90
 """Whoever did something so short a time ago sits at a client, which tells them itself."""
@@ -18,9 +19,11 @@ _IS_ACTIVE = f"""
 exists (select from presence where presence.user_id = account.id
     and presence.active_at > now() - make_interval(secs => {ACTIVE_SECONDS}) offset 0)
 """
+# Of a channel they are still in.
 _IS_UNREAD = """
 exists (select from read_state where read_state.conversation_id = message.conversation_id
-    and read_state.user_id = account.id and message.seq <@ read_state.history and not message.seq <@ read_state.read offset 0)
+    and read_state.user_id = account.id and message.seq <@ read_state.history and not message.seq <@ read_state.read
+    and (conversation.participants is not null or upper_inf(read_state.history)) offset 0)
 """
 _IN_GROUP = f"""
 exists (select from message_group_mention join user_group as holder on holder.id = message_group_mention.group_id
@@ -51,11 +54,13 @@ case
 end
 """
 
+# The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
 _DECIDE = f"""
-with due as (
-    delete from push_due where message_id in (
-        select message_id from push_due order by message_id limit $1 for update skip locked
-    ) returning message_id
+with held as materialized (
+    select message.id from push_due join message on message.id = push_due.message_id order by message.id limit $1
+    for key share of message skip locked for update of push_due skip locked
+), due as (
+    delete from push_due using held where push_due.message_id = held.id returning push_due.message_id
 ), told as (
     select message.id as message_id, account.id as user_id, {_TRIGGER} as trigger
     from due join message on message.id = due.message_id
@@ -92,9 +97,9 @@ with due as (
 select taken.subscription_id, endpoint, public_key, auth_secret, account.id as user_id, realm.subdomain, taken.message_id,
     taken.trigger, taken.attempts, account.is_active and realm.is_active and {_IS_UNREAD} and not {_IS_ACTIVE} as is_wanted,
     {_setting("pm_content_in_desktop_notifications", True)} as shows_direct, message.sender_id,
-    sender.full_name as sender_full_name, message.content, extract(epoch from message.sent_at)::bigint as sent_at,
-    channel.id as channel_id, channel.name as channel, topic.name as topic, conversation.participants,
-    realm.settings::text as realm_settings
+    sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.content,
+    extract(epoch from message.sent_at)::bigint as sent_at, channel.id as channel_id, channel.name as channel,
+    topic.name as topic, conversation.participants, realm.settings::text as realm_settings
 from taken join push_subscription on push_subscription.id = taken.subscription_id
 join account on account.id = push_subscription.user_id join realm on realm.id = account.realm_id
 join message on message.id = taken.message_id join account as sender on sender.id = message.sender_id

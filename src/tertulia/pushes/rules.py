@@ -8,6 +8,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.markup.references import encode_operand, slug
 from tertulia.pushes.crypto import MAX_PAYLOAD, SECRET_LENGTH, from_text, is_point
 from tertulia.pushes.model import Payload, Push
+from tertulia.users.visibility import UNKNOWN_AVATAR, UNKNOWN_NAME
 
 MAX_TEXT = 300
 MAX_ENDPOINT = 2000
@@ -57,8 +58,8 @@ def payload_of(push: Push, realm_url: str, no_topic: str) -> bytes:
         realm_url=realm_url,
         user_id=push.user_id,
         sender_id=push.sender_id,
-        sender_full_name=push.sender_full_name,
-        icon=f"/avatar/{push.sender_id}",
+        sender_full_name=UNKNOWN_NAME if push.sender_is_hidden else push.sender_full_name,
+        icon=UNKNOWN_AVATAR if push.sender_is_hidden else f"/avatar/{push.sender_id}",
         timestamp=push.sent_at,
         url=place_of(push) + f"/near/{push.message_id}",
         tag=place_of(push),

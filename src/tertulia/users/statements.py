@@ -86,11 +86,26 @@ IN_SIGHT = """
 ))
 """
 
-# Whether guests of the realm $1 do not see everybody.
-LIMITED = """
-exists (select from realm_permission join user_group on user_group.id = realm_permission.group_id
-    where realm_permission.realm_id = $1 and setting = 'can_access_all_users_group' and user_group.name = 'role:members')
-"""
+
+def limited(realm: str) -> str:
+    """The condition that guests of a realm do not see everybody."""
+    return f"""
+    exists (select from realm_permission join user_group on user_group.id = realm_permission.group_id
+        where realm_permission.realm_id = {realm} and setting = 'can_access_all_users_group'
+            and user_group.name = 'role:members')
+    """
+
+
+LIMITED = limited("$1")
+"""The realm is $1."""
+
+
+def is_hidden(reader: str, person: str) -> str:
+    """The condition that one account (the name of its row) does not see another."""
+    return f"""
+    ({reader}.role = 600 and {reader}.id <> {person}.id and {person}.bot_type is null and {limited(f"{reader}.realm_id")}
+        and not {shares(f"{reader}.id", f"{person}.id")})
+    """
 
 
 def shares(guest: str, person: str) -> str:
