@@ -13,8 +13,8 @@ from tests.contract.groups import make_group
 from tests.features.browser import PASSWORD, Browser
 from tests.features.mails import mails_to
 from tests.features.realm import Realm
-from tests.features.stage import at_once
-from tests.server import ADMINISTRATOR, GUEST, MEMBER, OWNER
+from tests.features.stage import Web, at_once
+from tests.server import ADMINISTRATOR, GUEST, MEMBER, OWNER, Server
 from tests.talk import Json, Queue, Speaker, check_error, check_success, unique
 
 DAY = 86400
@@ -403,6 +403,33 @@ def test_an_organization_has_a_limit_of_mails_a_day(realm: Realm) -> None:
     check_success(invite(realm.owner, address()))
     [one] = invites(realm.owner)
     assert realm.owner.request("POST", f"invites/{one['id']}/resend").json()["daily_limit_reached"]
+
+
+@pytest.mark.system
+def test_an_address_is_sent_three_invitations_an_hour_and_a_member_sends_a_hundred_a_day(
+    realm: Realm, server: Server, folder: Path
+) -> None:
+    web = Web(server, folder, rate_limits="true")
+    try:
+        web.wait()
+        owner, member = (realm.speaker(role, url=web.url) for role in (OWNER, MEMBER))
+        email = address()
+        check_success(invite(owner, email))
+        check_success(invite(owner, email.upper()))
+        [one] = invites(owner)
+        owner.post(f"invites/{one['id']}/resend")
+        for reply in (invite(member, email), owner.request("POST", f"invites/{one['id']}/resend")):
+            body = reply.json()
+            assert (body["code"], body["sent_invitations"]) == ("INVITATION_FAILED", False)
+            assert [failed.lower() for failed, _, _ in body["errors"]] == [email]
+        many = [address() for _ in range(102)]
+        body = invite(member, ",".join(many)).json()
+        assert (body["code"], body["sent_invitations"]) == ("INVITATION_FAILED", True)
+        assert [failed for failed, _, _ in body["errors"]] == many[100:]
+        assert [shown["email"] for shown in invites(member)] == many[:100]
+        check_success(invite(owner, ",".join(many[100:])))
+    finally:
+        web.stop()
 
 
 def test_inviting_somebody_again_replaces_ones_own_invitation(realm: Realm, folder_of_mails: Path) -> None:

@@ -11,6 +11,7 @@ from tertulia.groups.rights import check_holds, check_may_in_group
 from tertulia.groups.rules import GroupAction
 from tertulia.invitations import queries
 from tertulia.invitations.arrival import offered_channels
+from tertulia.invitations.frequency import Spend
 from tertulia.invitations.mails import join_url, send_invitation
 from tertulia.invitations.model import Invite, Offer
 from tertulia.invitations.rules import check_may_invite_as, may_invite_as, no_such_invitation
@@ -51,25 +52,34 @@ class Failures(msgspec.Struct, frozen=True):
 
 
 async def invite(
-    tx: Transaction, caller: Caller, realm: Realm, base: str, emails: Sequence[str], offer: Offer, limit: int
+    tx: Transaction,
+    caller: Caller,
+    realm: Realm,
+    base: str,
+    emails: Sequence[str],
+    offer: Offer,
+    limit: int,
+    spend: Spend,
 ) -> Failures | None:
     """Send each of these addresses an invitation; those that got none. `base` is the organization's address.
 
-    An address that nobody here may have makes all fail; one that has an account is left out.
+    An address that nobody here may have makes all fail; one that has an account, or was sent enough, is left out.
     """
     await _check_offer(tx, caller, "can_invite_users_group", offer)
     wrong = await _wrong(tx, caller, emails)
     if wrong:
         return Failures(wrong, sent=False)
     known = await queries.accounts_at(tx, realm.id, [email_key_of(email) for email in emails])
-    free = [email for email in emails if email_key_of(email) not in known]
-    taken = [
-        (email, "There is an account with this address.", not known[email_key_of(email)])
-        for email in emails
-        if email_key_of(email) in known
-    ]
+    free, left_out = [], []
+    for email in emails:
+        if email_key_of(email) in known:
+            left_out.append((email, "There is an account with this address.", not known[email_key_of(email)]))
+        elif why := await spend(email):
+            left_out.append((email, why, False))
+        else:
+            free.append(email)
     if not free:
-        return Failures(taken, sent=False)
+        return Failures(left_out, sent=False)
     if not await queries.count_mails(tx, realm.id, len(free), limit):
         return Failures([], sent=False, daily_limit_reached=True)
     keys = [secrets.token_urlsafe(KEY_BYTES) for _ in free]
@@ -77,7 +87,7 @@ async def invite(
     for email, key in zip(free, keys, strict=True):
         await send_invitation(tx, realm, caller.full_name, email, join_url(base, key))
     await tell_invites(tx, realm.id, [caller.user_id])
-    return Failures(taken, sent=True) if taken else None
+    return Failures(left_out, sent=True) if left_out else None
 
 
 async def make_link(tx: Transaction, caller: Caller, base: str, offer: Offer) -> str:
@@ -117,10 +127,14 @@ async def revoke(tx: Transaction, caller: Caller, invitation_id: int, *, is_reus
     await tell_invites(tx, caller.realm_id, [row.inviter_id])
 
 
-async def resend(tx: Transaction, caller: Caller, realm: Realm, base: str, invitation_id: int, limit: int) -> None:
+async def resend(
+    tx: Transaction, caller: Caller, realm: Realm, base: str, invitation_id: int, limit: int, spend: Spend
+) -> None:
     """Send an invitation once more, with another key: the last mail counts."""
     row = await _hold(tx, caller, invitation_id, is_reusable=False)
     assert row.email is not None
+    if why := await spend(row.email):
+        raise Failures([(row.email, why, False)], sent=False).refusal()
     if not await queries.count_mails(tx, realm.id, 1, limit):
         raise Failures([], sent=False, daily_limit_reached=True).refusal()
     key = secrets.token_urlsafe(KEY_BYTES)

@@ -5,11 +5,13 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from tertulia.invitations import actions
+from tertulia.invitations.frequency import budget_of
 from tertulia.invitations.model import Invite, Offer
 from tertulia.invitations.rules import DEFAULT_MINUTES, MAX_MINUTES, addresses_in
 from tertulia.kernel.auth import HumanMember
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, Wire, decode_json, delete, get, post
+from tertulia.kernel.limits import RateLimits
 from tertulia.kernel.settings import Settings
 from tertulia.realms.queries import get_realm
 from tertulia.realms.routes import realm_url
@@ -54,6 +56,7 @@ async def send_invites(
     call: Call,
     database: Database,
     settings: Settings,
+    limits: RateLimits,
     *,
     invitee_emails: str,
     stream_ids: Ids,
@@ -65,9 +68,9 @@ async def send_invites(
 ) -> None:
     """Invite people by mail. Addresses have commas or lines between them.
 
-    Addresses that have an account get no invitation: the answer is the error INVITATION_FAILED then, which lists them in
-    `errors`, and says in `sent_invitations` whether the others were invited. An address that nobody here may have makes
-    all fail. `invite_expires_in_minutes` null: never.
+    Addresses that have an account, or were sent too many already, get no invitation: the answer is the error
+    INVITATION_FAILED then, which lists them in `errors`, and says in `sent_invitations` whether the others were invited.
+    An address that nobody here may have makes all fail. `invite_expires_in_minutes` null: never.
     """
     emails = addresses_in(invitee_emails)
     offer = _offer(
@@ -77,7 +80,8 @@ async def send_invites(
     async with database.transaction() as tx:
         realm = await get_realm(tx, caller.realm_id)
         base = realm_url(realm, call, settings)
-        failures = await actions.invite(tx, caller, realm, base, emails, offer, settings.invitation_mails)
+        spend = budget_of(call, caller, settings, limits)
+        failures = await actions.invite(tx, caller, realm, base, emails, offer, settings.invitation_mails, spend)
     if failures is not None:  # after the commit: the others are invited
         raise failures.refusal()
 
@@ -126,12 +130,13 @@ async def revoke_invite_link(caller: HumanMember, tx: Transaction, *, invite_id:
 
 @post("/invites/{invite_id}/resend")
 async def resend_invite(
-    caller: HumanMember, call: Call, tx: Transaction, settings: Settings, *, invite_id: int
+    caller: HumanMember, call: Call, tx: Transaction, settings: Settings, limits: RateLimits, *, invite_id: int
 ) -> None:
     """Send an invitation once more. Its link is another one, good for as long as the first was."""
     realm = await get_realm(tx, caller.realm_id)
     base = realm_url(realm, call, settings)
-    await actions.resend(tx, caller, realm, base, invite_id, settings.invitation_mails)
+    spend = budget_of(call, caller, settings, limits)
+    await actions.resend(tx, caller, realm, base, invite_id, settings.invitation_mails, spend)
 
 
 def _offer(
