@@ -292,6 +292,31 @@ def test_a_push_service_that_fails_is_tried_again_and_one_that_knows_nobody_is_f
         time.sleep(0.05)
 
 
+def test_somebody_with_a_slow_push_service_does_not_hold_up_the_others(realm: Realm, service: BotServer) -> None:
+    over = threading.Event()
+
+    def answer(_posted: Posted) -> tuple[int, str, bytes]:
+        over.wait(9)
+        return (201, "text/plain", b"")
+
+    with bot_server() as slow:
+        slow.answer = answer
+        for number in range(20):
+            Browser(slow, f"/push/{number}").subscribe(realm.member)
+        browser = Browser(service).subscribe(realm.moderator)
+        for _ in range(4):
+            realm.owner.send([realm.member.id], content="much to tell")
+        time.sleep(2)
+        try:
+            sent = realm.owner.send([realm.moderator.id], content="and you?")
+            began = time.monotonic()
+            assert browser.next().payload["message_id"] == sent
+            assert time.monotonic() - began < 4
+        finally:
+            over.set()
+        settle(realm)
+
+
 def test_a_subscription_is_the_last_ones_and_ends_with_the_login(realm: Realm, service: BotServer) -> None:
     browser = Browser(service).subscribe(realm.member)
     [own] = realm.member.get("users/me/push_subscriptions")["subscriptions"]

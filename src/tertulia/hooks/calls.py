@@ -2,13 +2,14 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Iterable
 
 import asyncpg
 import msgspec
 import structlog
 
 from tertulia.hooks import queries
-from tertulia.hooks.model import HookCall
+from tertulia.hooks.model import Claimed, HookCall
 from tertulia.hooks.rules import ATTEMPTS, RETRY_SECONDS, Failed, place_of, request_of, said_in, told_owner
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import Refusal
@@ -24,8 +25,10 @@ from tertulia.users.queries import owner_of
 
 log = structlog.get_logger()
 
-MAX_RUNNING = 50
+MAX_RUNNING = 64
 MAX_OF_ONE_BOT = 10
+MAX_OF_ONE_OWNER = 24
+MAX_OF_ONE_REALM = 48
 CLAIMED_SECONDS = 2 * SECONDS + 10
 """Longer than a call and the sending of its answer can take."""
 CLIENT = "Outgoing webhook"
@@ -39,19 +42,24 @@ class Calls:
         self._sending = sending
         self._settings = settings
         self._outbound = Outbound(settings)
-        self._running: dict[asyncio.Task[None], int] = {}
+        self._running: dict[asyncio.Task[None], Claimed] = {}
 
     async def start_due(self) -> int:
         """Start what is due, as far as there is room; how many."""
         room = MAX_RUNNING - len(self._running)
         if room <= 0:
             return 0
-        busy = [bot_id for bot_id, count in Counter(self._running.values()).items() if count >= MAX_OF_ONE_BOT]
+        running = self._running.values()
+        busy = (
+            _busy((call.bot_id for call in running), MAX_OF_ONE_BOT),
+            _busy((call.owner_id for call in running), MAX_OF_ONE_OWNER),
+            _busy((call.realm_id for call in running), MAX_OF_ONE_REALM),
+        )
         async with self._database.transaction() as tx:
             claimed = await queries.claim(tx, min(room, MAX_OF_ONE_BOT), busy, CLAIMED_SECONDS)
-        for bot_id, message_id in claimed:
-            task = asyncio.create_task(self._make(bot_id, message_id))
-            self._running[task] = bot_id
+        for call in claimed:
+            task = asyncio.create_task(self._make(call.bot_id, call.message_id))
+            self._running[task] = call
             task.add_done_callback(self._running.pop)
         return len(claimed)
 
@@ -122,3 +130,8 @@ class Calls:
         is_usable = owner.is_active and owner.realm_is_active
         service = (row["base_url"], row["interface"] or 1, row["token"] or "")
         return HookCall(bot, is_usable, row["bot_owner_id"], row["message_id"], row["attempts"], *service)
+
+
+def _busy(ids: Iterable[int], limit: int) -> list[int]:
+    """Which of them have so many calls under way."""
+    return [id for id, count in Counter(ids).items() if count >= limit]

@@ -10,6 +10,16 @@ from tertulia.messages.model import MessageRecord
 Trigger = Literal["mention", "direct_message"]
 
 
+class Claimed(msgspec.Struct, frozen=True):
+    """A call that a worker has taken."""
+
+    bot_id: int
+    message_id: int
+    owner_id: int
+    """Of the bot; a bot of nobody's counts as its own."""
+    realm_id: int
+
+
 class HookCall(msgspec.Struct, frozen=True):
     """A call, with all that is known of the bot."""
 

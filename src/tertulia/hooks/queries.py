@@ -4,17 +4,21 @@ from collections.abc import Sequence
 
 import asyncpg
 
+from tertulia.hooks.model import Claimed
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.users.queries import OWNER_COLUMNS
 
 _CLAIM = """
 with due as (
-    select message_id, bot_id from hook_call where due <= now() and bot_id <> all($2::bigint[])
-    order by due, message_id limit $1 for update skip locked
+    select message_id, bot_id, coalesce(bot_owner_id, bot_id) as owner_id, realm_id
+    from hook_call join account on account.id = bot_id
+    where due <= now() and bot_id <> all($2::bigint[]) and coalesce(bot_owner_id, bot_id) <> all($3::bigint[])
+        and realm_id <> all($4::bigint[])
+    order by due, message_id limit $1 for update of hook_call skip locked
 )
-update hook_call set attempts = hook_call.attempts + 1, due = now() + make_interval(secs => $3)
+update hook_call set attempts = hook_call.attempts + 1, due = now() + make_interval(secs => $5)
 from due where hook_call.message_id = due.message_id and hook_call.bot_id = due.bot_id
-returning hook_call.bot_id, hook_call.message_id
+returning hook_call.bot_id, hook_call.message_id, due.owner_id, due.realm_id
 """
 
 _CALL = f"""
@@ -25,10 +29,11 @@ where hook_call.bot_id = $1 and hook_call.message_id = $2
 """
 
 
-async def claim(tx: Transaction, limit: int, busy: Sequence[int], seconds: float) -> list[tuple[int, int]]:
-    """Calls that are due, except those of busy bots, taken for so many seconds: (bot, message)."""
-    rows = await tx.fetch(_CLAIM, limit, busy, seconds)
-    return [(row["bot_id"], row["message_id"]) for row in rows]
+async def claim(
+    tx: Transaction, limit: int, busy: tuple[Sequence[int], Sequence[int], Sequence[int]], seconds: float
+) -> list[Claimed]:
+    """Calls that are due, except those of busy bots, owners and realms, taken for so many seconds."""
+    return [Claimed(**row) for row in await tx.fetch(_CLAIM, limit, *busy, seconds)]
 
 
 async def find_call(reader: Reader, bot_id: int, message_id: int) -> asyncpg.Record | None:

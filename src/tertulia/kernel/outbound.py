@@ -7,8 +7,11 @@ Redirects are not followed; time and size of an answer are limited; proxies and 
 
 import asyncio
 import ipaddress
+import socket
 import ssl
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from urllib.parse import quote, urlsplit
 
 import httptools
@@ -19,6 +22,8 @@ from tertulia.kernel.settings import Settings, SettingsError
 
 SECONDS = 10.0
 MAX_ANSWER = 256 * 1024
+MAX_RESOLVING = 32
+"""Names that nobody answers for hold up other calls at most, not what else the process does in threads."""
 _SAFE = "/%:@!$&'()*+,;=~-._"
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -46,6 +51,7 @@ class Outbound:
         self._networks = networks_of(settings.outgoing_networks)
         self._seconds = seconds
         self._tls = ssl.create_default_context()
+        self._resolving = ThreadPoolExecutor(MAX_RESOLVING, "resolving")
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """POST a body; the answer, whatever its status. Raises Unreachable."""
@@ -88,7 +94,8 @@ class Outbound:
             writer.close()
 
     async def _resolve(self, host: str, port: int) -> str:
-        found = await asyncio.get_running_loop().getaddrinfo(host, port, type=2)
+        resolve = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+        found = await asyncio.get_running_loop().run_in_executor(self._resolving, resolve)
         addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
         allowed = [address for address in addresses if may_call(address, self._networks)]
         if not allowed:

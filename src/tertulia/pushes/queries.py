@@ -1,5 +1,7 @@
 """SQL of Web Push: one statement per function."""
 
+from collections.abc import Sequence
+
 import asyncpg
 
 from tertulia.groups.queries import holds
@@ -87,10 +89,11 @@ select count(*) from due
 
 _CLAIM = f"""
 with due as (
-    select message_id, subscription_id from push_call where due <= now()
-    order by due, message_id limit $1 for update skip locked
+    select message_id, subscription_id from push_call join push_subscription on push_subscription.id = subscription_id
+    where due <= now() and user_id <> all($2::bigint[]) and realm_id <> all($3::bigint[])
+    order by due, message_id limit $1 for update of push_call skip locked
 ), taken as (
-    update push_call set attempts = push_call.attempts + 1, due = now() + make_interval(secs => $2)
+    update push_call set attempts = push_call.attempts + 1, due = now() + make_interval(secs => $4)
     from due where push_call.message_id = due.message_id and push_call.subscription_id = due.subscription_id
     returning push_call.*
 )
@@ -99,7 +102,7 @@ select taken.subscription_id, endpoint, public_key, auth_secret, account.id as u
     {_setting("pm_content_in_desktop_notifications", True)} as shows_direct, message.sender_id,
     sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.content,
     extract(epoch from message.sent_at)::bigint as sent_at, channel.id as channel_id, channel.name as channel,
-    topic.name as topic, conversation.participants, realm.settings::text as realm_settings
+    topic.name as topic, conversation.participants, realm.id as realm_id, realm.settings::text as realm_settings
 from taken join push_subscription on push_subscription.id = taken.subscription_id
 join account on account.id = push_subscription.user_id join realm on realm.id = account.realm_id
 join message on message.id = taken.message_id join account as sender on sender.id = message.sender_id
@@ -113,9 +116,11 @@ async def decide(tx: Transaction, limit: int) -> int:
     return int(await tx.fetchval(_DECIDE, limit))
 
 
-async def claim(tx: Transaction, limit: int, seconds: float) -> list[asyncpg.Record]:
-    """Pushes that are due, taken for so many seconds."""
-    return await tx.fetch(_CLAIM, limit, seconds)
+async def claim(
+    tx: Transaction, limit: int, busy_users: Sequence[int], busy_realms: Sequence[int], seconds: float
+) -> list[asyncpg.Record]:
+    """Pushes that are due, except those of busy users and realms, taken for so many seconds."""
+    return await tx.fetch(_CLAIM, limit, busy_users, busy_realms, seconds)
 
 
 async def delete_call(tx: Transaction, subscription_id: int, message_id: int) -> None:

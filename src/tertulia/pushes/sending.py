@@ -1,7 +1,9 @@
 """Deciding whom to push to, and pushing: claimed for a while, sent without holding anything, forgotten when taken."""
 
 import asyncio
+from collections import Counter
 
+import asyncpg
 import structlog
 
 from tertulia.kernel.db import LOST, Database
@@ -17,7 +19,10 @@ from tertulia.realms.settings import decode_settings
 log = structlog.get_logger()
 
 BATCH = 100
-MAX_RUNNING = 50
+MAX_RUNNING = 64
+MAX_OF_ONE_USER = 10
+MAX_OF_ONE_REALM = 48
+"""Slow push services, which anybody may name, do not hold up everybody."""
 CLAIMED_SECONDS = 2 * SECONDS + 10
 ATTEMPTS = 3
 RETRY_SECONDS = (2.0, 60.0)
@@ -34,24 +39,35 @@ class Pushes:
         self._settings = settings
         self._keys = PushKeys(database, settings)
         self._outbound = Outbound(settings)
-        self._running: set[asyncio.Task[None]] = set()
+        self._running: dict[asyncio.Task[None], tuple[int, int]] = {}
+        """Each with its user and realm."""
 
     async def start_due(self) -> int:
         """Decide about new messages, and start the pushes that are due; how many."""
         async with self._database.transaction() as tx:
             decided = await queries.decide(tx, BATCH)
+        started = 0
+        while started < MAX_RUNNING and (rows := await self._claim()):
+            for row in rows:
+                push = Push(**{name: row[name] for name in Push.__struct_fields__})
+                no_topic = decode_settings(row["realm_settings"].encode()).empty_topic_display_name
+                task = asyncio.create_task(self._send(push, no_topic))
+                self._running[task] = (push.user_id, row["realm_id"])
+                task.add_done_callback(self._running.pop)
+            started += len(rows)
+        return started or decided
+
+    async def _claim(self) -> list[asyncpg.Record]:
+        """A few pushes that are due, of those who have not too many under way."""
         room = MAX_RUNNING - len(self._running)
         if room <= 0:
-            return decided
+            return []
+        users = Counter(user_id for user_id, _ in self._running.values())
+        realms = Counter(realm_id for _, realm_id in self._running.values())
+        busy_users = [user_id for user_id, count in users.items() if count >= MAX_OF_ONE_USER]
+        busy_realms = [realm_id for realm_id, count in realms.items() if count >= MAX_OF_ONE_REALM]
         async with self._database.transaction() as tx:
-            rows = await queries.claim(tx, room, CLAIMED_SECONDS)
-        for row in rows:
-            push = Push(**{name: row[name] for name in Push.__struct_fields__})
-            no_topic = decode_settings(row["realm_settings"].encode()).empty_topic_display_name
-            task = asyncio.create_task(self._send(push, no_topic))
-            self._running.add(task)
-            task.add_done_callback(self._running.discard)
-        return len(rows)
+            return await queries.claim(tx, min(room, MAX_OF_ONE_USER), busy_users, busy_realms, CLAIMED_SECONDS)
 
     async def _send(self, push: Push, no_topic: str) -> None:
         try:
