@@ -232,7 +232,7 @@ def test_a_guest_is_not_told_who_somebody_out_of_sight_is(realm: Realm, stage: S
     browser = Browser(service).subscribe(realm.guest)
 
     def told(sender: Speaker, to: int | list[int]) -> tuple[str, str]:
-        sender.send(to, *(["tea"] if isinstance(to, int) else []), content=f"@**|{realm.guest.id}**")
+        sender.send(to, "tea" if isinstance(to, int) else None, f"@**|{realm.guest.id}**")
         payload = browser.next().payload
         assert payload["sender_id"] == sender.id
         return payload["sender_full_name"], payload["icon"]
