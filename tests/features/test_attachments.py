@@ -160,6 +160,29 @@ def test_objects_of_nobody_are_deleted(realm: Realm) -> None:
     assert not (server.files / key).exists()
 
 
+def test_of_the_messages_that_link_a_file_the_newest_are_told(realm: Realm) -> None:
+    channel = make(realm, realm.member)
+    url = upload(realm.member)
+    first = realm.member.send(channel.stream_id, "topic", f"[file]({url})")
+    sql = """
+    with numbered as (update conversation set last_seq = last_seq + 120 where id = %s returning id, last_seq), sent as (
+        insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered)
+        select message.realm_id, message.conversation_id, numbered.last_seq - 120 + n, topic_id, sender_id, client, 'x', 'x'
+        from numbered join message on message.conversation_id = numbered.id, generate_series(1, 120) as n
+        where message.id = %s returning id
+    )
+    insert into attachment_link (message_id, attachment_id)
+    select sent.id, attachment_id from sent, attachment_link where message_id = %s
+    """
+    realm.stage.sql(sql, channel.stream_id, first, first)
+    with Queue(realm.member, event_types=["attachment"], fetch_event_types=[]) as queue:
+        last = realm.member.send(channel.stream_id, "topic", f"[file]({url})")
+        [event] = queue.until(lambda event: event["type"] == "attachment")
+    told = event["attachment"]["message_ids"]
+    assert (len(told), told[0], told) == (100, last, sorted(told, reverse=True))
+    assert realm.member.get("attachments")["attachments"] == [event["attachment"]]
+
+
 def test_who_sends_a_file_waits_for_nobody_who_uploads(realm: Realm) -> None:
     channel = make(realm, realm.member)
     url = upload(realm.member)

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tests.bucket import Bucket, s3_service
-from tests.features.files import fetch, may_fetch
+from tests.features.files import fetch, may_fetch, upload
 from tests.features.realm import Realm
 from tests.features.stage import Stage, Web
 from tests.server import OwnServer, Server
@@ -136,12 +136,28 @@ def test_what_is_refused(realm: Realm, other_web: Web) -> None:
 
 def test_the_quota_decides_in_the_end(realm: Realm, other_web: Web) -> None:
     member = realm.as_user(realm.member.user, url=other_web.url)
-    uploads = [begin(member, MIB) for _ in range(3)]
+    uploads = [begin(member, MIB) for _ in range(2)]
+    # What is under way counts for whoever begins another one.
+    assert ask(member, "POST", "/api/v1/tus", Upload_Length=1).status_code == 413
+    upload(member, "at-once.bin", b"x" * MIB)
     answers = [send(member, where, 0, b"x" * MIB).status_code for where in uploads]
-    assert answers == [200, 200, 413]
+    assert answers == [200, 413]
     assert member.get("attachments")["upload_space_used"] == 2 * MIB
     assert ask(member, "POST", "/api/v1/tus", Upload_Length=1).status_code == 413
-    assert offset(member, uploads[2]) == 0
+    assert offset(member, uploads[1]) == 0
+
+
+def test_an_upload_in_crumbs_is_refused(realm: Realm) -> None:
+    where = begin(realm.member, MIB)
+    assert send(realm.member, where, 0, b"x").status_code == 204
+    more = "update resumable_upload set arrived = 200, keys = array_fill(keys[1], array[%s]) where owner_id = %s"
+    realm.stage.sql(more, 199, realm.member.id)
+    assert send(realm.member, where, 200, b"x").status_code == 204
+    reply = send(realm.member, where, 201, b"x")
+    assert (reply.status_code, offset(realm.member, where)) == (429, 201)
+    assert reply.json()["message"]
+    realm.stage.sql("update resumable_upload set arrived = %s where owner_id = %s", MIB // 2, realm.member.id)
+    assert send(realm.member, where, MIB // 2, b"x").status_code == 204
 
 
 def test_parts_that_became_a_file_meanwhile_are_a_conflict(realm: Realm) -> None:

@@ -91,7 +91,9 @@ def test_of_a_moving_picture_the_first_frame() -> None:
     assert colours(cover(moving, [10])[0]) == {(255, 0, 0, 255)}
 
 
-@pytest.mark.parametrize(("width", "height"), [(100_000, 100_000), (2**31 - 1, 1), (7_072, 7_072), (0, 5)])
+@pytest.mark.parametrize(
+    ("width", "height"), [(100_000, 100_000), (2**31 - 1, 1), (7_072, 7_072), (4_000, 3_001), (0, 5)]
+)
 def test_a_bomb_is_refused_by_what_it_says_of_its_size(width: int, height: int) -> None:
     bomb = png_of(width, height, b"\0" * 1000)
     tracemalloc.start()
@@ -102,6 +104,13 @@ def test_a_bomb_is_refused_by_what_it_says_of_its_size(width: int, height: int) 
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_a_large_photograph_is_read_in_a_smaller_size() -> None:
+    photograph = written(Image.new("L", (5_000, 4_000), 90), "JPEG")
+    assert opened(cover(photograph, [100])[0]).size == (100, 100)
+    with pytest.raises(NotAPicture):
+        cover(written(Image.new("1", (5_000, 4_000)), "PNG"), [100])
 
 
 def test_a_moving_bomb_is_refused() -> None:

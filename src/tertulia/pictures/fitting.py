@@ -12,7 +12,11 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_PIXELS = 50_000_000
-"""Of one picture: decoded, it takes four bytes for each."""
+"""Of one picture of which a small form is made: decoded, it takes four bytes for each."""
+MAX_DECODED = 12_000_000
+"""Of a picture that is fitted, which happens in the web process. Measured: 145 MiB for a PNG, 240 for a WebP."""
+MAX_FITTED = 25_000_000
+"""As the file has it: a photograph (JPEG) may be larger than what is decoded of it."""
 MAX_FRAMES = 200
 MAX_ALL_PIXELS = 100_000_000
 """Of all frames together."""
@@ -71,6 +75,8 @@ def _opened(data: bytes, side: int) -> "Iterator[Image]":
             _count_frames(image)
             # A photograph is read in a smaller size right away: no more of it is needed.
             image.draft("RGB", (2 * side, 2 * side))
+            if image.width * image.height > MAX_DECODED:
+                raise NotAPicture("it is too large")
             yield image
     except NotAPicture:
         raise
@@ -94,7 +100,7 @@ def _count_frames(image: "Image") -> int:
     """How many frames there are; refuses what is too large to be decoded."""
     frames: int = getattr(image, "n_frames", 1)
     pixels = image.width * image.height
-    if pixels > MAX_PIXELS or frames > MAX_FRAMES or pixels * frames > MAX_ALL_PIXELS:
+    if pixels > MAX_FITTED or frames > MAX_FRAMES or pixels * frames > MAX_ALL_PIXELS:
         raise NotAPicture("it is too large")
     return frames
 

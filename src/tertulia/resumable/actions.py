@@ -7,7 +7,7 @@ import msgspec
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import ClientGone
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.errors import Refusal
 from tertulia.resumable import queries
 from tertulia.resumable.model import Upload
@@ -24,6 +24,9 @@ EXPIRY_SECONDS = 86_400.0
 PART_EXPIRY_SECONDS = EXPIRY_SECONDS + 3600
 PART = 4 * MIB
 """So much is kept at a time, and so much memory an upload takes."""
+SMALL_PART = MIB // 4
+MAX_SMALL_PARTS = 200
+"""So many parts of an upload may be smaller than that: each takes as long as a large one, and makes the row longer."""
 MAX_UNFINISHED = 50
 
 
@@ -55,7 +58,7 @@ class Resumable(msgspec.Struct, frozen=True):
             )
         upload_id = secrets.token_urlsafe(24)
         async with self.database.transaction() as tx:
-            if quota is not None and await files.space_used(tx, self.caller.realm_id) + size > quota:
+            if quota is not None and await self._space(tx) + size > quota:
                 raise refused("This file does not fit into your organization's upload quota.", 413)
             if await queries.count_unfinished(tx, self.caller) >= MAX_UNFINISHED:
                 raise refused("You have too many unfinished uploads: finish or end some of them.", 429)
@@ -65,6 +68,8 @@ class Resumable(msgspec.Struct, frozen=True):
 
     async def append(self, upload: Upload, chunks: AsyncIterator[bytes]) -> Upload:
         """Keep what comes; what has come before a connection breaks is kept too."""
+        if len(upload.keys) >= MAX_SMALL_PARTS + upload.arrived // SMALL_PART:
+            raise refused("The upload came in too many small parts: begin it again.", 429)
         pending = bytearray()
         try:
             async for chunk in chunks:
@@ -89,6 +94,11 @@ class Resumable(msgspec.Struct, frozen=True):
             if keys is None:
                 raise no_such_upload()
             await files.drop_objects(tx, keys)
+
+    async def _space(self, reader: Reader) -> int:
+        """What files take, and what is being uploaded: parts are stored before they are a file."""
+        realm_id = self.caller.realm_id
+        return await files.space_used(reader, realm_id) + await queries.space_promised(reader, realm_id)
 
     async def _keep(self, upload: Upload, part: bytes) -> Upload:
         key = new_key(self.caller.realm_id)

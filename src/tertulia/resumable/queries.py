@@ -30,6 +30,15 @@ async def count_unfinished(reader: Reader, caller: Caller) -> int:
     return int(await reader.fetchval(sql, caller.user_id))
 
 
+async def space_promised(reader: Reader, realm_id: int) -> int:
+    """How many bytes the uploads under way in an organization will take."""
+    sql = """
+    select coalesce(sum(size), 0) from resumable_upload
+    where realm_id = $1 and attachment_id is null and expires_at > now()
+    """
+    return int(await reader.fetchval(sql, realm_id))
+
+
 async def insert_upload(tx: Transaction, caller: Caller, upload_id: str, name: str, size: int, seconds: float) -> None:
     """Begin an upload."""
     sql = """

@@ -8,8 +8,8 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.uploads.model import AttachmentRecord, NewFile, StoredFile, Thumbnail
 
-MAX_LISTED = 10_000
-"""How many of the messages that link a file are listed: the newest."""
+MAX_LISTED = 100
+"""How many of the messages that link a file are listed: the newest. Each further link reads and tells so many."""
 
 FILE = """
 attachment.id, owner_id, path_id, key, name, size, content_type, extract(epoch from attachment.created_at)::float8 as created_at,
