@@ -57,6 +57,7 @@ describe('heights', () => {
             heights.measure(`m-${step * 1999}`, 80 + step)
             heights.indexAt(heights.total / 2)
         }
-        expect((performance.now() - began) / 50).toBeLessThan(25)
+        // About 5 ms on an idle machine; a step that looks at every message takes seconds.
+        expect((performance.now() - began) / 50).toBeLessThan(150)
     })
 })
