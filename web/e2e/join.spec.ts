@@ -1,7 +1,7 @@
 /** Coming in: by an invitation, by a link for many, and with a forgotten password. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Caller, expect, test, unique } from './people'
+import { expect, ownerOf, test, unique } from './people'
 import type { Dev } from './server'
 
 const PASSWORD = 'violet anchors drift slowly'
@@ -16,12 +16,6 @@ async function linkFor(dev: Dev, address: string): Promise<string> {
         link = /http:\/\/\S+/.exec(readFileSync(join(folder, mails.at(-1) ?? ''), 'utf8'))?.[0] ?? ''
     }).toPass()
     return link
-}
-
-const ownerOf = (dev: Dev): Caller => {
-    const owner = dev.users.find((user) => user.role === 100)
-    if (!owner) throw new Error('there is no owner')
-    return new Caller(dev, owner)
 }
 
 test('an invited person makes an account and is in', async ({ page, dev }) => {

@@ -89,16 +89,60 @@ export class Person extends Caller {
     }
 }
 
-/** Sign a new browser in, by the session as the sign-in page does it. */
+/** Somebody at a browser that is signed in already. */
 export async function personOf(dev: Dev, name: string, browser: Browser, options: object = {}): Promise<Person> {
-    const user = dev.users.find((each) => each.email.startsWith(`${name}@`))
-    if (!user?.password) throw new Error(`there is no ${name}`)
+    return signedIn(dev, userOf(dev, name), browser, options)
+}
+
+/** Sign a new browser in, by the session as the sign-in page does it. */
+async function signedIn(dev: Dev, user: DevUser, browser: Browser, options: object): Promise<Person> {
     const context = await browser.newContext({ baseURL: dev.url, ...options })
     const answer = await context.request.post('/api/v1/sessions', {
-        form: { username: user.email, password: user.password },
+        form: { username: user.email, password: user.password ?? '' },
     })
     expect(answer.ok()).toBe(true)
     return new Person(dev, user, context, await context.newPage())
+}
+
+function userOf(dev: Dev, name: string): DevUser {
+    const user = dev.users.find((each) => each.email.startsWith(`${name}@`))
+    if (!user?.password) throw new Error(`there is no ${name}`)
+    return user
+}
+
+export const callerOf = (dev: Dev, name: string): Caller => new Caller(dev, userOf(dev, name))
+
+export function ownerOf(dev: Dev): Caller {
+    const owner = dev.users.find((user) => user.role === 100)
+    if (!owner) throw new Error('there is no owner')
+    return new Caller(dev, owner)
+}
+
+const PASSWORD = 'violet anchors drift slowly'
+
+/** Somebody whom no other test knows: nothing unread, no drafts, in no channel, and free to change their settings. */
+export async function newcomerTo(dev: Dev, fullName: string, role = 400): Promise<DevUser> {
+    const owner = ownerOf(dev)
+    const email = `${unique('newcomer')}@example.com`
+    const { user_id } = await owner.call<{ user_id: number }>('POST', 'users', {
+        email,
+        password: PASSWORD,
+        full_name: fullName,
+    })
+    if (role !== 400) await owner.call('PATCH', `users/${user_id}`, { role })
+    const body = new URLSearchParams({ username: email, password: PASSWORD })
+    const answer = await fetch(`${dev.url}/api/v1/fetch_api_key`, { method: 'POST', body })
+    const { api_key } = (await answer.json()) as { api_key: string }
+    return { user_id, email, password: PASSWORD, api_key, role }
+}
+
+/** A channel with these people in it. */
+export async function makeChannel(dev: Dev, name: string, people: Caller[]): Promise<number> {
+    const { id } = await ownerOf(dev).call<{ id: number }>('POST', 'channels/create', {
+        name,
+        subscribers: people.map((each) => each.user.user_id),
+    })
+    return id
 }
 
 export function channelOf(dev: Dev, name: string): number {
@@ -111,6 +155,8 @@ interface Fixtures {
     dev: Dev
     /** Signs somebody in; closed after the test. */
     person: (name: string, options?: object) => Promise<Person>
+    /** Somebody new, signed in; closed after the test. */
+    newcomer: (fullName: string, options?: object & { role?: number }) => Promise<Person>
 }
 
 export const test = base.extend<Fixtures>({
@@ -122,6 +168,15 @@ export const test = base.extend<Fixtures>({
         const people: Person[] = []
         await use(async (name, options) => {
             const person = await personOf(dev, name, browser, options)
+            people.push(person)
+            return person
+        })
+        await Promise.all(people.map((person) => person.context.close()))
+    },
+    newcomer: async ({ browser, dev }, use) => {
+        const people: Person[] = []
+        await use(async (fullName, { role, ...options } = {}) => {
+            const person = await signedIn(dev, await newcomerTo(dev, fullName, role), browser, options)
             people.push(person)
             return person
         })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { directPlace, hashOf, isTalk, keyOf, narrowOf, placeOf, type Place } from './place'
+import { directPlace, hashOf, isTalk, keyOf, narrowOf, outOf, placeOf, type Place } from './place'
 
 const places: [string, Place][] = [
     ['#inbox', { kind: 'inbox' }],
@@ -84,5 +84,25 @@ describe('a conversation', () => {
 
     it.each(places.filter(([, place]) => isTalk(place)))('%s has terms to ask for', (_hash, place) => {
         if (isTalk(place)) expect(narrowOf(place).length).toBeGreaterThan(0)
+    })
+})
+
+describe('one step out', () => {
+    const home: Place = { kind: 'recent' }
+    it.each<[Place, Place | null]>([
+        [
+            { kind: 'topic', channelId: 12, topic: 'lunch', near: 5 },
+            { kind: 'channel', channelId: 12 },
+        ],
+        [{ kind: 'channel', channelId: 12 }, home],
+        [
+            { kind: 'channels', rest: ['12'] },
+            { kind: 'channels', rest: [] },
+        ],
+        [{ kind: 'channels', rest: [] }, home],
+        [{ kind: 'inbox' }, home],
+        [home, null],
+    ])('of %j is %j', (place, out) => {
+        expect(outOf(place, home)).toEqual(out)
     })
 })

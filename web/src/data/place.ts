@@ -59,6 +59,13 @@ export function keyOf(place: Place): string {
     }
 }
 
+/** One step out: from a topic to its channel, from a channel's page to all of them, from everywhere else home; null at home. */
+export function outOf(place: Place, home: Place): Place | null {
+    if (place.kind === 'topic') return { kind: 'channel', channelId: place.channelId }
+    if (place.kind === 'channels' && place.rest.length) return { kind: 'channels', rest: [] }
+    return keyOf(place) === keyOf(home) ? null : home
+}
+
 /** Topics are the same whatever the case of their letters. */
 export function topicKey(channelId: Id, topic: string): string {
     return `topic:${channelId}:${topic.toLowerCase()}`

@@ -61,6 +61,11 @@ export class TalkActions {
         this.person = { id, anchor }
     }
 
+    /** The talk it belongs to, from a place that mixes several. */
+    openConversation(message: Message): void {
+        go({ ...message.conversation(this.world.me), near: message.id }, this.world.realm.channelName)
+    }
+
     openPicker(message: Message, anchor: Element | null = rowOf(message)): void {
         if (anchor) this.picker = { message, anchor }
     }

@@ -2,7 +2,8 @@
  *  how to take them away. Later layers win. `allKeys()` is what the `?` sheet shows.
  *
  *  `mod` is Ctrl, or Command on a Mac. Single letters rest while the caret is in a text field; chords with `mod` and
- *  those marked `inText` do not. A run that returns false did not apply, and the next layer is asked. */
+ *  those marked `inText` do not. All rest in what is open above the page (questions, menus, pickers), and Enter and Space
+ *  belong to the link or button that has the focus. A run that returns false did not apply, and the next layer is asked. */
 import type { Word } from '../words/words.svelte'
 
 export interface Key {
@@ -35,8 +36,9 @@ export function allKeys(): Layer[] {
 
 export function listenForKeys(target: Window): () => void {
     const listener = (event: KeyboardEvent) => {
-        if (event.defaultPrevented || event.isComposing) return
+        if (event.defaultPrevented || event.isComposing || isAbove(event.target)) return
         const pressed = chordOf(event)
+        if ((pressed === 'enter' || pressed === 'space') && isPressed(event.target)) return
         const writing = isText(event.target)
         for (const layer of layers.toReversed())
             for (const key of layer.keys) {
@@ -79,3 +81,10 @@ export function isText(target: EventTarget | null): boolean {
         return !['checkbox', 'radio', 'button', 'range', 'color', 'file'].includes(target.type)
     return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement || target.isContentEditable
 }
+
+const isAbove = (target: EventTarget | null) =>
+    target instanceof Element && target.closest('dialog, [popover]') !== null
+
+/** What does something by itself when Enter or Space is pressed on it. */
+const isPressed = (target: EventTarget | null) =>
+    target instanceof Element && target.matches('a[href], button, summary, input, [role="button"]')

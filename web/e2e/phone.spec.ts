@@ -1,0 +1,108 @@
+/** With a thumb, on a small screen: the bar at the bottom leads everywhere, and nothing sticks out. */
+import type { Page } from '@playwright/test'
+import { callerOf, expect, makeChannel, test, unique } from './people'
+import { TalkPage } from './talk-page'
+import { channelView, placeViews, settingsViews } from './views'
+
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+
+/** What reaches beyond the edge of the screen and could be scrolled to, sideways. The row of tabs is meant to. */
+async function stickingOut(page: Page): Promise<string[]> {
+    return page.evaluate(() => {
+        const isCut = (element: Element | null): boolean =>
+            element !== null &&
+            element !== document.body &&
+            (['hidden', 'clip'].includes(getComputedStyle(element).overflowX) ||
+                element.matches('main nav') ||
+                isCut(element.parentElement))
+        const width = document.documentElement.clientWidth
+        const found = [...document.body.querySelectorAll('*')]
+            .filter((element) => {
+                const box = element.getBoundingClientRect()
+                return box.width > 1 && (box.right > width + 1 || box.left < -1) && !isCut(element.parentElement)
+            })
+            .map((element) => `${element.tagName} ${element.className} ${element.textContent?.trim().slice(0, 40)}`)
+        return document.documentElement.scrollWidth > innerWidth ? ['the page itself', ...found] : found
+    })
+}
+
+const fits = async (page: Page) => expect.soft(await stickingOut(page), page.url()).toEqual([])
+
+test('with a thumb: the five places, a topic, a message, and back', async ({ newcomer, dev }) => {
+    const petra = await newcomer('Petra Phone', PHONE)
+    const kofi = callerOf(dev, 'kofi')
+    const [channel, topic] = [unique('a-channel-with-a-rather-long-name'), unique('and-a-topic-that-is-long-as-well')]
+    const id = await makeChannel(dev, channel, [petra, kofi])
+    await kofi.send(id, topic, 'A_word_without_any_place_to_break_it_is_the_hardest_for_a_small_screen_to_show')
+    await kofi.call('POST', 'messages', { type: 'direct', to: [petra.user.user_id], content: 'Psst' })
+    const { page } = petra
+    const talk = new TalkPage(page)
+    const bar = page.getByRole('navigation', { name: 'Main places' })
+    const places = page.getByRole('navigation', { name: 'Places', exact: true })
+    const tab = (name: string) => bar.getByRole('button', { name: new RegExp(`^${name}`) })
+
+    await petra.go('')
+    await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible()
+    await expect(tab('Inbox')).toHaveAttribute('aria-current', 'page')
+    await expect(places).toBeHidden()
+    await fits(page)
+
+    await tab('Channels').tap()
+    await fits(page)
+    await places.getByRole('link', { name: channel }).tap()
+    await talk.sees('A_word_without')
+    await expect(places).toBeHidden()
+    await fits(page)
+    await page.getByRole('log').getByRole('link', { name: topic }).tap()
+    await expect(page).toHaveURL(/topic/)
+    await talk.sees('A_word_without')
+
+    await talk.box.tap()
+    await talk.box.fill('Sent from a bus')
+    await page.getByRole('button', { name: 'Send', exact: true }).tap()
+    await talk.sees('Sent from a bus')
+    await expect(talk.outgoing).toHaveCount(0)
+    await expect(talk.box).toHaveValue('')
+    await fits(page)
+    expect(await kofi.texts(id, topic)).toContain('Sent from a bus')
+
+    await page.getByRole('button', { name: 'Back' }).tap()
+    await expect(places.getByRole('link', { name: 'Inbox' })).toBeVisible()
+    await fits(page)
+    // To the very place one came from.
+    await places.getByRole('link', { name: topic }).tap()
+    await talk.sees('Sent from a bus')
+
+    await tab('Direct').tap()
+    await fits(page)
+    await places.getByRole('link', { name: /Kofi Mensah/ }).tap()
+    await talk.sees('Psst')
+    await fits(page)
+
+    await tab('Search').tap()
+    const field = page.getByRole('combobox', { name: /Find a place/ })
+    await expect(field).toBeFocused()
+    await fits(page)
+    await field.fill('Sent from a bus')
+    await page.getByRole('option', { name: /Search messages for/ }).tap()
+    await talk.sees('Sent from a bus')
+    await fits(page)
+
+    await tab('You').tap()
+    await expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible()
+    await fits(page)
+    await tab('Inbox').tap()
+    await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible()
+})
+
+test('every other page fits a small screen too', async ({ newcomer, dev }) => {
+    const petra = await newcomer('Petra Pages', { ...PHONE, role: 100 })
+    const name = unique('small')
+    const id = await makeChannel(dev, name, [petra])
+    await petra.go('#inbox')
+    for (const view of [...placeViews, ...settingsViews, channelView(id, name)]) {
+        await petra.go(view.hash)
+        await expect(view.ready(petra.page)).toBeVisible()
+        await fits(petra.page)
+    }
+})

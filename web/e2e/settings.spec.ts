@@ -1,0 +1,127 @@
+/** What somebody changes, and what others see of it without loading anything again. */
+import { callerOf, expect, makeChannel, test, unique } from './people'
+import { TalkPage } from './talk-page'
+
+test('an owner makes a channel, adds people and changes who may write; they see it at once', async ({ newcomer }) => {
+    const [olga, tom] = [await newcomer('Olga Owner', { role: 100 }), await newcomer('Tom Member')]
+    const name = unique('garden')
+    const { page } = olga
+    const places = tom.page.getByRole('navigation', { name: 'Places', exact: true })
+    await tom.go('#inbox')
+    await expect(places.getByText('You are in no channel yet')).toBeVisible()
+
+    await olga.go('#channels')
+    await page.getByRole('link', { name: 'New channel' }).click()
+    await expect(page.getByLabel('Name', { exact: true })).toBeFocused()
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByLabel('What it is for').fill('Tomatoes')
+    await page.getByRole('button', { name: 'Make the channel' }).click()
+    await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+
+    const { streams } = await olga.call<{ streams: { stream_id: number; name: string }[] }>('GET', 'streams')
+    const id = streams.find((channel) => channel.name === name)?.stream_id ?? 0
+    await olga.go(`#channels/${id}`)
+    await page.getByRole('combobox', { name: 'Add people' }).fill('Tom Member')
+    await page.getByRole('option').filter({ hasText: tom.user.email }).click()
+    await page.getByRole('button', { name: 'Add them' }).click()
+    await expect(page.getByRole('list', { name: 'Who is in it' }).getByText('Tom Member')).toBeVisible()
+    await places.getByRole('link', { name }).click()
+    const his = new TalkPage(tom.page)
+    await expect(his.box).toBeVisible()
+
+    const permission = page.getByRole('region', { name: 'Who may do what' }).getByLabel('Send messages')
+    await permission.selectOption('Administrators')
+    await expect(page.getByRole('status').filter({ hasText: 'Saved.' })).toBeVisible()
+    await expect(tom.page.getByText('You may read here, but not write.')).toBeVisible()
+    await permission.selectOption('Everyone')
+    await expect(his.box).toBeVisible()
+})
+
+test('somebody changes their name and how it looks', async ({ newcomer, dev }) => {
+    const [nils, eva] = [await newcomer('Nils Before'), await newcomer('Eva Watches')]
+    const id = await makeChannel(dev, unique('names'), [nils, eva])
+    await nils.send(id, 'hello', 'It is me')
+    await eva.go(`#narrow/channel/${id}/topic/hello`)
+    const hers = new TalkPage(eva.page)
+    await expect(hers.message('It is me').getByRole('button', { name: 'Nils Before' })).toBeVisible()
+
+    const { page } = nils
+    const after = unique('Nils')
+    await nils.go('#settings/profile')
+    await page.getByLabel('Your name').fill(after)
+    await page.getByRole('region', { name: 'Name', exact: true }).getByRole('button', { name: 'Save' }).click()
+    await expect(hers.message('It is me').getByRole('button', { name: after })).toBeVisible()
+
+    await page.getByRole('main').getByRole('link', { name: 'Appearance' }).click()
+    await page.getByLabel('Theme', { exact: true }).selectOption('Dark theme')
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+    await page.getByLabel('Language', { exact: true }).selectOption('Español')
+    await expect(page.getByRole('heading', { level: 1, name: 'Ajustes' })).toBeVisible()
+    await page.reload()
+    await expect(page.getByRole('heading', { level: 1, name: 'Ajustes' })).toBeVisible()
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+})
+
+test('an owner makes a link for newcomers, and a group', async ({ newcomer }) => {
+    const olga = await newcomer('Olga Invites', { role: 100 })
+    const { page } = olga
+    await olga.go('#organization/invitations')
+    await page.getByRole('button', { name: 'Make a link' }).click()
+    const made = page.getByRole('status').filter({ hasText: 'Anybody with this link can join' })
+    const link = await made.locator('code').innerText()
+    expect(link).toContain('/join/')
+    const row = page.getByRole('region', { name: 'Not answered yet' }).getByRole('listitem').filter({ hasText: link })
+    await row.getByRole('button', { name: 'Take back' }).click()
+    await expect(row).toHaveCount(0)
+
+    await page.getByRole('main').getByRole('link', { name: 'Groups' }).click()
+    const form = page.getByRole('region', { name: 'New group' })
+    const name = unique('bakers')
+    await form.getByLabel('Name', { exact: true }).fill(name)
+    await form.getByRole('combobox', { name: 'Who is in it' }).fill('Kofi Mensah')
+    await form.getByRole('combobox', { name: 'Who is in it' }).press('Enter')
+    await form.getByRole('button', { name: 'Make the group' }).click()
+    await expect(page.getByRole('region', { name: 'Groups' }).getByText(`@${name}`)).toBeVisible()
+    const { user_groups } = await olga.call<{ user_groups: { name: string; members: number[] }[] }>(
+        'GET',
+        'user_groups',
+    )
+    const kofi = callerOf(olga.dev, 'kofi').user.user_id
+    expect(user_groups.find((group) => group.name === name)?.members).toContain(kofi)
+})
+
+test('everything is marked as read; a draft and a scheduled message are taken back', async ({ newcomer, dev }) => {
+    const rosa = await newcomer('Rosa Reads')
+    const kofi = callerOf(dev, 'kofi')
+    const id = await makeChannel(dev, unique('reading'), [rosa, kofi])
+    const { page } = rosa
+    const talk = new TalkPage(page)
+    await kofi.send(id, 'first', 'One')
+    await kofi.send(id, 'second', 'Two')
+    await rosa.go('#inbox')
+    await expect(page.getByRole('main').getByRole('link', { name: 'second' })).toBeVisible()
+    await page.getByRole('button', { name: 'Mark all as read' }).click()
+    await expect(page.getByRole('heading', { name: 'You have read everything' })).toBeVisible()
+
+    await rosa.go(`#narrow/channel/${id}/topic/first`)
+    await talk.sees('One')
+    await talk.box.fill('Half a thought')
+    await rosa.go('#drafts')
+    const draft = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Half a thought' })
+    await draft.getByRole('button', { name: 'Delete the draft' }).click()
+    await expect(page.getByRole('heading', { name: 'No drafts' })).toBeVisible()
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await draft.getByRole('button', { name: 'Go on writing' }).click()
+    await expect(talk.box).toHaveValue('Half a thought')
+
+    await page.getByRole('button', { name: 'Send later' }).click()
+    await page.getByRole('button', { name: /In one hour/ }).click()
+    await expect(talk.box).toHaveValue('')
+    await rosa.go('#scheduled')
+    const later = page.getByRole('main').getByRole('listitem').filter({ hasText: 'Half a thought' })
+    await later.getByRole('button', { name: 'Take back and edit' }).click()
+    await expect(talk.box).toHaveValue('Half a thought')
+    const { scheduled_messages } = await rosa.call<{ scheduled_messages: object[] }>('GET', 'scheduled_messages')
+    expect(scheduled_messages).toEqual([])
+    expect(await rosa.texts(id, 'first')).toEqual(['One'])
+})
