@@ -8,6 +8,8 @@ import { TalkPage } from './talk-page'
 import { channelView, placeViews, settingsViews, type View } from './views'
 
 test.describe.configure({ mode: 'parallel' })
+// What is wrong is in the complaint itself; recording every page would cost more than looking at it.
+test.use({ trace: 'off' })
 
 const SOURCE = readFileSync(fileURLToPath(new URL('../node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8')
 /** The others do not depend on the theme. */
@@ -52,7 +54,7 @@ const EVERYTHING = [
 ]
 
 test('the sign-in page, places and conversations', async ({ newcomer, page, dev }) => {
-    test.setTimeout(60_000)
+    test.setTimeout(120_000)
     await page.goto(dev.url)
     await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
     await clean(page, 'sign-in')
@@ -94,7 +96,7 @@ test('the sign-in page, places and conversations', async ({ newcomer, page, dev 
 })
 
 test('settings, the organization and channels', async ({ newcomer, dev }) => {
-    test.setTimeout(60_000)
+    test.setTimeout(120_000)
     const ada = await newcomer('Ada Owner', { role: 100 })
     const name = unique('axe')
     const id = await makeChannel(dev, name, [ada])

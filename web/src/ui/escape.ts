@@ -1,8 +1,9 @@
 /** Esc goes one step back, always: whatever can be left pushes how, and the key leaves the topmost alone.
  *
  *  `onEscape(fn)` returns the function that takes it away again; in a component: `$effect(() => onEscape(close))`.
- *  A step that returns false did not apply, and the one below it is asked. A text field that holds an open list of
- *  suggestions pushes a step like everything else; nothing listens for the key by itself. */
+ *  A step that returns false did not apply, and the one below it is asked: a handler of others' is called with `void`,
+ *  for it may return what it assigned. A text field that holds an open list of suggestions pushes a step like everything
+ *  else; nothing listens for the key by itself. */
 
 type Step = () => boolean | void
 
