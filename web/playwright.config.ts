@@ -8,13 +8,14 @@ export default defineConfig({
     outputDir: 'test-results',
     fullyParallel: false,
     workers: 2,
-    retries: 0,
-    timeout: 30_000,
-    expect: { timeout: 8000 },
+    // On a machine that others use as well a browser may be starved for a while; what needed a second try is said as flaky.
+    retries: process.env['CI'] === 'true' ? 1 : 0,
+    timeout: 60_000,
+    expect: { timeout: 15_000 },
     reporter: [['line']],
     forbidOnly: process.env['CI'] === 'true',
     use: {
-        actionTimeout: 8000,
+        actionTimeout: 15_000,
         viewport: { width: 1440, height: 900 },
         locale: 'en-US',
         timezoneId: 'Europe/Berlin',
