@@ -14,9 +14,9 @@ from tests.talk import Speaker
 
 MIB = 1024 * 1024
 SIZE = 100 * MIB
-ALLOWED = 48 * MIB
+ALLOWED = 72 * MIB
 """What may be in memory at a time: two parts of 5 MiB on their way to the store, what asyncio and the kernel buffer, and the
-fragmentation of all that. A file that is held even once is more than twice as much."""
+fragmentation of all that (13 to 50 MiB were seen, the most after a file in parts). A file that is held even once is more."""
 _CHUNK = bytes(range(256)) * 256
 _HEAD = b'--x\r\nContent-Disposition: form-data; name="f"; filename="large.bin"\r\n\r\n'
 _TAIL = b"\r\n--x--\r\n"
