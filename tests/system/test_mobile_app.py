@@ -27,7 +27,7 @@ from tests.system.town import Town
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 
 # A longer run: TERTULIA_HISTORIES=2100 bin/test tests/system/test_mobile_app.py --timeout 36000
-HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "84")) // 42
+HISTORIES = max(5, int(os.environ.get("TERTULIA_HISTORIES", "56")) // 42)
 SEED = int(os.environ.get("TERTULIA_SEED", random.randrange(10**9)))
 HEARD: Counter[str] = Counter()
 PIXEL = bytes.fromhex(
