@@ -45,7 +45,7 @@ async def test_all_events_of_one_transaction_arrive_in_their_order(server: Serve
         async with database.transaction() as tx:
             realm_id = await tx.fetchval("select realm_id from account where id = $1", user.user_id)
             for number in range(3):
-                tx.emit(realm_id, record(Audience(users=(user.user_id,)), "test", {"number": number}))
+                tx.emit(realm_id, record(Audience(users=(user.user_id,)), "flood", {"number": number}))
         events = [event async for event in heard(client, registered, 3)]
     assert [event["number"] for event in events] == [0, 1, 2]
 
@@ -178,7 +178,7 @@ async def heard(client: httpx.AsyncClient, registered: dict[str, Any], count: in
     while count > 0:
         for event in await poll(client, {**registered, "last_event_id": last}):
             last = event["id"]
-            if event["type"] == "test":
+            if event["type"] == "flood":
                 count -= 1
                 yield event
 
