@@ -1,7 +1,16 @@
-/** What a place is called, in a few words: for the tab. */
+/** What a place is called, in a few words: for the tab, and for the head of a talk. */
 import type { Place } from '../data/place'
 import type { World } from '../data/world.svelte'
-import { t } from '../words/words.svelte'
+import { t, type Word } from '../words/words.svelte'
+
+const VIEWS: Partial<Record<Place['kind'], Word>> = {
+    feed: 'place.feed',
+    directs: 'place.directs',
+    mentioned: 'place.mentioned',
+    starred: 'place.starred',
+    search: 'place.search',
+    inbox: 'shell.inbox',
+}
 
 export function placeName(place: Place, world: World): string {
     const { realm } = world
@@ -12,19 +21,13 @@ export function placeName(place: Place, world: World): string {
             return `#${realm.channelName(place.channelId) ?? ''}`
         case 'direct':
             return place.userIds.map((id) => realm.userName(id)).join(', ')
-        case 'feed':
-            return t('place.feed')
-        case 'directs':
-            return t('place.directs')
-        case 'mentioned':
-            return t('place.mentioned')
-        case 'starred':
-            return t('place.starred')
-        case 'search':
-            return t('place.search')
-        case 'inbox':
-            return t('shell.inbox')
         default:
-            return ''
+            return viewName(place.kind)
     }
+}
+
+/** The name of a place that every organization has; empty for others. */
+export function viewName(kind: Place['kind']): string {
+    const word = VIEWS[kind]
+    return word ? t(word) : ''
 }

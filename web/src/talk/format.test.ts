@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type Edit, fence, link, nextLine, prefixLines, type Selected, wrap } from './format'
+import { code, type Edit, fence, link, nextLine, prefixLines, type Selected, wrap } from './format'
 
 /** `a [b] c`: the brackets show the selection. */
 const at = (text: string): Selected => {
@@ -22,6 +22,8 @@ it.each([
     ['quote', 'a\n⟦b\nc⟧', (s: Selected) => prefixLines(s, '> '), 'a\n⟦> b\n> c⟧'],
     ['no quote', '⟦> b\n> c⟧', (s: Selected) => prefixLines(s, '> '), '⟦b\nc⟧'],
     ['code block', 'a ⟦x⟧', (s: Selected) => fence(s), 'a \n```\n⟦x⟧\n```'],
+    ['code in a line', 'a ⟦x⟧', code, 'a `⟦x⟧`'],
+    ['code in several lines', '⟦x\ny⟧', code, '```\n⟦x\ny⟧\n```'],
     ['link', '⟦word⟧', link, '[word](⟦url⟧)'],
     ['link of an address', '⟦https://a.example⟧', link, '[⟦⟧](https://a.example)'],
     ['next item', '- a⟦⟧', nextLine, '- a\n- ⟦⟧'],

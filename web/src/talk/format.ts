@@ -66,6 +66,12 @@ export function fence({ text, start, end }: Selected, name = ''): Edit {
     return { from: start, to: end, insert: `${head}${inside}\n${mark}${after}`, select: [at, at + inside.length] }
 }
 
+/** Code: within its line, or a block for several lines. */
+export function code(selected: Selected): Edit {
+    const isBlock = selected.text.slice(selected.start, selected.end).includes('\n')
+    return isBlock ? fence(selected) : wrap(selected, '`')
+}
+
 /** `[selection](url)` with the address selected; an address that is selected becomes the target. */
 export function link({ text, start, end }: Selected): Edit {
     const inside = text.slice(start, end)

@@ -2,7 +2,7 @@
 import type { World } from '../data/world.svelte'
 import { language, t } from '../words/words.svelte'
 
-export function peopleText(world: World, ids: readonly number[]): string {
+export function peopleText(world: Pick<World, 'me' | 'realm'>, ids: readonly number[]): string {
     const others = ids.filter((id) => id !== world.me)
     if (others.length === 0) return t('people.self')
     return listText(others.map((id) => world.realm.userName(id) || t('people.unknown')))

@@ -1,0 +1,45 @@
+/** The keys of the list of messages: moving, and what is done with the message the keyboard is at. */
+import type { Message } from '../data/message.svelte'
+import type { Key } from '../ui/keys.svelte'
+import type { TalkActions } from './actions.svelte'
+
+/** What a list can be told by keys. */
+export interface Moves {
+    /** The message that has the focus. */
+    current(): Message | undefined
+    step(by: 1 | -1): void
+    page(by: 1 | -1): void
+    toEnd(): void
+}
+
+const isRow = (element: Element | null) => element?.matches('[data-message]') ?? false
+
+export function listKeys(moves: Moves, actions: TalkActions): Key[] {
+    const withCurrent = (run: (message: Message) => void) => (): boolean | void => {
+        const message = moves.current()
+        if (!message) return false
+        run(message)
+    }
+    const reply = withCurrent((message) => actions.reply(message))
+    return [
+        { keys: ['j', 'down'], word: 'keys.next', run: () => moves.step(1) },
+        { keys: ['k', 'up'], word: 'keys.previous', run: () => moves.step(-1) },
+        { keys: 'end', word: 'keys.end', run: () => moves.toEnd() },
+        { keys: 'pagedown', word: 'keys.page.down', run: () => moves.page(1) },
+        { keys: 'pageup', word: 'keys.page.up', run: () => moves.page(-1) },
+        {
+            keys: ['r', 'enter'],
+            word: 'keys.reply',
+            // Enter on a link or a button inside a message is theirs.
+            run: (event) => (event.key === 'Enter' && !isRow(document.activeElement) ? false : reply()),
+        },
+        { keys: 'shift+q', word: 'keys.quote', run: withCurrent((message) => void actions.quote(message)) },
+        { keys: 's', word: 'keys.star', run: withCurrent((message) => actions.star(message)) },
+        { keys: '+', word: 'keys.thumb', run: withCurrent((message) => actions.thumbsUp(message)) },
+        { keys: 'x', word: 'keys.react', run: withCurrent((message) => actions.openPicker(message)) },
+        { keys: 'e', word: 'keys.edit', run: withCurrent((message) => void actions.edit(message)) },
+        { keys: 't', word: 'keys.topic', run: withCurrent((message) => actions.openConversation(message)) },
+        { keys: 'm', word: 'keys.more', run: withCurrent((message) => actions.openMenu(message)) },
+        { keys: 'shift+u', word: 'keys.unread', run: withCurrent((message) => void actions.markUnread(message)) },
+    ]
+}

@@ -1,0 +1,168 @@
+/** The part of a long list that is in the page, and where it stands.
+ *
+ *  The line being read never jumps: before anything changes, the first whole row on screen and its place are remembered (the
+ *  anchor); after rows came, went or changed their height, `settle` scrolls so that it is where it was. At the very end the
+ *  list sticks to the end instead. The browser's own anchoring is off.
+ *
+ *  Rows stand in a `block` that is moved as a whole inside a `spacer`, which is as high as all of them. */
+import { tick } from 'svelte'
+import { Heights } from './heights'
+
+/** Rows this near to the window are in the page. */
+const SPARE = 900
+/** Room that is left beside a row that was brought on screen. */
+const [ABOVE, BELOW] = [48, 24]
+
+export class Viewport {
+    readonly heights = new Heights()
+    /** The rows in the page. */
+    shown = $state.raw({ from: 0, to: 0 })
+    /** At the end, and to stay there. */
+    stuck = $state(true)
+    /** What there is below the window. */
+    below = $state(0)
+    scroller: HTMLElement | undefined
+    spacer: HTMLElement | undefined
+    block: HTMLElement | undefined
+    /** Told how much there is above and below the window, whenever one looks. */
+    onlook: (above: number, below: number) => void = () => {}
+    #anchor: { key: string; offset: number } | null = null
+
+    get room(): number {
+        return this.scroller?.clientHeight ?? 600
+    }
+
+    /** Whether the row that is held is still among the rows. */
+    get isHeld(): boolean {
+        return this.#anchor !== null && this.heights.indexOf(this.#anchor.key) !== undefined
+    }
+
+    /** From now on this row stays where it is put: so much of the window below its top. */
+    hold(key: string, part: number): void {
+        this.stuck = false
+        this.#anchor = { key, offset: -this.room * part }
+    }
+
+    stick(): void {
+        this.stuck = true
+        this.#anchor = null
+    }
+
+    /** Give everything its place, and the anchor its old one. */
+    settle(): void {
+        const { scroller, spacer, heights } = this
+        if (!scroller || !spacer) return
+        spacer.style.blockSize = `${heights.total}px`
+        const index = this.#anchor ? heights.indexOf(this.#anchor.key) : undefined
+        if (this.stuck) scroller.scrollTop = scroller.scrollHeight
+        else if (this.#anchor && index !== undefined) {
+            const wanted = heights.offsetOf(index) + this.#anchor.offset
+            if (Math.abs(scroller.scrollTop - wanted) > 0.5) scroller.scrollTop = wanted
+        }
+        this.look()
+        this.moveBlock()
+    }
+
+    /** What is to be in the page now. */
+    look(): void {
+        const { scroller, heights } = this
+        if (!scroller) return
+        const top = scroller.scrollTop
+        const from = heights.indexAt(Math.max(0, top - SPARE))
+        const to = Math.min(heights.length, heights.indexAt(top + scroller.clientHeight + SPARE) + 1)
+        if (from !== this.shown.from || to !== this.shown.to) this.shown = { from, to }
+        this.below = Math.max(0, heights.total - top - scroller.clientHeight)
+        this.onlook(top, this.below)
+    }
+
+    moveBlock(): void {
+        if (this.block) this.block.style.insetBlockStart = `${this.heights.offsetOf(this.shown.from)}px`
+    }
+
+    /** What has just come into the page is measured before it is seen: one layout, and everything is where it belongs. */
+    measureNew(): void {
+        this.moveBlock()
+        let changed = false
+        for (const element of this.block?.children ?? []) {
+            const key = keyOf(element)
+            if (key && !this.heights.isMeasured(key))
+                changed = this.heights.measure(key, element.getBoundingClientRect().height) || changed
+        }
+        if (changed) this.settle()
+    }
+
+    /** Rows (and what is no row) have these sizes now. */
+    resized(entries: readonly Pick<ResizeObserverEntry, 'target' | 'borderBoxSize'>[]): void {
+        let changed = false
+        for (const { target, borderBoxSize } of entries) {
+            const key = keyOf(target)
+            const height = borderBoxSize[0]?.blockSize
+            if (!key) changed = true
+            else if (height && this.heights.measure(key, height)) changed = true
+        }
+        if (changed) this.settle()
+    }
+
+    /** Where one is after scrolling: the anchor is the first whole row on screen. Returns its key. */
+    remember(reachesEnd: boolean): string | undefined {
+        const { scroller, heights } = this
+        if (!scroller) return undefined
+        const top = scroller.scrollTop
+        this.stuck = reachesEnd && scroller.scrollHeight - top - scroller.clientHeight < 8
+        let index = heights.indexAt(top)
+        if (heights.offsetOf(index) < top - 1 && index + 1 < heights.length) {
+            if (heights.offsetOf(index + 1) < top + scroller.clientHeight) index += 1
+        }
+        const key = heights.keyAt(index)
+        this.#anchor = key === undefined ? null : { key, offset: top - heights.offsetOf(index) }
+        return key
+    }
+
+    /** Bring a row on screen, no further than needed; false if it is not among the rows. */
+    approach(key: string): boolean {
+        const { scroller, heights } = this
+        const index = heights.indexOf(key)
+        if (index === undefined || !scroller) return false
+        const [top, bottom] = [heights.offsetOf(index), heights.offsetOf(index + 1)]
+        this.stuck = false
+        if (top < scroller.scrollTop + 8) scroller.scrollTop = top - ABOVE
+        else if (bottom > scroller.scrollTop + this.room - 8)
+            scroller.scrollTop = Math.min(top - ABOVE, bottom - this.room + BELOW)
+        return true
+    }
+
+    /** After scrolling by hand: what is to be there is there. */
+    async arrive(): Promise<void> {
+        this.look()
+        await tick()
+        this.moveBlock()
+    }
+
+    /** A page further down (1) or up (-1). */
+    page(by: 1 | -1): void {
+        this.scroller?.scrollBy({ top: by * (this.room - 80) })
+    }
+
+    /** Rows whose foot is on screen. */
+    endingOnScreen(): number[] {
+        const { scroller, heights, shown } = this
+        if (!scroller) return []
+        const top = scroller.scrollTop
+        const bottom = top + scroller.clientHeight
+        const found: number[] = []
+        for (let index = shown.from; index < shown.to; index++) {
+            const foot = heights.offsetOf(index + 1)
+            if (foot > top && foot <= bottom + 4) found.push(index)
+        }
+        return found
+    }
+
+    /** The row from which a step downwards (1) or upwards (-1) begins when no row has the focus. */
+    edge(by: 1 | -1): number {
+        const { scroller, heights } = this
+        const top = scroller?.scrollTop ?? 0
+        return by === 1 ? heights.indexAt(top) + 1 : heights.indexAt(top + this.room) - 1
+    }
+}
+
+const keyOf = (element: Element) => (element as HTMLElement).dataset['key']
