@@ -25,6 +25,8 @@ export interface Fetched {
 
 /** Somebody who shows messages: told after the messages have changed. */
 export interface Listener {
+    /** What is shown is kept. */
+    readonly rows: readonly Message[]
     /** New messages, ascending. */
     arrived(messages: Message[]): void
     /** Their topic, channel or flags are others now. Some may not be loaded. */
@@ -40,6 +42,9 @@ const EVENTS = new Set([
     'reaction',
     'submessage',
 ])
+/** More messages than this, and those that nobody shows are forgotten, the longest known first, until so few are left. */
+const MOST = 20_000
+const FEW = 10_000
 
 export class Messages {
     readonly #api: Api
@@ -49,6 +54,7 @@ export class Messages {
     #journal: ApiEvent[] = []
     #fetches = 0
     #deleted = new Set<Id>()
+    #isForgetting = false
     /** Told what every fetch brought. */
     onFetched: (ids: readonly Id[]) => void = () => {}
     /** Counts registrations: what was fetched before the last one is not current. */
@@ -77,9 +83,23 @@ export class Messages {
         this.#journal = []
     }
 
-    /** Keep only what is shown somewhere. */
-    forgetExcept(shown: ReadonlySet<Id>): void {
-        for (const id of this.#byId.keys()) if (!shown.has(id)) this.#byId.delete(id)
+    /** In a turn of its own: what a fetch brought is shown by then. */
+    #forgetSoon(): void {
+        if (this.#byId.size <= MOST || this.#isForgetting) return
+        this.#isForgetting = true
+        setTimeout(() => {
+            this.#isForgetting = false
+            this.#forget()
+        })
+    }
+
+    #forget(): void {
+        const shown = new Set<Id>()
+        for (const each of this.#listeners) for (const row of each.rows) shown.add(row.id)
+        for (const id of this.#byId.keys()) {
+            if (this.#byId.size <= FEW) break
+            if (!shown.has(id)) this.#byId.delete(id)
+        }
     }
 
     async fetch(window: FetchWindow): Promise<Answer<Fetched>> {
@@ -152,6 +172,7 @@ export class Messages {
         }
         const message = new Message(data)
         this.#byId.set(data.id, message)
+        this.#forgetSoon()
         return message
     }
 

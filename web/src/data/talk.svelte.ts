@@ -2,7 +2,8 @@
  *
  *  `rows` is one unbroken stretch of the place's messages. It grows downwards by events only while it reaches the newest one
  *  (`atNewest`); messages that arrive during a fetch which finds the newest are put behind what it found. While the rows are
- *  being fetched anew, what happens is shown in the old ones and kept for the new ones as well. */
+ *  being fetched anew, what happens is shown in the old ones and kept for the new ones as well. Very many rows lose the ends
+ *  that are far from what is being read: those load again when they are needed, and a page that is open for days stays small. */
 import type { ApiError } from './api'
 import type { Id } from './api-types'
 import { topicKey, keyOf, narrowOf, type TalkPlace } from './place'
@@ -14,9 +15,10 @@ const FIRST_AFTER = 40
 const MORE = 100
 /** More than this that were moved here are not asked for one by one. */
 const MOST_MOVED = 100
+const MOST_ROWS = 2000
 const TRY_AGAIN_SECONDS = 5
 
-type At = Id | 'first_unread' | 'newest'
+type At = Id | 'first_unread' | 'oldest' | 'newest'
 
 export interface TalkContext {
     readonly me: Id
@@ -40,7 +42,7 @@ export class Talk implements Listener {
     opened = $state(0)
     /** The message the window was opened at: to be scrolled to. Null: the end. */
     focusId: Id | null = $state(null)
-    /** The message being read, told by who shows it: a new registration loads around it. */
+    /** The message being read, told by who shows it: a new registration loads around it, and what is far from it goes. */
     readingId: Id | null = null
     /** Where this talk went, if somebody moved all of it away. Whoever goes there sets it to null. */
     movedTo: TalkPlace | null = $state.raw(null)
@@ -75,7 +77,7 @@ export class Talk implements Listener {
 
     // Loading
 
-    /** Load around a message, the first unread one, or the end. */
+    /** Load around a message, the first unread one, or an end. */
     async open(at: At = this.place.near ?? 'first_unread'): Promise<void> {
         const turn = ++this.#turn
         clearTimeout(this.#again)
@@ -155,13 +157,17 @@ export class Talk implements Listener {
         this.#waiting = []
     }
 
-    /** The far ends of a long window, out of sight: they load again when they are needed. */
-    trim(keep: { from: Id; to: Id }, most: number): void {
-        if (this.rows.length <= most) return
-        const kept = this.rows.filter((row) => row.id >= keep.from && row.id <= keep.to)
-        if (kept[0]?.id !== this.rows[0]?.id) this.atOldest = false
-        if (kept.at(-1)?.id !== this.rows.at(-1)?.id) this.atNewest = false
-        this.rows = kept
+    /** Let go of what is far from the message being read, if there are more rows than these. */
+    trim(most = MOST_ROWS): void {
+        const { rows } = this
+        if (rows.length <= most) return
+        const reading = this.readingId ?? this.focusId
+        const at = reading === null ? rows.length - 1 : rows.findLastIndex((row) => row.id <= reading)
+        const part = Math.floor(most / 3)
+        const [from, to] = [Math.max(0, at - part), Math.max(0, at) + part + 1]
+        if (from > 0) this.atOldest = false
+        if (to < rows.length) this.atNewest = false
+        this.rows = rows.slice(from, to)
     }
 
     #fetch(window: Omit<FetchWindow, 'narrow'>) {
@@ -178,27 +184,33 @@ export class Talk implements Listener {
         this.#lostNewest = false
         this.state = 'ready'
         this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null
-        if (typeof at === 'number') this.focusId = this.#nearest(at)
-        else this.focusId = at === 'newest' ? null : this.firstUnreadId
+        this.focusId = this.#placeOf(at)
         this.opened += 1
         void this.fetchMoved(this.#moved)
     }
 
-    #nearest(id: Id): Id | null {
-        return (this.rows.find((row) => row.id >= id) ?? this.rows.at(-1))?.id ?? null
+    /** The row to be scrolled to; null: the end. */
+    #placeOf(at: At): Id | null {
+        if (at === 'newest') return null
+        if (at === 'first_unread') return this.firstUnreadId
+        const found = at === 'oldest' ? this.rows[0] : this.rows.find((row) => row.id >= at)
+        return (found ?? this.rows.at(-1))?.id ?? null
     }
 
     /** Put these among the rows: each once, in order, and only what belongs here. */
     #merge(found: readonly Message[]): void {
-        const known = new Set(this.rows.map((row) => row.id))
-        const fresh = found.filter((message) => !known.has(message.id) && this.#belongs(message) !== false)
+        const { rows } = this
+        const last = rows.at(-1)
+        // Most of the time something arrives at the end: that must not look at every row.
+        const areBehind = !last || found.every((message) => message.id > last.id)
+        const known = areBehind ? null : new Set(rows.map((row) => row.id))
+        const fresh = found.filter((message) => !known?.has(message.id) && this.#belongs(message) !== false)
         if (fresh.length === 0) return
         this.movedTo = null
-        const last = this.rows.at(-1)
         fresh.sort((a, b) => a.id - b.id)
-        const first = fresh[0]
-        if (!last || (first && first.id > last.id)) this.rows = unique([...this.rows, ...fresh])
-        else this.rows = unique([...this.rows, ...fresh].sort((a, b) => a.id - b.id))
+        const once = unique(fresh)
+        this.rows = areBehind ? [...rows, ...once] : [...rows, ...once].sort((a, b) => a.id - b.id)
+        this.trim()
     }
 
     // What happens to messages
@@ -206,9 +218,8 @@ export class Talk implements Listener {
     arrived(messages: Message[]): void {
         const ours = messages.filter((message) => this.#belongs(message) === true)
         if (ours.length === 0) return
-        const isGrowing = this.state === 'ready' && this.atNewest
-        if (this.#isOpening || !isGrowing) this.#waiting.push(...ours)
-        if (isGrowing) this.#merge(ours)
+        if (this.#isOpening || this.loadingNewer) this.#waiting.push(...ours)
+        if (this.state === 'ready' && this.atNewest) this.#merge(ours)
     }
 
     removed(ids: ReadonlySet<Id>): void {

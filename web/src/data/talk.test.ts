@@ -329,7 +329,8 @@ describe('a talk whose far ends are let go while it loads', () => {
         const { server, talk } = await opened([5, 6, 7, 8], { oldest: false })
         void talk.loadOlder()
         const request = await server.next('messages')
-        talk.trim({ from: 7, to: 8 }, 2)
+        talk.readingId = 8
+        talk.trim(3)
         request.answer(found([channelMessage(3), channelMessage(4)]))
         await settled()
         expect([ids(talk), talk.atOldest]).toEqual([[7, 8], false])
@@ -339,11 +340,53 @@ describe('a talk whose far ends are let go while it loads', () => {
         const { server, talk } = await opened([1, 2, 3, 4], { newest: false })
         void talk.loadNewer()
         const request = await server.next('messages')
-        talk.trim({ from: 1, to: 2 }, 2)
+        talk.readingId = 1
+        talk.trim(3)
         request.answer(found([channelMessage(5), channelMessage(6)]))
         await settled()
         expect([ids(talk), talk.atNewest]).toEqual([[1, 2], false])
     })
+})
+
+describe('a talk that is open for days', () => {
+    const arrive = (messages: Messages, from: number, to: number) => {
+        for (let id = from; id <= to; id++) messages.apply(arrival(channelMessage(id)))
+    }
+
+    it('keeps what is near its end while one reads there', async () => {
+        const { messages, talk } = await opened([1])
+        arrive(messages, 2, 5000)
+        expect(talk.rows.length).toBeLessThanOrEqual(2000)
+        expect([talk.rows.at(-1)?.id, talk.atNewest, talk.atOldest]).toEqual([5000, true, false])
+    })
+
+    it('keeps what is near the message being read, and loads the rest when it is asked for', async () => {
+        const { server, messages, talk } = await opened([1, 2, 3])
+        talk.readingId = 2
+        arrive(messages, 4, 5000)
+        expect(talk.rows.length).toBeLessThanOrEqual(2000)
+        expect([ids(talk).slice(0, 3), talk.atNewest, talk.atOldest]).toEqual([[1, 2, 3], false, true])
+        void talk.loadNewer()
+        expect((await server.next('messages')).params['anchor']).toBe(talk.rows.at(-1)?.id)
+    })
+
+    it('lets the messages go that nobody shows', async () => {
+        const { messages } = await opened([1])
+        for (let id = 2; id <= 20_100; id++) messages.apply(arrival(channelMessage(id, { subject: 'elsewhere' })))
+        await new Promise((resolve) => setTimeout(resolve))
+        expect(messages.size).toBeLessThanOrEqual(10_000)
+        expect([1, 2, 20_100].map((id) => messages.get(id) !== undefined)).toEqual([true, false, true])
+    })
+})
+
+it('a talk opens at its beginning', async () => {
+    const { server, talk } = await opened([7, 8], { oldest: false })
+    void talk.open('oldest')
+    const request = await server.next('messages')
+    expect(request.params['anchor']).toBe('oldest')
+    request.answer(found([channelMessage(1), channelMessage(2)], { newest: false }))
+    await settled()
+    expect([ids(talk), talk.focusId, talk.atOldest, talk.atNewest]).toEqual([[1, 2], 1, true, false])
 })
 
 describe('messages', () => {

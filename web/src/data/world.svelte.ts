@@ -27,8 +27,6 @@ import { Unread } from './unread.svelte'
 
 /** So many talks stay loaded and current, so that going back to one shows it at once. */
 const OPEN_TALKS = 12
-/** More messages than this are forgotten, unless an open talk shows them. */
-const MOST_MESSAGES = 20_000
 
 export class World {
     readonly api: Api
@@ -170,10 +168,6 @@ export class World {
             talk.close()
             this.#talks.delete(key)
         }
-        if (this.messages.size <= MOST_MESSAGES) return
-        const shown = new Set<Id>()
-        for (const talk of this.#talks.values()) for (const row of talk.rows) shown.add(row.id)
-        this.messages.forgetExcept(shown)
     }
 
     // The loop

@@ -22,6 +22,16 @@ describe('heights', () => {
         expect([heights.offsetOf(1), heights.offsetOf(2), heights.total]).toEqual([10, 35, 45])
     })
 
+    it('of rows that went long ago are forgotten', () => {
+        const heights = make(['a'])
+        for (let row = 0; row < 2000; row++) heights.measure(`gone-${row}`, 20)
+        heights.measure('a', 25)
+        heights.setRows(['a', 'gone-7'], () => 10)
+        expect([heights.total, heights.isMeasured('gone-7'), heights.isMeasured('gone-8')]).toEqual([45, true, false])
+        heights.setRows(['a', 'gone-8'], () => 10)
+        expect(heights.total).toBe(35)
+    })
+
     it('find the row at a height', () => {
         const heights = make(['a', 'b', 'c'])
         expect([0, 9, 10, 29, 500].map((at) => heights.indexAt(at))).toEqual([0, 0, 1, 2, 2])

@@ -3,6 +3,9 @@
  *  Offsets are prefix sums in one array, recomputed from the first row that changed: for 100,000 rows a pass over a
  *  Float64Array is well under a millisecond, and finding the row at a height is a binary search. */
 
+/** So many heights of rows that are gone may be known. */
+const SPARE = 1000
+
 export class Heights {
     #keys: readonly string[] = []
     readonly #measured = new Map<string, number>()
@@ -23,6 +26,17 @@ export class Heights {
             this.#offsets = grown
         }
         this.#clean = Math.min(this.#clean, same)
+        if (this.#measured.size > 2 * keys.length + SPARE) this.#forget()
+    }
+
+    /** Rows that went do not come back soon, and if they do, they are measured again. */
+    #forget(): void {
+        const old = new Map(this.#measured)
+        this.#measured.clear()
+        for (const key of this.#keys) {
+            const height = old.get(key)
+            if (height !== undefined) this.#measured.set(key, height)
+        }
     }
 
     /** Whether this changed anything. */

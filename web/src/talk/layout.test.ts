@@ -51,6 +51,13 @@ describe('the list of messages', () => {
         ])
     })
 
+    it('draws no unread line where the unread begin above what is loaded', () => {
+        expect(kinds([row(5), row(6)], { bars: false, unreadFrom: 3 })).toEqual(['day', 'head', 'more'])
+        expect(kinds([row(3), row(6)], { bars: false, unreadFrom: 3 })).toEqual(['day', 'unread', 'head', 'more'])
+        const whole = layOut([row(5)], { bars: false, unreadFrom: 3, beginning: true })
+        expect(whole.map((item) => item.kind)).toEqual(['beginning', 'day', 'unread', 'message'])
+    })
+
     it('keeps the keys of messages when older ones arrive', () => {
         const before = layOut([row(5), row(6)], { bars: false, unreadFrom: null })
         const after = layOut([row(1), row(5), row(6)], { bars: false, unreadFrom: null })

@@ -39,7 +39,7 @@ export function layOut(rows: readonly Row[], { bars, unreadFrom, beginning = fal
     for (const [index, row] of rows.entries()) {
         const newDay = row.day !== last?.day
         const newPlace = bars && row.conversation !== last?.conversation
-        const unread = unreadFrom !== null && row.id >= unreadFrom && (last === undefined || last.id < unreadFrom)
+        const unread = unreadFrom !== null && row.id >= unreadFrom && beginsUnread(unreadFrom, last, row, beginning)
         if (newDay) items.push({ kind: 'day', key: `day-${row.id}`, timestamp: row.timestamp })
         if (newPlace || (bars && newDay)) items.push({ kind: 'bar', key: `bar-${row.id}`, index })
         if (unread) items.push({ kind: 'unread', key: 'unread' })
@@ -48,6 +48,11 @@ export function layOut(rows: readonly Row[], { bars, unreadFrom, beginning = fal
         last = row
     }
     return items
+}
+
+/** Rows that begin after the first unread message, which is above them, have no line. */
+function beginsUnread(unreadFrom: number, last: Row | undefined, row: Row, beginning: boolean): boolean {
+    return last ? last.id < unreadFrom : row.id === unreadFrom || beginning
 }
 
 function continues(last: Row, row: Row): boolean {

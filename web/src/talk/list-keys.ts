@@ -9,6 +9,7 @@ export interface Moves {
     current(): Message | undefined
     step(by: 1 | -1): void
     page(by: 1 | -1): void
+    toStart(): void
     toEnd(): void
 }
 
@@ -24,6 +25,7 @@ export function listKeys(moves: Moves, actions: TalkActions): Key[] {
     return [
         { keys: ['j', 'down'], word: 'keys.next', run: () => moves.step(1) },
         { keys: ['k', 'up'], word: 'keys.previous', run: () => moves.step(-1) },
+        { keys: 'home', word: 'keys.home', run: () => moves.toStart() },
         { keys: 'end', word: 'keys.end', run: () => moves.toEnd() },
         { keys: 'pagedown', word: 'keys.page.down', run: () => moves.page(1) },
         { keys: 'pageup', word: 'keys.page.up', run: () => moves.page(-1) },
