@@ -19,5 +19,5 @@ export default defineConfig({
     server: {
         proxy: Object.fromEntries(proxied.map((path) => [path, { target: server, changeOrigin: true }])),
     },
-    test: { include: ['src/**/*.test.ts', 'scripts/**/*.test.ts'], passWithNoTests: true },
+    test: { include: ['src/**/*.test.ts', 'scripts/**/*.test.ts', 'e2e/**/*.test.ts'], passWithNoTests: true },
 })

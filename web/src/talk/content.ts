@@ -7,6 +7,7 @@
  *  - Pictures keep their place while they load.
  *
  *  What is clicked is handled once for the whole list (clicks.ts); elements carry data attributes for it. */
+import { dateFormat } from '../ui/formats'
 import { exactTime } from '../ui/times'
 import { t } from '../words/words.svelte'
 
@@ -165,8 +166,7 @@ function dressSpoiler(block: Element): void {
 function dressTime(time: Element, reader: Reader): void {
     const seconds = Date.parse(time.getAttribute('datetime') ?? '') / 1000
     if (Number.isNaN(seconds)) return
-    const format = new Intl.DateTimeFormat(reader.locale, { dateStyle: 'medium', timeStyle: 'short' })
-    time.textContent = format.format(seconds * 1000)
+    time.textContent = dateFormat(reader.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(seconds * 1000)
     time.setAttribute('title', exactTime(seconds, reader.locale))
 }
 

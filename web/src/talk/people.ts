@@ -1,5 +1,6 @@
 /** People of a conversation as one text: `Ada, Bo and Cleo`; without me, unless I am alone with myself. */
 import type { World } from '../data/world.svelte'
+import { listFormat } from '../ui/formats'
 import { language, t } from '../words/words.svelte'
 
 export function peopleText(world: Pick<World, 'me' | 'realm'>, ids: readonly number[]): string {
@@ -9,5 +10,5 @@ export function peopleText(world: Pick<World, 'me' | 'realm'>, ids: readonly num
 }
 
 export function listText(names: readonly string[]): string {
-    return new Intl.ListFormat(language(), { type: 'conjunction' }).format(names)
+    return listFormat(language(), { type: 'conjunction' }).format(names)
 }

@@ -1,10 +1,15 @@
 /** Times as people say them (pure): relative up to a day, then dates; `exactTime` is for hovering, with the zone. */
+import { dateFormat, relativeFormat } from './formats'
 
 const DAY = 86_400
 
 /** The clock time of a message, `14:05` or `2:05`: where there is no room for the half of the day. */
 export function clockTime(seconds: number, locale: string, twentyFour: boolean): string {
-    const parts = format(locale, { hour: twentyFour ? '2-digit' : 'numeric', minute: '2-digit', hour12: !twentyFour })
+    const parts = dateFormat(locale, {
+        hour: twentyFour ? '2-digit' : 'numeric',
+        minute: '2-digit',
+        hour12: !twentyFour,
+    })
     return parts
         .formatToParts(seconds * 1000)
         .filter((part) => part.type !== 'dayPeriod')
@@ -16,7 +21,7 @@ export function clockTime(seconds: number, locale: string, twentyFour: boolean):
 /** `3 minutes ago`, then `Tuesday`, then `3 Mar`, then with the year. */
 export function saidTime(seconds: number, now: number, locale: string): string {
     const ago = now - seconds
-    const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
+    const relative = relativeFormat(locale, { numeric: 'auto', style: 'short' })
     if (ago < 45) return relative.format(0, 'second')
     if (ago < 3600) return relative.format(-Math.max(1, Math.round(ago / 60)), 'minute')
     if (ago < DAY) return relative.format(-Math.round(ago / 3600), 'hour')
@@ -27,11 +32,11 @@ export function saidTime(seconds: number, now: number, locale: string): string {
 export function saidDay(seconds: number, now: number, locale: string): string {
     const days = daysBetween(seconds, now)
     if (days === 0 || days === 1) {
-        const text = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' }).format(-days, 'day')
+        const text = relativeFormat(locale, { numeric: 'auto' }).format(-days, 'day')
         return text.charAt(0).toLocaleUpperCase(locale) + text.slice(1)
     }
     const sameYear = new Date(seconds * 1000).getFullYear() === new Date(now * 1000).getFullYear()
-    return format(locale, {
+    return dateFormat(locale, {
         weekday: 'long',
         day: 'numeric',
         month: 'long',
@@ -40,7 +45,7 @@ export function saidDay(seconds: number, now: number, locale: string): string {
 }
 
 export function exactTime(seconds: number, locale: string): string {
-    return format(locale, { dateStyle: 'full', timeStyle: 'long' }).format(seconds * 1000)
+    return dateFormat(locale, { dateStyle: 'full', timeStyle: 'long' }).format(seconds * 1000)
 }
 
 /** The local calendar day a moment falls on, as a number that grows by one each day. */
@@ -50,22 +55,13 @@ export function dayNumber(seconds: number): number {
 }
 
 function saidDate(seconds: number, now: number, locale: string): string {
-    if (daysBetween(seconds, now) < 7) return format(locale, { weekday: 'long' }).format(seconds * 1000)
+    if (daysBetween(seconds, now) < 7) return dateFormat(locale, { weekday: 'long' }).format(seconds * 1000)
     const sameYear = new Date(seconds * 1000).getFullYear() === new Date(now * 1000).getFullYear()
-    return format(locale, { day: 'numeric', month: 'short', ...(sameYear ? {} : { year: 'numeric' }) }).format(
+    return dateFormat(locale, { day: 'numeric', month: 'short', ...(sameYear ? {} : { year: 'numeric' }) }).format(
         seconds * 1000,
     )
 }
 
 function daysBetween(seconds: number, now: number): number {
     return dayNumber(now) - dayNumber(seconds)
-}
-
-const formats = new Map<string, Intl.DateTimeFormat>()
-
-function format(locale: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
-    const key = locale + JSON.stringify(options)
-    const found = formats.get(key) ?? new Intl.DateTimeFormat(locale, options)
-    formats.set(key, found)
-    return found
 }
