@@ -63,6 +63,9 @@ test('scrolling through code, formulas, tables, pictures', async ({ browser, dev
     await Promise.all(Array.from({ length: 6 }, send))
     await ines.go(`#narrow/channel/${channel}/topic/rich`)
     await expect(ines.page.locator('article[data-message]').last()).toBeVisible()
+    await ines.page.getByRole('log').focus()
+    await ines.page.keyboard.press('End')
+    await expect(ines.page.getByRole('button', { name: 'Newest messages' })).toBeHidden()
     const devtools = await ines.context.newCDPSession(ines.page)
     let scrolled: Scrolled = { messages: 0, jumps: 0, waits: 0, rows: 0 }
     const events = await traced(devtools, async () => {
