@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.server import MEMBER, Channel, Server, User
-from tests.talk import Json, Speaker, speaking, unique
+from tests.talk import Json, Queue, Speaker, speaking, unique
 
 
 class Cast(NamedTuple):
@@ -52,6 +52,13 @@ def _channels(speaker: Speaker) -> dict[str, Json]:
     state = speaker.post("register", event_types=[], fetch_event_types=["subscription"])
     speaker.delete("events", queue_id=state["queue_id"])
     return {channel["name"]: channel for channel in state["subscriptions"]}
+
+
+@pytest.fixture(scope="session")
+def limits(cast: Cast) -> Json:
+    """What POST /register says of the organization and the server: no limit is known otherwise."""
+    with Queue(cast.member, event_types=[], fetch_event_types=["realm"]) as queue:
+        return queue.state
 
 
 @pytest.fixture

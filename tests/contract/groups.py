@@ -1,5 +1,7 @@
 """Groups in the contract tests: made, changed and looked at through the front door."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import httpx
@@ -60,6 +62,19 @@ def refused(speaker: Speaker, method: str, path: str, **fields: object) -> str:
 def anonymous(members: list[int], subgroups: list[int]) -> Json:
     """A value in its object form."""
     return {"direct_members": members, "direct_subgroups": subgroups}
+
+
+@contextmanager
+def reserved(owner: Speaker, *permissions: str) -> Iterator[None]:
+    """Permissions of the organization that only the owner holds for a while."""
+    state = owner.post("register", event_types=[], fetch_event_types=["realm"])
+    own = {name: {"new": anonymous([owner.id], [])} for name in permissions}
+    check_success(owner.request("PATCH", "realm", **own))
+    try:
+        yield
+    finally:
+        before = {name: {"new": state[f"realm_{name}"]} for name in permissions}
+        check_success(owner.request("PATCH", "realm", **before))
 
 
 def listening(speaker: Speaker, *, knows_deactivated: bool = False, fetch: bool = False) -> Queue:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.contract.folders import folder_of, folders_of, heard, listening, make_folder
-from tests.talk import Speaker, check_error, check_success, unique
+from tests.talk import Json, Speaker, check_error, check_success, unique
 
 
 def change(speaker: Speaker, folder_id: int, **fields: object) -> None:
@@ -44,12 +44,13 @@ def test_a_folder_gets_another_name_and_description(owner: Speaker, member: Spea
         ]
 
 
-def test_what_cannot_be_made_cannot_be_changed_to(owner: Speaker) -> None:
+def test_what_cannot_be_made_cannot_be_changed_to(owner: Speaker, limits: Json) -> None:
     folder_id, taken = make_folder(owner), unique("folder")
     make_folder(owner, name=taken)
-    for name in ("", " ", "x" * 61, "a\x00b", "a\x01b", taken, taken.upper()):
+    longer = "x" * (limits["max_channel_folder_name_length"] + 1)
+    for name in ("", " ", longer, "a\x00b", "a\x01b", taken, taken.upper()):
         refused(owner, folder_id, name=name)
-    refused(owner, folder_id, description="x" * 1025)
+    refused(owner, folder_id, description="x" * (limits["max_channel_folder_description_length"] + 1))
     refused(owner, folder_id)
     refused(owner, 999_999_999, name=unique("folder"))
 

@@ -173,7 +173,7 @@ def test_the_default_channels_are_told_and_listed(owner: Speaker, member: Speake
     check_error(owner.request("POST", "default_streams", stream_id=private["stream_id"]))
 
 
-@pytest.mark.parametrize("name", ["", "   ", "x" * 61, "a\x07b", "a\ufdd0b"])
+@pytest.mark.parametrize("name", ["", "   ", "a\x07b", "a\ufdd0b"])
 def test_a_channels_name_has_rules(member: Speaker, name: str) -> None:
     check_error(ask(member, name))
 
@@ -186,11 +186,8 @@ def test_names_are_trimmed_and_unique_whatever_the_case(member: Speaker, other: 
     assert find(other, name)["stream_id"] == channel["stream_id"]
 
 
-def test_a_description_is_one_line_of_limited_length(member: Speaker) -> None:
+def test_a_description_is_one_line(member: Speaker) -> None:
     assert make(member, description="one\ntwo\r\nthree")["description"] == "one two three"
-    assert len(make(member, description="x" * 1024)["description"]) == 1024
-    wanted = [{"name": unique("channel"), "description": "x" * 1025}]
-    check_error(member.request("POST", "users/me/subscriptions", subscriptions=wanted))
     assert "<b>" not in make(member, description="<b>bold</b>")["rendered_description"]
 
 

@@ -64,7 +64,6 @@ def test_each_field_but_the_time_is_required(newcomer: Speaker, field: str) -> N
         {"content": ""},
         {"content": " \n "},
         {"content": "a\0b"},
-        {"content": "x" * 10_001},
         {"type": "private", "to": [999_999_999]},
         {"type": "stream", "to": []},
         {"type": "stream", "to": [1, 2]},
@@ -78,7 +77,8 @@ def test_what_a_draft_cannot_be(newcomer: Speaker, change: Json) -> None:
     assert newcomer.get("drafts") == {"result": "success", "msg": "", "count": 0, "drafts": []}
 
 
-@pytest.mark.parametrize("topic", ["a\0b", "x" * 61])
-def test_what_a_draft_topic_cannot_be(newcomer: Speaker, channel: Channel, topic: str) -> None:
-    draft = {"type": "stream", "to": [channel.stream_id], "topic": topic, "content": "Text"}
+@pytest.mark.parametrize("kind", ["stream", "private", ""])
+def test_no_topic_has_null_bytes(newcomer: Speaker, channel: Channel, kind: str) -> None:
+    to = [channel.stream_id] if kind == "stream" else []
+    draft = {"type": kind, "to": to, "topic": "a\0b", "content": "Text"}
     check_error(newcomer.request("POST", "drafts", drafts=[draft]))

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from tests.contract.folders import folder_of, folders_of, heard, listening, make_folder
-from tests.talk import Speaker, check_error, unique
+from tests.server import Server
+from tests.talk import Speaker, check_error, speaking, unique
 
 CREATE = "channel_folders/create"
 
@@ -34,6 +35,12 @@ def test_only_administrators_make_folders(request: pytest.FixtureRequest, who: s
     reply = speaker.request("POST", CREATE, name=unique("folder"), description="")
     check_error(reply, "UNAUTHORIZED_PRINCIPAL")
     assert folders_of(speaker) == before
+
+
+def test_an_administrator_needs_not_be_an_owner_and_a_moderator_is_none(server: Server, owner: Speaker) -> None:
+    with speaking(server, server.administrator) as administrator, speaking(server, server.moderator) as moderator:
+        assert folder_of(owner, make_folder(administrator))["creator_id"] == administrator.id
+        check_error(moderator.request("POST", CREATE, name=unique("folder"), description=""), "UNAUTHORIZED_PRINCIPAL")
 
 
 @pytest.mark.parametrize("missing", ["name", "description"])

@@ -1,7 +1,9 @@
 """4.17: POST /drafts and PATCH /drafts/{draft_id}; GET and DELETE as the protocol family has them."""
 
+import time
+
 from tests.server import Channel
-from tests.talk import Json, Queue, Speaker, check_error
+from tests.talk import Json, Queue, Speaker, check_error, check_success
 
 NOWHERE: Json = {"type": "", "to": [], "topic": "", "content": "Text", "timestamp": 1000}
 
@@ -64,6 +66,21 @@ def test_an_edit_replaces_the_draft_and_is_told(newcomer: Speaker, channel: Chan
         [event] = queue.poll()
         assert event == {"id": event["id"], "type": "drafts", "op": "update", "draft": new | {"id": draft_id}}
     assert newcomer.get("drafts")["drafts"] == [new | {"id": draft_id}]
+
+
+def test_an_edit_has_the_rules_of_a_new_draft(newcomer: Speaker, channel: Channel) -> None:
+    [draft_id] = newcomer.post("drafts", drafts=[NOWHERE])["ids"]
+    before = newcomer.get("drafts")["drafts"]
+    path, two = f"drafts/{draft_id}", [channel.stream_id, channel.stream_id]
+    for wrong in (None, [], {}, NOWHERE | {"id": draft_id}, NOWHERE | {"type": "stream"}, NOWHERE | {"content": " "}):
+        check_error(newcomer.request("PATCH", path, draft=wrong))
+    check_error(newcomer.request("PATCH", path, draft=NOWHERE | {"type": "stream", "to": two}))
+    assert newcomer.get("drafts")["drafts"] == before
+    now = time.time()
+    untimed = {key: value for key, value in NOWHERE.items() if key != "timestamp"}
+    check_success(newcomer.request("PATCH", path, draft=untimed | {"content": "Later"}))
+    [found] = newcomer.get("drafts")["drafts"]
+    assert (found["content"], found["timestamp"] >= int(now) - 2) == ("Later", True)
 
 
 def test_a_draft_goes_and_is_told(newcomer: Speaker) -> None:

@@ -45,7 +45,14 @@ def test_a_server_that_takes_passwords_says_so(nobody: Speaker) -> None:
 
 def test_external_ways_to_log_in_are_fully_described(nobody: Speaker) -> None:
     for method in nobody.get("server_settings")["external_authentication_methods"]:
-        assert method.keys() >= {"name", "display_name", "display_icon", "login_url", "signup_url"}
+        assert all(isinstance(method[key], str) for key in ("name", "display_name", "login_url", "signup_url"))
+        assert isinstance(method["display_icon"], str | None)
+
+
+def test_the_service_says_its_version_and_what_it_was_made_from(nobody: Speaker) -> None:
+    settings = nobody.get("server_settings")
+    assert settings["service_version"]
+    assert settings["service_merge_base"] in ("", settings["service_version"])  # this is no fork
 
 
 def test_the_address_is_canonical_and_has_an_older_name(nobody: Speaker, server: Server) -> None:

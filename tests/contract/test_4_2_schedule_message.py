@@ -1,10 +1,12 @@
 """2.2 and 4.2: scheduled messages, POST /scheduled_messages and what comes of them."""
 
+import json
 import time
 from collections.abc import Iterator
 
 import pytest
 
+from tests.contract.subscribing import make
 from tests.server import Channel
 from tests.talk import Json, Speaker, check_error, unique
 
@@ -84,7 +86,7 @@ def test_a_due_message_is_sent_once_and_leaves_the_list(member: Speaker, other: 
         message = next(event["message"] for event in queue.poll() if event["message"]["subject"] == topic)
         assert message["timestamp"] - due in (0, 1, 2, 3)
         assert (message["sender_id"], message["content"]) == (member.id, "Now")
-        assert message["id"] != 0
+        assert message["id"] != scheduled_id
         told: list[Json] = []
         while not told or told[-1]["op"] != "remove":
             told += own.poll()
@@ -92,6 +94,49 @@ def test_a_due_message_is_sent_once_and_leaves_the_list(member: Speaker, other: 
     assert scheduled_id not in scheduled(member)
     narrow = [{"operator": "channel", "operand": channel.stream_id}, {"operator": "topic", "operand": topic}]
     assert len(member.window(before=10, narrow=narrow)["messages"]) == 1
+
+
+def test_its_author_has_read_it_as_they_said_or_by_client_and_recipient(
+    newcomer: Speaker, other: Speaker, channel: Channel
+) -> None:
+    topic = unique("Read")
+    there = {"type": "channel", "to": channel.stream_id, "topic": topic}
+    expected = {
+        "asked": ({**there, "client": "a script", "read_by_sender": True}, ["read"]),
+        "refused": ({**there, "client": "website", "read_by_sender": False}, []),
+        "a person's program": ({**there, "client": "website"}, ["read"]),
+        "a script": ({**there, "client": "a script"}, []),
+        "a note": ({"type": "direct", "to": [newcomer.id], "client": "website"}, []),
+        "a note that is read": ({"type": "direct", "to": [newcomer.id], "read_by_sender": True}, ["read"]),
+        "a letter": ({"type": "direct", "to": [newcomer.id, other.id], "client": "website"}, ["read"]),
+    }
+    newcomer.post("users/me/subscriptions", subscriptions=[{"name": channel.name}])
+    with newcomer.register() as queue:
+        for content, (fields, _) in expected.items():
+            newcomer.post("scheduled_messages", **fields, content=content, scheduled_delivery_timestamp=later(2))
+        told: dict[str, list[str]] = {}
+        while len(told) < len(expected):
+            told |= {
+                event["message"]["content"]: event["flags"] for event in queue.poll() if event["type"] == "message"
+            }
+    assert told == {content: flags for content, (_, flags) in expected.items()}
+
+
+def test_topics_are_those_of_sending(member: Speaker, owner: Speaker, channel: Channel) -> None:
+    state = member.post("register", event_types=[], fetch_event_types=["realm"])
+    member.delete("events", queue_id=state["queue_id"])
+    fields = {"type": "channel", "content": "x", "scheduled_delivery_timestamp": later()}
+    empty = ["", "(no topic)", f" {state['realm_empty_topic_display_name']} "]
+    for topic, kept in [*((name, "") for name in empty), (" Trimmed ", "Trimmed")]:
+        found = member.post("scheduled_messages", **fields, to=channel.stream_id, topic=topic)["scheduled_message_id"]
+        assert scheduled(member)[found]["topic"] == kept
+    strict = make(owner, topics_policy="disable_empty_topic")["stream_id"]
+    longest = state["max_topic_length"]
+    for to, topic in [*((strict, name) for name in empty), (strict, "x" * (longest + 1)), (strict, "a\x07b")]:
+        check_error(member.request("POST", "scheduled_messages", **fields, to=to, topic=topic))
+    longer = {"content": "x" * (state["max_message_length"] + 1), "topic": "x" * longest, "to": strict}
+    check_error(member.request("POST", "scheduled_messages", **fields | longer))
+    member.post("scheduled_messages", **fields | longer | {"content": longer["content"][1:]})
 
 
 @pytest.mark.parametrize(
@@ -106,7 +151,6 @@ def test_a_due_message_is_sent_once_and_leaves_the_list(member: Speaker, other: 
         {"to": 5},
         {"content": None},
         {"content": " "},
-        {"content": "x" * 10_001},
         {"scheduled_delivery_timestamp": None},
         {"scheduled_delivery_timestamp": "soon"},
         {"scheduled_delivery_timestamp": 1},
@@ -127,6 +171,11 @@ def test_the_channel_must_exist_and_have_a_topic(member: Speaker, channel: Chann
         reply = member.request("POST", "scheduled_messages", **fields, to=unknown, topic="T")
         check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=unknown)
     check_error(member.request("POST", "scheduled_messages", **fields, to=channel.stream_id))
+    for named in (channel.name, json.dumps(channel.name), [channel.stream_id], True):  # only an ID is enough
+        check_error(member.request("POST", "scheduled_messages", **fields, to=named, topic="T"))
+    people = {"type": "direct", "content": "x", "scheduled_delivery_timestamp": later()}
+    for named in ([member.email], member.email, member.id, {}):
+        check_error(member.request("POST", "scheduled_messages", **people, to=named))
 
 
 def test_nobody_else_learns_of_it(member: Speaker, other: Speaker) -> None:

@@ -4,8 +4,10 @@ import time
 
 import pytest
 
+from tests.contract.groups import anonymous
+from tests.contract.subscribing import make
 from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, unique
+from tests.talk import Json, Speaker, check_error, check_success
 
 
 @pytest.fixture
@@ -82,6 +84,17 @@ def test_a_topic_is_ignored_in_a_direct_message(newcomer: Speaker, direct: int) 
     assert "topic" not in one(newcomer, direct)
 
 
+def test_a_topic_is_that_of_sending(newcomer: Speaker, spoken: int, direct: int, channel: Channel) -> None:
+    change(newcomer, spoken, topic="(no topic)")
+    assert one(newcomer, spoken)["topic"] == ""
+    change(newcomer, spoken, topic=" Trimmed ")
+    assert one(newcomer, spoken)["topic"] == "Trimmed"
+    change(newcomer, spoken, type="direct", to=[newcomer.id], topic="\x01" * 500)  # there is none any more
+    assert "topic" not in one(newcomer, spoken)
+    change(newcomer, direct, type="stream", to=channel.stream_id, topic="")
+    assert one(newcomer, direct)["topic"] == ""
+
+
 def test_the_recipient_changes_alone(newcomer: Speaker, other: Speaker, direct: int) -> None:
     change(newcomer, direct, to=[other.id])
     assert one(newcomer, direct)["to"] == [other.id]
@@ -94,7 +107,7 @@ def test_what_makes_no_message_is_refused(newcomer: Speaker, direct: int, spoken
     refuse(newcomer, direct, to=5)
     refuse(newcomer, direct, scheduled_delivery_timestamp=5)
     refuse(newcomer, spoken, to=[1])
-    refuse(newcomer, spoken, topic="x" * 61)
+    refuse(newcomer, spoken, topic="a\x07b")
     refuse(newcomer, 999_999_999, content="New")
     reply = newcomer.request("PATCH", f"scheduled_messages/{spoken}", to=private.stream_id)
     check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=private.stream_id)
@@ -103,20 +116,26 @@ def test_what_makes_no_message_is_refused(newcomer: Speaker, direct: int, spoken
 def test_a_failed_one_needs_another_time_and_is_pending_then(
     newcomer: Speaker, owner: Speaker, member: Speaker
 ) -> None:
-    name = unique("Closing")
-    owner.post("users/me/subscriptions", subscriptions=[{"name": name}], principals=[owner.id, newcomer.id])
-    channel_id = owner.get("get_stream_id", stream=name)["stream_id"]
+    place = make(owner, principals=[owner.id, newcomer.id])
+    closed, everybody = anonymous([owner.id], []), place["can_send_message_group"]
     with newcomer.register(event_types=["scheduled_messages", "message"]) as queue:
-        scheduled_id = schedule(newcomer, 2, type="channel", to=channel_id, topic="T")
-        owner.delete(f"streams/{channel_id}")
+        scheduled_id = schedule(newcomer, 2, type="channel", to=place["stream_id"], topic="T")
+        pending = one(newcomer, scheduled_id)
+        check_success(owner.request("PATCH", f"streams/{place['stream_id']}", can_send_message_group={"new": closed}))
         told: list[Json] = []
         while len(told) < 3:
             told += queue.poll()
         failed = next(event for event in told if event.get("op") == "update")["scheduled_message"]
-        assert (failed["scheduled_message_id"], failed["failed"]) == (scheduled_id, True)
+        assert failed == pending | {"failed": True}
         notice = next(event["message"] for event in told if event["type"] == "message")
         assert (notice["type"], notice["sender_full_name"]) == ("private", "Notification Bot")
-    assert one(newcomer, scheduled_id)["failed"] is True
-    refuse(newcomer, scheduled_id, type="direct", to=[member.id])
-    change(newcomer, scheduled_id, type="direct", to=[member.id], scheduled_delivery_timestamp=int(time.time()) + 3600)
-    assert one(newcomer, scheduled_id)["failed"] is False
+    assert one(newcomer, scheduled_id) == failed
+    due = int(time.time()) + 3600
+    refuse(newcomer, scheduled_id, scheduled_delivery_timestamp=due)  # it still cannot be sent there
+    check_success(owner.request("PATCH", f"streams/{place['stream_id']}", can_send_message_group={"new": everybody}))
+    for without_time in ({"content": "New"}, {"topic": "New"}, {"type": "direct", "to": [member.id]}):
+        refuse(newcomer, scheduled_id, **without_time)
+    refuse(newcomer, scheduled_id, scheduled_delivery_timestamp=pending["scheduled_delivery_timestamp"])
+    assert one(newcomer, scheduled_id) == failed
+    change(newcomer, scheduled_id, scheduled_delivery_timestamp=due)
+    assert one(newcomer, scheduled_id) == pending | {"scheduled_delivery_timestamp": due}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.contract.groups import anonymous, system
+from tests.contract.groups import anonymous, reserved, system
 from tests.contract.subscribing import (
     SETTINGS,
     ask,
@@ -138,22 +138,30 @@ def test_the_channels_settings_say_who_comes_in(
 
 
 def test_adding_others_needs_the_right(owner: Speaker, member: Speaker, other: Speaker, guest: Speaker) -> None:
-    channel = make(owner)
-    owner_only = {"new": anonymous([owner.id], [])}
-    before = owner.post("register", event_types=[], fetch_event_types=["realm"])["realm_can_add_subscribers_group"]
-    check_success(owner.request("PATCH", "realm", can_add_subscribers_group=owner_only))
-    try:
-        for fatal in (True, False):
-            check_error(
-                ask(member, channel["name"], principals=[other.id], authorization_errors_fatal=fatal),
-            )
+    channel, own = make(owner), make(member)
+    with reserved(owner, "can_add_subscribers_group"):
+        check_error(ask(member, channel["name"], own["name"], principals=[other.id]))
+        reply = join(member, channel["name"], own["name"], principals=[other.id], authorization_errors_fatal=False)
+        assert reply["unauthorized"] == [channel["name"]]
+        assert reply["subscribed"] == {str(other.id): [own["name"]]}  # whoever made a channel administers it
         join(member, channel["name"])
         join(owner, channel["name"], principals=[guest.id])
-        join(member, make(member)["name"], principals=[other.id])  # whoever made a channel administers it
         adding = make(owner, can_add_subscribers_group=anonymous([member.id], []))
         join(member, adding["name"], principals=[other.id])
-    finally:
-        check_success(owner.request("PATCH", "realm", can_add_subscribers_group={"new": before}))
+    assert members(owner, channel) == sorted([owner.id, member.id, guest.id])
+
+
+def test_making_channels_needs_the_right(owner: Speaker, member: Speaker) -> None:
+    known, new = make(owner), unique("channel")
+    for permission, kind in (("can_create_public_channel_group", False), ("can_create_private_channel_group", True)):
+        with reserved(owner, permission):
+            check_error(ask(member, known["name"], new, invite_only=kind))
+            reply = join(member, known["name"], new, invite_only=kind, authorization_errors_fatal=False)
+            assert reply["unauthorized"] == [new]
+            assert {**reply["subscribed"], **reply["already_subscribed"]} == {str(member.id): [known["name"]]}
+            assert not sees(owner, {"name": new})
+            make(member, invite_only=not kind)  # of the other kind
+    make(member, invite_only=True)
 
 
 def test_subscriptions_in_archived_channels_cannot_be_modified(owner: Speaker, other: Speaker) -> None:

@@ -165,7 +165,6 @@ def test_a_policy_can_be_cleared_in_a_channel_one_cannot_read_any_more(newcomer:
         {"stream_id": "x"},
         {"stream_id": "[1]"},
         {"topic": None},
-        {"topic": "t" * 61},
         {"topic": "a\x07b"},
         {"visibility_policy": None},
         {"visibility_policy": "4"},
@@ -179,12 +178,6 @@ def test_a_wrong_parameter_is_refused(member: Speaker, channel: Channel, fields:
     whole: Json = {"stream_id": channel.stream_id, "topic": "topic", "visibility_policy": 1}
     assert name in check_error(member.request("POST", "user_topics", **(whole | fields))).lower()
     assert (channel.stream_id, "topic") not in policies(member)
-
-
-def test_the_longest_topic_is_accepted(newcomer: Speaker, channel: Channel) -> None:
-    topic = unique("ü" * 40).ljust(60, "ü")
-    decide(newcomer, channel.stream_id, topic, 1)
-    assert policies(newcomer) == {(channel.stream_id, topic): 1}
 
 
 def test_somebody_unknown_is_refused(nobody: Speaker, channel: Channel) -> None:

@@ -1,8 +1,9 @@
 """Limits (specification 8): published by POST /register, and held. What is over a limit is refused, never cut (decision 4)."""
 
+import time
+
 import pytest
 
-from tests.contract.conftest import Cast
 from tests.server import Channel
 from tests.talk import Json, Queue, Speaker, check_error, unique
 
@@ -17,12 +18,6 @@ LIMITS = (
     "server_typing_stopped_wait_period_milliseconds",
     "server_typing_started_expiry_period_milliseconds",
 )
-
-
-@pytest.fixture(scope="module")
-def limits(cast: Cast) -> Json:
-    with Queue(cast.member, event_types=[], fetch_event_types=["realm"]) as queue:
-        return queue.state
 
 
 @pytest.mark.parametrize("name", LIMITS)
@@ -74,3 +69,35 @@ def test_a_channel_description_may_be_as_long_as_the_limit_and_no_longer(member:
         assert [found["description"] for found in queue.state["subscriptions"] if found["name"] == name] == [text]
     wordy = {"name": unique("described"), "description": text + "x"}
     check_error(member.request("POST", "users/me/subscriptions", subscriptions=[wordy]))
+
+
+def test_content_and_topics_have_their_limits_wherever_they_are_written(
+    newcomer: Speaker, channel: Channel, limits: Json
+) -> None:
+    there = {"type": "channel", "to": channel.stream_id, "topic": "t", "content": "x"}
+    stream_id, due = channel.stream_id, {"scheduled_delivery_timestamp": int(time.time()) + 3600}
+    draft = {"type": "stream", "to": [stream_id], "topic": "t", "content": "x"}
+    sent = f"messages/{newcomer.post('messages', **there)['id']}"
+    later = f"scheduled_messages/{newcomer.post('scheduled_messages', **there, **due)['scheduled_message_id']}"
+    kept = f"drafts/{newcomer.post('drafts', drafts=[draft])['ids'][0]}"
+    for surplus in (1, 0):
+        content = {"content": "ü" * (limits["max_message_length"] + surplus)}
+        topic = {"topic": "ü" * (limits["max_topic_length"] + surplus)}
+        calls: list[tuple[str, str, Json]] = [
+            *(("POST", "messages", there | one) for one in (content, topic)),
+            *(("POST", "scheduled_messages", there | due | one) for one in (content, topic)),
+            *(("POST", "drafts", {"drafts": [draft | one]}) for one in (content, topic)),
+            *(("PATCH", sent, one) for one in (content, topic)),
+            *(("PATCH", later, one) for one in (content, topic)),
+            *(("PATCH", kept, {"draft": draft | one}) for one in (content, topic)),
+            ("POST", "messages/render", content),
+            ("POST", "typing", {"op": "start", "type": "channel", "stream_id": stream_id, **topic}),
+            ("POST", "user_topics", {"stream_id": stream_id, "visibility_policy": 1, **topic}),
+            ("PATCH", "users/me/subscriptions/muted_topics", {"stream_id": stream_id, "op": "add", **topic}),
+            ("POST", "mark_topic_as_read", {"stream_id": stream_id, "topic_name": topic["topic"]}),
+        ]
+        for method, path, fields in calls:
+            reply = newcomer.request(method, path, **fields)
+            assert reply.json().get("code") == ("BAD_REQUEST" if surplus else None), (method, path, surplus)
+    found = sorted((len(one["topic"]), len(one["content"])) for one in newcomer.get("drafts")["drafts"])
+    assert found == [(1, limits["max_message_length"]), *[(limits["max_topic_length"], 1)] * 2]  # nothing was cut

@@ -1,4 +1,4 @@
-"""Custom emoji (contract/emoji.md 5.2, 7, 8)."""
+"""Custom emoji (specification 4.16 and 4.19; contract/emoji.md 5.2, 7, 8)."""
 
 import struct
 import zlib
@@ -89,6 +89,19 @@ def test_messages_reactions_and_statuses_use_it_by_name(member: Speaker, channel
     member.post("users/me/status", emoji_name=name)
     assert custom.items() <= member.get(f"users/{member.id}/status")["status"].items()
     member.post("users/me/status", emoji_name="")
+
+
+def test_a_reaction_goes_by_name_or_code_alone_whatever_its_type(member: Speaker, channel: Channel, name: str) -> None:
+    emoji, message = made(member, name), member.send(channel.stream_id, "Emoji")
+    path, custom = f"messages/{message}/reactions", {"emoji_name": name, "emoji_code": emoji["id"]}
+    for said in ({"emoji_name": name}, {"emoji_code": emoji["id"]}, custom, custom | {"reaction_type": "realm_emoji"}):
+        member.post(path, emoji_name=name)
+        for other_type in ("unicode_emoji", "service_extra_emoji"):
+            reply = member.request("DELETE", path, emoji_name=name, reaction_type=other_type)
+            check_error(reply, "REACTION_DOES_NOT_EXIST")
+        assert member.delete(path, **said) == {"result": "success", "msg": ""}
+        assert member.message(message)["reactions"] == []
+    check_error(member.request("DELETE", path, **custom), "REACTION_DOES_NOT_EXIST")
 
 
 def test_out_of_use_it_stays_where_it_is_and_can_be_taken_back(

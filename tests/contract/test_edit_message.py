@@ -99,9 +99,9 @@ def test_content_is_trimmed_as_when_sent(member: Speaker) -> None:
     assert one(member, sent, apply_markdown=False)["content"] == "  code"
 
 
-def test_content_over_the_limit_is_refused(member: Speaker) -> None:
+def test_content_over_the_limit_is_refused(member: Speaker, limits: Json) -> None:
     sent = member.send([member.id], content="x")
-    refused(member, sent, content="y" * 10_001)
+    refused(member, sent, content="y" * (limits["max_message_length"] + 1))
     assert one(member, sent, apply_markdown=False)["content"] == "x"
     refused(member, sent, content="a\0b")
 

@@ -129,8 +129,7 @@ def test_a_date_must_be_one(member: Speaker, fields: Json) -> None:
 
 @pytest.mark.parametrize("fields", [{"anchor": 5}, {"num_before": 0}, {"num_after": 1}, {"include_anchor": True}])
 def test_given_messages_and_a_window_exclude_each_other(member: Speaker, fields: Json) -> None:
-    reply = member.request("GET", "messages", message_ids=[1], **fields)
-    check_error(reply, parameters=reply.json().get("parameters"))
+    assert "message_ids" in check_error(member.request("GET", "messages", message_ids=[1], **fields))
 
 
 def test_given_messages_come_as_far_as_they_are_accessible(cast: Cast) -> None:

@@ -19,6 +19,7 @@ REFUSALS = {
     "o": (400, "UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
     "u": (401, "UNAUTHORIZED", ""),
 }
+STRAY = {"a_stray_parameter": "1"}
 FULL_MEMBERS_MAY = (
     *("can_create_groups", "can_create_bots_group", "can_create_write_only_bots_group"),
     *("can_create_public_channel_group", "can_create_private_channel_group"),
@@ -84,7 +85,7 @@ class Scene:
         again = unique("x")
         names = self.names | {"unique": again, "unique_word": again.replace(" ", "")}
         names["unique_email"] = f"{names['unique_word']}@example.com"
-        fields = {name: Template(value).safe_substitute(names) for name, value in row.fields.items()}
+        fields = {name: Template(value).safe_substitute(names) for name, value in row.fields.items()} | STRAY
         method, _, path = key.partition(" ")
         outside, _, path = path.rpartition(" ")
         for name in [name for name in fields if f"{{{name}}}" in path]:
@@ -118,8 +119,10 @@ def test_who_may_call(scene: Scene, key: str) -> None:
 
 
 def check(letter: str, row: Row, reply: httpx.Response, column: str) -> None:
-    """The reply is what the letter says."""
+    """The reply is what the letter says; and every success says which parameters it does not support."""
     told = f"{column}: {reply.status_code} {reply.text[:300]}"
+    if '"result":"success"' in reply.text:
+        assert reply.json().get("ignored_parameters_unsupported") == [*STRAY], told
     if letter == "+" and not row.reaches:
         assert reply.status_code == 200, told
     elif letter == "+":

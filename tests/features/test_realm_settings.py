@@ -1,9 +1,17 @@
 """PATCH /realm: what may be set, by whom, and that everybody hears of it."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
+import httpx
 import pytest
 
+import tertulia.realms.routes
+from tertulia.kernel.db import Reader
+from tertulia.kernel.endpoint import collect
+from tertulia.kernel.http import Api
+from tertulia.kernel.settings import Settings
 from tertulia.realms.settings import CHANGEABLE, OWNERS_DECIDE, RealmSettings
 from tests.features.realm import Realm
 from tests.talk import Json, Queue, Speaker, check_error, check_success
@@ -135,3 +143,35 @@ def test_changing_what_guests_see_ends_their_queues(realm: Realm) -> None:
         assert event["data"] == {"can_access_all_users_group": groups["role:members"]}
         reply = guest.request()
         assert reply.json()["code"] == "BAD_EVENT_QUEUE_ID"
+
+
+# A server of many organizations
+
+
+class NothingStored(Reader):
+    """A database without an organization."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def fetchrow(self, _sql: str, *_arguments: object) -> None:
+        return None
+
+
+@asynccontextmanager
+async def nothing_stored() -> AsyncIterator[Reader]:
+    yield NothingStored()
+
+
+async def test_where_no_organization_lives_the_server_speaks_of_itself_alone() -> None:
+    api = Api(collect(tertulia.realms.routes), services={Settings: Settings()}, scopes={Reader: nothing_stored})
+    transport = httpx.ASGITransport(app=api)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost/api/v1/") as client:
+        body = check_success(await client.get("server_settings"))
+        assert {"service_version", "service_feature_level", "zulip_version", "is_incompatible"} <= body.keys()
+        assert not [key for key in body if key.startswith("realm_")]
+        assert not any(body["authentication_methods"].values())
+        assert body["external_authentication_methods"] == []
+        for host in ("nobody.localhost", "elsewhere.example"):
+            reply = await client.get("server_settings", headers={"Host": host})
+            check_error(reply, "NONEXISTENT_SUBDOMAIN", 404)

@@ -140,9 +140,7 @@ async def _check_topics_policy(tx: Transaction, caller: Caller, channel: RuledCh
         await check_holds(tx, caller, "can_set_topics_policy_group")
     if policy == "empty_topic_only" and await queries.has_named_topics(tx, channel.id):
         shown = decode_settings(caller.realm_settings).empty_topic_display_name
-        raise Refusal(
-            f"All messages of the channel have to be in the topic {shown} first.", empty_topic_display_name=shown
-        )
+        raise Refusal(f"All messages of the channel have to be in the topic {shown} first.")
 
 
 async def _settings(

@@ -14,7 +14,7 @@ _encode = msgspec.json.Encoder().encode
 
 
 class Refusal(Exception):
-    """A request that is answered with an error. `extra` keys stand beside result, msg and code."""
+    """A request that is answered with an error. `extra` keys stand beside result, msg and code: BAD_REQUEST has none."""
 
     def __init__(
         self,
@@ -26,6 +26,7 @@ class Refusal(Exception):
         **extra: object,
     ) -> None:
         super().__init__(msg)
+        assert code != "BAD_REQUEST" or not extra, "whoever says more than a text says it under a code of its own"
         self.msg = msg
         self.code = code
         self.status = status

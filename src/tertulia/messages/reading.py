@@ -112,4 +112,4 @@ def look_of(call: Call, *, apply_markdown: bool, allow_empty_topic_name: bool) -
 def mixed_up() -> Refusal:
     """Given messages are fetched, or a window: not both."""
     names = ["num_before", "num_after", "anchor", "message_ids", "include_anchor", "use_first_unread_anchor"]
-    return Refusal(f"Unsupported parameter combination: {', '.join(names)}", parameters=names)
+    return Refusal(f"Unsupported parameter combination: {', '.join(names)}")

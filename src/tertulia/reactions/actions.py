@@ -48,7 +48,8 @@ async def take_back(
         named = await by_name(tx, caller.realm_id, name)
         if named is None:
             raise Refusal(f"There is no emoji named '{name}'.")
-        emoji = _find(own, None, named.emoji_code, named.reaction_type)
+        if reaction_type in (None, named.reaction_type):
+            emoji = _find(own, None, named.emoji_code, named.reaction_type)
     if emoji is None:
         if code is not None and not await is_known(tx, caller.realm_id, code, reaction_type):
             raise Refusal(INVALID_CODE)

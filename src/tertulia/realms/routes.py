@@ -24,11 +24,21 @@ METHODS = (
 
 @get("/server_settings")
 async def server_settings(call: Call, reader: Reader, settings: Settings) -> dict[str, Any]:
-    """What a client needs to know before it logs in. No authentication."""
-    realm = await get_realm_of(call, reader)
+    """What a client needs to know before it logs in. No authentication.
+
+    At the server's own address, if no organization lives there, the keys that begin with `realm_` are missing.
+    """
+    realm = await find_realm_of(call, reader)
+    if realm is None and call.subdomain != "":
+        raise no_such_realm()
+    about_realm = {} if realm is None else await say_realm(realm, call, reader, settings)
+    return with_old_keys(say_server(realm, settings) | about_realm)
+
+
+def say_server(realm: Realm | None, settings: Settings) -> dict[str, Any]:
+    """What the server is, and how people log in at this address."""
     methods = login_methods(realm, settings)
-    url = realm_url(realm, call, settings)
-    reply = {
+    return {
         "authentication_methods": methods,
         "external_authentication_methods": external_methods(realm, settings),
         **version_keys(),
@@ -36,7 +46,13 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
         "is_incompatible": False,
         "email_auth_enabled": methods["email"],
         "require_email_format_usernames": not methods["ldap"],
-        "realm_url": url,
+    }
+
+
+async def say_realm(realm: Realm, call: Call, reader: Reader, settings: Settings) -> dict[str, Any]:
+    """What everybody may know of an organization."""
+    return {
+        "realm_url": realm_url(realm, call, settings),
         "realm_name": realm.name,
         "realm_icon": (await pictures_of(reader, realm.id))["icon_url"],
         "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",
@@ -44,21 +60,20 @@ async def server_settings(call: Call, reader: Reader, settings: Settings) -> dic
             settings.web_public_streams_enabled and decode_settings(realm.settings).enable_spectator_access
         ),
     }
-    return with_old_keys(reply)
 
 
-def login_methods(realm: Realm, settings: Settings) -> dict[str, bool]:
-    """Every way to log in that clients know of, and whether it is open."""
-    has_password = decode_settings(realm.settings).password_auth_enabled
-    has_directory = bool(settings.ldap_url) and settings.ldap_realm == realm.subdomain
+def login_methods(realm: Realm | None, settings: Settings) -> dict[str, bool]:
+    """Every way to log in that clients know of, and whether it is open: none where no organization is."""
+    has_password = realm is not None and decode_settings(realm.settings).password_auth_enabled
+    has_directory = realm is not None and bool(settings.ldap_url) and settings.ldap_realm == realm.subdomain
     is_open = {"password": has_password or has_directory, "email": has_password, "ldap": has_directory}
     is_open["openid connect"] = bool(external_methods(realm, settings))
     return {name: is_open.get(name, False) for name in METHODS}
 
 
-def external_methods(realm: Realm, settings: Settings) -> list[dict[str, str | None]]:
+def external_methods(realm: Realm | None, settings: Settings) -> list[dict[str, str | None]]:
     """Where else people of the organization may log in. Who has no account gets one there, where that is allowed."""
-    found = [provider for provider in settings.oidc_providers if realm.subdomain in provider.realms]
+    found = [one for one in settings.oidc_providers if realm is not None and realm.subdomain in one.realms]
     return [
         {
             "name": f"oidc:{provider.name}",
@@ -82,10 +97,20 @@ def version_keys() -> dict[str, Any]:
 
 async def get_realm_of(call: Call, reader: Reader) -> Realm:
     """The organization at the address a request was sent to."""
-    realm = await queries.find_realm(reader, call.subdomain) if call.subdomain is not None else None
+    realm = await find_realm_of(call, reader)
     if realm is None:
-        raise Refusal("There is no organization at this address.", code="NONEXISTENT_SUBDOMAIN", status=404)
+        raise no_such_realm()
     return realm
+
+
+async def find_realm_of(call: Call, reader: Reader) -> Realm | None:
+    """As `get_realm_of`, where there need not be one."""
+    return None if call.subdomain is None else await queries.find_realm(reader, call.subdomain)
+
+
+def no_such_realm() -> Refusal:
+    """The refusal at an address without an organization."""
+    return Refusal("There is no organization at this address.", code="NONEXISTENT_SUBDOMAIN", status=404)
 
 
 def realm_url(realm: Realm, call: Call, settings: Settings) -> str:

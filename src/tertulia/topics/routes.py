@@ -38,7 +38,7 @@ async def set_muted_topic(
 ) -> None:
     """Mute a topic, or take the mute back. Deprecated: `POST /user_topics` says more."""
     if stream_id is not None and stream is not None:
-        raise Refusal("Unsupported parameter combination: stream_id, stream", parameters="stream_id, stream")
+        raise Refusal("Unsupported parameter combination: stream_id, stream")
     named = stream if stream_id is None else stream_id
     if named is None:
         raise Refusal("Missing 'stream_id' argument: which channel?")

@@ -37,7 +37,8 @@ class UserRecord(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     bot_type: int | None
     bot_owner_id: int | msgspec.UnsetType | None = msgspec.UNSET
     role: int
-    timezone: str | msgspec.UnsetType = msgspec.UNSET
+    timezone: str
+    """Empty: not said, or to a reader without an account."""
     avatar_url: str | None
     avatar_version: int
     is_imported_stub: bool

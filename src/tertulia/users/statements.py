@@ -38,7 +38,7 @@ def record_text(*, active: bool = True, profile: bool = False, anonymous: bool =
         _FLAGS,
         _BOT,
         """',"role":', account.role""",
-        *([] if anonymous else ["""',"timezone":', to_json(account.timezone)"""]),
+        """',"timezone":""'""" if anonymous else """',"timezone":', to_json(account.timezone)""",
         _AVATAR,
         """'?v=', account.avatar_version, '","avatar_version":', account.avatar_version""",
         """',"is_imported_stub":', account.is_imported_stub::text""",

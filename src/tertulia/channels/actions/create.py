@@ -15,7 +15,7 @@ from tertulia.channels.rules import clean_channel_name, name_key_of
 from tertulia.channels.statements import ChannelRow
 from tertulia.folders.access import hold_folder
 from tertulia.groups.holders import Systems, check_exists, load_systems
-from tertulia.groups.rights import check_holds
+from tertulia.groups.rights import check_holds, holds
 from tertulia.groups.settings import CHANNEL_SETTINGS, CREATOR
 from tertulia.groups.sight import seers_of
 from tertulia.groups.statements import delete_anonymous_groups, insert_anonymous_groups
@@ -52,6 +52,17 @@ async def create_channel(
     return made[name_key_of(name)]
 
 
+def rights_to_create(new: NewChannel) -> list[str]:
+    """The permissions of the organization that it takes to make channels of this kind."""
+    kind = "can_create_private_channel_group" if new.invite_only else "can_create_public_channel_group"
+    return ["can_create_web_public_channel_group", kind] if new.is_web_public else [kind]
+
+
+async def may_create(tx: Transaction, caller: Caller, new: NewChannel) -> bool:
+    """Whether the caller may make channels of this kind. What is asked of one more is checked by `check_may_create`."""
+    return all([await holds(tx, caller, right) for right in rights_to_create(new)])
+
+
 async def check_may_create(
     tx: Transaction, caller: Caller, new: NewChannel, settings: Settings
 ) -> dict[str, GroupValue]:
@@ -66,13 +77,13 @@ async def check_may_create(
     check_combination(new)
     if not new.shares_history and values["can_create_topic_group"] != systems.id_of(SystemGroup.EVERYONE):
         raise Refusal("Where the history is protected, everybody may open topics: can_create_topic_group can't differ.")
-    if new.is_web_public:
-        if not (settings.web_public_streams_enabled and decode_settings(caller.realm_settings).enable_spectator_access):
-            raise Refusal("Channels that are open to the web are not enabled here.")
-        await check_holds(tx, caller, "can_create_web_public_channel_group")
-    await check_holds(
-        tx, caller, "can_create_private_channel_group" if new.invite_only else "can_create_public_channel_group"
+    has_spectators = (
+        settings.web_public_streams_enabled and decode_settings(caller.realm_settings).enable_spectator_access
     )
+    if new.is_web_public and not has_spectators:
+        raise Refusal("Channels that are open to the web are not enabled here.")
+    if not await may_create(tx, caller, new):
+        raise Refusal("Insufficient permission")
     is_administrator = await statements.is_administrator(tx, caller.user_id)
     if new.is_default and not is_administrator:
         raise Refusal("Insufficient permission")

@@ -4,12 +4,12 @@ Locks: the conversations of channels that are there come first, then new channel
 accounts last. So of two calls that name the same new channel the later one waits, and then uses what it finds.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import msgspec
 
 from tertulia.channels import statements
-from tertulia.channels.actions.create import check_may_create, create_channels
+from tertulia.channels.actions.create import check_may_create, create_channels, may_create
 from tertulia.channels.actions.membership import subscribe
 from tertulia.channels.creation import NewChannel, Wish, clean_description
 from tertulia.channels.model import RuledChannel
@@ -32,7 +32,7 @@ class Order(msgspec.Struct, frozen=True):
     new: NewChannel
     principals: Sequence[int | str] = ()
     is_strict: bool = True
-    """Whether a channel out of reach makes the whole call fail."""
+    """Whether a channel that the caller may not make, reach or add others to makes the whole call fail."""
     subscribes: bool = True
     """False: the channels are only made."""
 
@@ -67,12 +67,10 @@ async def carry_out(tx: Transaction, caller: Caller, order: Order, settings: Set
     """Subscribe people to channels, making those that do not exist."""
     wishes = {name_key_of(wish.name): _clean(wish) for wish in reversed(order.wishes)}
     created = await _create_missing(tx, caller, wishes, order, settings)
-    existing, unauthorized = await _reach(tx, caller, [key for key in wishes if key not in created], order)
+    existing = await _reach(tx, caller, [key for key in wishes if key not in created], order)
     people = await get_principals(tx, caller, order.principals or [caller.user_id]) if order.subscribes else []
     if any(person.id != caller.user_id for person in people):
-        for channel in existing:
-            if not channel.may_add_subscribers:
-                raise Refusal("Insufficient permission")
+        existing = _may_be_added_to(existing, order)
     ids = {wishes[key].name: channel_id for key, channel_id in created.items()}
     colors = {
         channel_id: wishes[key].color
@@ -84,7 +82,7 @@ async def carry_out(tx: Transaction, caller: Caller, order: Order, settings: Set
     return Done(
         created={channel_id: name for name, channel_id in ids.items()},
         existing={channel.id: channel.name for channel in existing},
-        unauthorized=unauthorized,
+        unauthorized=_left_out(order, {*created, *(name_key_of(channel.name) for channel in existing)}),
         people=people,
         joined={(row.user_id, row.channel_id) for row in joined},
     )
@@ -101,6 +99,8 @@ async def _create_missing(
         return {}
     # Everybody the call names, at once and in their order: who turns one of them off comes before or after all of it.
     await hold_active_users(tx, caller.realm_id, sorted(_named_users(caller, order)))
+    if not order.is_strict and not await may_create(tx, caller, order.new):
+        return {}
     values = await check_may_create(tx, caller, order.new, settings)
     created = await create_channels(tx, caller.realm_id, caller.user_id, missing, order.new, values)
     if len(created) < len(missing):
@@ -110,17 +110,28 @@ async def _create_missing(
     return created
 
 
-async def _reach(
-    tx: Transaction, caller: Caller, name_keys: Sequence[str], order: Order
-) -> tuple[list[RuledChannel], list[str]]:
-    """Channels that were there before, if the caller reaches what is said in them; the names of the others."""
+async def _reach(tx: Transaction, caller: Caller, name_keys: Sequence[str], order: Order) -> list[RuledChannel]:
+    """Channels that were there before, if the caller reaches what is said in them."""
     found = await ruled_channels(tx, caller.realm_id, caller.user_id, name_keys=name_keys) if name_keys else []
     reached = [channel for channel in found if channel.may_read and not channel.is_archived]
-    out_of_reach = {name_key_of(channel.name) for channel in found} - {name_key_of(channel.name) for channel in reached}
-    names = [wish.name.strip() for wish in order.wishes if name_key_of(wish.name) in out_of_reach]
-    if names and order.is_strict:
-        raise Refusal(f"You can't access the channel ({names[0]}).")
-    return reached, names
+    if len(reached) < len(found) and order.is_strict:
+        known = {name_key_of(channel.name) for channel in found} - {name_key_of(channel.name) for channel in reached}
+        first = next(wish.name.strip() for wish in order.wishes if name_key_of(wish.name) in known)
+        raise Refusal(f"You can't access the channel ({first}).")
+    return reached
+
+
+def _may_be_added_to(channels: Sequence[RuledChannel], order: Order) -> list[RuledChannel]:
+    """Those that the caller may subscribe others to."""
+    found = [channel for channel in channels if channel.may_add_subscribers]
+    if len(found) < len(channels) and order.is_strict:
+        raise Refusal("Insufficient permission")
+    return found
+
+
+def _left_out(order: Order, name_keys: Collection[str]) -> list[str]:
+    """The names of channels, as they were asked for, that nothing was done in: the caller lacks the right."""
+    return [wish.name.strip() for wish in order.wishes if name_key_of(wish.name) not in name_keys]
 
 
 def _named_users(caller: Caller, order: Order) -> set[int]:

@@ -63,7 +63,8 @@ create table user_status (
 
 -- A message to be sent later. Whoever delivers it takes the row away in the same transaction.
 create table scheduled_message (
-    id bigint generated always as identity primary key,
+    -- From the numbers of messages: it is never the id that the message has once it is sent, nor that of another one.
+    id bigint primary key default nextval(pg_get_serial_sequence('message', 'id')),
     realm_id bigint not null references realm,
     user_id bigint not null references account on delete cascade,
     channel_id bigint references channel,
