@@ -62,6 +62,13 @@ def limits(cast: Cast) -> Json:
 
 
 @pytest.fixture
+def empty_topic(limits: Json) -> str:
+    """The display name of the empty topic."""
+    name: str = limits["realm_empty_topic_display_name"]
+    return name
+
+
+@pytest.fixture
 def owner(cast: Cast) -> Speaker:
     return cast.owner
 

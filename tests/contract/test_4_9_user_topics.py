@@ -30,8 +30,11 @@ def test_any_policy_follows_any_other(newcomer: Speaker, channel: Channel) -> No
 def test_a_topic_without_messages_can_be_decided_about_and_then_used(member: Speaker, channel: Channel) -> None:
     topic = unique("first")
     decide(member, channel.stream_id, topic, 3)
+    listed = f"users/me/{channel.stream_id}/topics"
+    assert topic not in [one["name"] for one in member.get(listed)["topics"]]
     sent = member.send(channel.stream_id, topic)
     assert member.message(sent)["subject"] == topic
+    assert {"name": topic, "max_id": sent} in member.get(listed)["topics"]
 
 
 def test_two_spellings_in_different_case_are_one_topic(member: Speaker, newcomer: Speaker, channel: Channel) -> None:
@@ -42,10 +45,12 @@ def test_two_spellings_in_different_case_are_one_topic(member: Speaker, newcomer
     assert policies(newcomer) == {(channel.stream_id, topic): 3}
 
 
-def test_the_display_name_of_the_empty_topic_means_the_empty_topic(newcomer: Speaker, channel: Channel) -> None:
-    decide(newcomer, channel.stream_id, "general chat", 1)
+def test_the_display_name_of_the_empty_topic_means_the_empty_topic(
+    newcomer: Speaker, channel: Channel, empty_topic: str
+) -> None:
+    decide(newcomer, channel.stream_id, empty_topic, 1)
     assert policies(newcomer, client_capabilities=CAPABLE) == {(channel.stream_id, ""): 1}
-    assert policies(newcomer) == {(channel.stream_id, "general chat"): 1}
+    assert policies(newcomer) == {(channel.stream_id, empty_topic): 1}
     decide(newcomer, channel.stream_id, "", 0)
     assert policies(newcomer) == {}
 
@@ -84,11 +89,13 @@ def test_the_event_and_the_state_name_the_same_time(newcomer: Speaker, channel: 
     assert found == event
 
 
-def test_the_empty_topic_is_named_in_events_as_the_client_wants(newcomer: Speaker, channel: Channel) -> None:
+def test_the_empty_topic_is_named_in_events_as_the_client_wants(
+    newcomer: Speaker, channel: Channel, empty_topic: str
+) -> None:
     types = {"event_types": ["user_topic"]}
     with newcomer.register(**types) as plain, newcomer.register(**types, client_capabilities=CAPABLE) as knowing:
         decide(newcomer, channel.stream_id, "", 3)
-        assert [plain.poll()[0]["topic_name"], knowing.poll()[0]["topic_name"]] == ["general chat", ""]
+        assert [plain.poll()[0]["topic_name"], knowing.poll()[0]["topic_name"]] == [empty_topic, ""]
 
 
 def test_what_changes_nothing_is_told_to_nobody(newcomer: Speaker, channel: Channel) -> None:
