@@ -1,5 +1,6 @@
 """The rules of the house that a machine can hold: names, sizes, and what must never be committed."""
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -42,6 +43,18 @@ def test_every_module_says_what_it_is_for() -> None:
 
 def opens_with_docstring(text: str) -> bool:
     return text.strip() == "" or text.lstrip().startswith(('"""', 'r"""'))
+
+
+def test_a_bad_request_says_nothing_but_its_text() -> None:
+    saying_more = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in SOURCES
+        if re.search(r"\bRefusal\(", text := path.read_text())
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Refusal"
+        if "code" not in (names := {word.arg for word in node.keywords}) and names - {"status", "headers"}
+    ]
+    assert saying_more == []
 
 
 def test_committed_files_name_no_registry_host_and_no_path_of_a_machine() -> None:

@@ -26,7 +26,6 @@ class Refusal(Exception):
         **extra: object,
     ) -> None:
         super().__init__(msg)
-        assert code != "BAD_REQUEST" or not extra, "whoever says more than a text says it under a code of its own"
         self.msg = msg
         self.code = code
         self.status = status

@@ -24,10 +24,10 @@ MAX_METADATA = 4096
 
 
 def refused(msg: str, status: int = 400) -> Refusal:
-    """Clients of tus read `message`."""
+    """Clients of tus read `message` and the status."""
     codes = {404: "NOT_FOUND", 413: "PAYLOAD_TOO_LARGE"}
     headers = {**ALWAYS, "Tus-Version": VERSION}
-    return Refusal(msg, code=codes.get(status, "BAD_REQUEST"), status=status, headers=headers, message=msg)
+    return Refusal(msg, code=codes.get(status, "UPLOAD_REFUSED"), status=status, headers=headers, message=msg)
 
 
 def no_such_upload() -> Refusal:
