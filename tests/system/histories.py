@@ -2,11 +2,8 @@
 
 A history is one program per person. The programs run at the same time, against any number of web processes; each
 registration makes a client (model_client.py) that is polled until the end, through whichever process comes to hand.
-At the end a marker message tells every client that it has heard everything; then
-- what each client holds must be what a fresh registration says;
-- each client must have heard exactly the messages that were its own after its registration;
-- the fresh queues must hold nothing but what comes after them.
-Nothing sleeps: replies and the marker say when something has happened.
+At the end everybody must have been told everything (history_end.py). Nothing sleeps: replies say when something has
+happened.
 """
 
 import asyncio
@@ -18,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import httpx
-import msgspec
 
 from tertulia.channels.actions import create_channel, subscribe, unsubscribe
 from tertulia.channels.statements import lock_conversations
@@ -26,219 +22,36 @@ from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Database, Transaction
 from tertulia.realms.actions import create_realm
 from tertulia.users.actions import create_api_key, create_user
-from tests.system import channel_acts
-from tests.system.channel_acts import Adjust, Alter, Archive, Bring, ChannelAct, Fold, Remove
+from tests.system import channel_acts, history_end
+from tests.system.acts import (
+    Act,
+    Arrive,
+    Decide,
+    Edit,
+    Erase,
+    Expel,
+    Found,
+    Gather,
+    History,
+    Hold,
+    Invite,
+    Join,
+    Leave,
+    Mark,
+    Move,
+    Poll,
+    ReadAll,
+    Register,
+    Regroup,
+    Rename,
+    Say,
+    Star,
+    Whisper,
+)
+from tests.system.channel_acts import Adjust, Alter, Archive, Bring, Fold, Remove, encode
 from tests.system.model_client import Json, Mismatch, ModelState
 
 _names = (f"h{os.getpid()}x{number}" for number in itertools.count(1))
-
-
-@dataclass(frozen=True)
-class Register:
-    """`process` chooses among the web processes, here and below."""
-
-    process: int
-    all_public: bool = False
-    empty_topic: bool = True
-    archived: bool = False
-
-    @property
-    def knows(self) -> tuple[bool, bool]:
-        """The capabilities: of the empty topic and inherited settings; and of archived channels, which needs the first."""
-        return self.empty_topic, self.empty_topic and self.archived
-
-
-@dataclass(frozen=True)
-class Say:
-    channel: int
-    topic: str
-    read: bool | None
-    process: int
-
-
-@dataclass(frozen=True)
-class Whisper:
-    to: frozenset[int]
-    read: bool | None
-    process: int
-
-
-@dataclass(frozen=True)
-class Mark:
-    """Mark messages read or unread, counted from the newest that anybody sent."""
-
-    read: bool
-    messages: frozenset[int]
-    process: int
-
-
-@dataclass(frozen=True)
-class Star:
-    """Put a star or another flag on messages, or take it off, counted as in Mark."""
-
-    flag: str
-    adds: bool
-    messages: frozenset[int]
-    process: int
-
-
-@dataclass(frozen=True)
-class ReadAll:
-    """Mark everything read, or a channel, or a topic of it."""
-
-    channel: int | None
-    topic: str | None
-    process: int
-
-
-@dataclass(frozen=True)
-class Edit:
-    """Change the text of a message, counted as in Mark."""
-
-    message: int
-    process: int
-
-
-@dataclass(frozen=True)
-class Move:
-    """Move a message, or those after it, or all of its topic."""
-
-    message: int
-    topic: str | None
-    channel: int | None
-    mode: str
-    process: int
-
-
-@dataclass(frozen=True)
-class Erase:
-    message: int
-    process: int
-
-
-@dataclass(frozen=True)
-class Decide:
-    """Mute, unmute or follow a topic, or forget it."""
-
-    channel: int
-    topic: str
-    policy: int
-    process: int
-
-
-@dataclass(frozen=True)
-class Join:
-    channels: frozenset[int]
-    process: int
-
-
-@dataclass(frozen=True)
-class Leave:
-    channels: frozenset[int]
-    process: int
-
-
-@dataclass(frozen=True)
-class Found:
-    """Make a channel of one's own."""
-
-    private: bool
-    process: int
-
-
-@dataclass(frozen=True)
-class Poll:
-    """`client` chooses among the person's own; `lose`: the reply is lost, and asked for again elsewhere."""
-
-    client: int
-    process: int
-    lose: bool = False
-
-
-@dataclass(frozen=True)
-class Hold:
-    """A long poll that waits beside whatever the person does next."""
-
-    client: int
-    process: int
-
-
-@dataclass(frozen=True)
-class Invite:
-    """Subscribe several people at once, from the command line, as it were."""
-
-    people: frozenset[int]
-    channels: frozenset[int]
-
-
-@dataclass(frozen=True)
-class Expel:
-    people: frozenset[int]
-    channels: frozenset[int]
-
-
-@dataclass(frozen=True)
-class Arrive:
-    """Somebody new joins the organization."""
-
-
-@dataclass(frozen=True)
-class Gather:
-    """Make a user group."""
-
-    people: frozenset[int]
-    process: int
-
-
-@dataclass(frozen=True)
-class Regroup:
-    """Some come into a group, some go; `ends`: it is deactivated instead."""
-
-    group: int
-    come: frozenset[int]
-    go: frozenset[int]
-    ends: bool
-    process: int
-
-
-@dataclass(frozen=True)
-class Rename:
-    """The owner gives somebody another name."""
-
-    person: int
-    process: int
-
-
-Act = (
-    Gather
-    | Regroup
-    | Rename
-    | Register
-    | Say
-    | Whisper
-    | Mark
-    | Star
-    | ReadAll
-    | Edit
-    | Move
-    | Erase
-    | Decide
-    | Join
-    | Leave
-    | Found
-    | Poll
-    | Hold
-    | Invite
-    | Expel
-    | Arrive
-    | ChannelAct
-)
-
-
-class History(NamedTuple):
-    """One program per person; the last person is a guest."""
-
-    programs: tuple[tuple[Act, ...], ...]
 
 
 class Person(NamedTuple):
@@ -296,18 +109,14 @@ class World:
         """Run a history and check everything about it."""
         realm = await Realm.make(self, len(history.programs))
         try:
-            async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-                for number, program in enumerate(history.programs):
-                    group.create_task(realm.run(number, program))
+            await realm.live(history)
             async with asyncio.timeout(60):
-                await realm.check()
+                await history_end.check(realm)
         except BaseException as problem:
             problem.add_note("\n".join(["what happened:", *realm.story, *realm.told]))
             raise
         finally:
-            for client in realm.clients:
-                if client.holding is not None:
-                    client.holding.cancel()
+            realm.let_go()
         self.counts["histories"] += 1
         self.counts["acts"] += sum(map(len, history.programs))
         self.counts["registrations"] += len(realm.clients)
@@ -368,7 +177,19 @@ class Realm:
             for number, client in enumerate(self.clients)
         ]
 
-    async def run(self, number: int, program: Sequence[Act]) -> None:
+    async def live(self, history: History) -> None:
+        """Everybody does what they are to do, at the same time."""
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+            for number, program in enumerate(history.programs):
+                group.create_task(self._run(number, program))
+
+    def let_go(self) -> None:
+        """End the polls that still wait."""
+        for client in self.clients:
+            if client.holding is not None:
+                client.holding.cancel()
+
+    async def _run(self, number: int, program: Sequence[Act]) -> None:
         person = self.people[number]
         for act in program:
             said = await self._do(number, person, act)
@@ -382,7 +203,7 @@ class Realm:
                 to = self.channel_names([act.channel])[0]
                 return await self.send(person, act, {"type": "channel", "to": to, "topic": act.topic})
             case Whisper():
-                return await self.send(person, act, {"type": "direct", "to": _json(self.ids(act.to))})
+                return await self.send(person, act, {"type": "direct", "to": encode(self.ids(act.to))})
             case Mark() | Star() | ReadAll() | Decide():
                 return await self.change_own(person, act)
             case Edit() | Move() | Erase():
@@ -391,7 +212,7 @@ class Realm:
                 return await self.change_subscriptions(person, act)
             case Found():
                 name = f"n{number}-{next(self.founded)}"
-                wanted = {"name": name, "subscribers": _json([person.user_id])}
+                wanted = {"name": name, "subscribers": encode([person.user_id])}
                 wanted["invite_only"] = "true" if act.private else "false"
                 body = await self.call(person, act.process, "POST", "channels/create", wanted)
                 if "id" in body:
@@ -430,21 +251,12 @@ class Realm:
         all_public = act.all_public and person is not self.people[-1]
         data = {"all_public_streams": "true" if all_public else "false"}
         knows = {"notification_settings_null": True, "empty_topic_name": act.empty_topic}
-        data["client_capabilities"] = _json(knows | {"archived_channels": act.archived and act.empty_topic})
+        data["client_capabilities"] = encode(knows | {"archived_channels": act.archived and act.empty_topic})
         asked = time.monotonic()
         body = await self.call(person, act.process, "POST", "register", data)
-        now = time.monotonic()
         last = body["last_event_id"]
         self.clients.append(
-            Client(
-                person,
-                act,
-                body["queue_id"],
-                asked,
-                now,
-                ModelState(body),
-                last,
-            )
+            Client(person, act, body["queue_id"], asked, time.monotonic(), ModelState(body), last),
         )
         return f"client {len(self.clients) - 1}, queue {body['queue_id']} from {last}"
 
@@ -458,26 +270,26 @@ class Realm:
             data["read_by_sender"] = "true" if act.read else "false"
         body = await self.call(person, act.process, "POST", "messages", data)
         if "id" in body:
-            self.sent.append(Sent(body["id"], asked, time.monotonic()))
+            self.note_sent(body["id"], asked=asked)
         return str(body)
+
+    def note_sent(self, message_id: int, *, asked: float) -> None:
+        self.sent.append(Sent(message_id, asked, time.monotonic()))
 
     async def change_own(self, person: Person, act: Mark | Star | ReadAll | Decide) -> str:
         match act:
             case Mark():
-                return await self.mark(person, act)
+                return await self.flag(person, act, "read", adds=act.read)
             case Star():
-                ids, op = self._newest(act.messages), "add" if act.adds else "remove"
-                data = {"messages": _json(ids), "op": op, "flag": act.flag}
-                return str(await self.call(person, act.process, "POST", "messages/flags", data))
+                return await self.flag(person, act, act.flag, adds=act.adds)
             case ReadAll():
                 return await self.read_all(person, act)
             case Decide():
                 return await self.decide(person, act)
 
-    async def mark(self, person: Person, act: Mark) -> str:
-        data = {"messages": _json(self._newest(act.messages)), "op": "add" if act.read else "remove", "flag": "read"}
-        body = await self.call(person, act.process, "POST", "messages/flags", data)
-        return str(body.get("messages", body))
+    async def flag(self, person: Person, act: Mark | Star, flag: str, *, adds: bool) -> str:
+        data = {"messages": encode(self._newest(act.messages)), "op": "add" if adds else "remove", "flag": flag}
+        return str(await self.call(person, act.process, "POST", "messages/flags", data))
 
     async def change_message(self, person: Person, act: Edit | Move | Erase) -> str:
         for number in self._newest([act.message]):
@@ -522,13 +334,13 @@ class Realm:
         names = self.channel_names(sorted(act.channels))
         joining = isinstance(act, Join)
         wanted = [{"name": name} for name in names] if joining else names
-        data = {"subscriptions": _json(wanted)}
+        data = {"subscriptions": encode(wanted)}
         method = "POST" if joining else "DELETE"
         return str(await self.call(person, act.process, method, "users/me/subscriptions", data))
 
     async def change_groups(self, person: Person, act: Gather | Regroup) -> str:
         if isinstance(act, Gather):
-            data = {"name": f"group {next(self.founded)}", "description": "", "members": _json(self.ids(act.people))}
+            data = {"name": f"group {next(self.founded)}", "description": "", "members": encode(self.ids(act.people))}
             body = await self.call(person, act.process, "POST", "user_groups/create", data)
             self._groups += [body["group_id"]] if "group_id" in body else []
             return str(body)
@@ -537,7 +349,7 @@ class Realm:
         group = self._groups[act.group % len(self._groups)]
         if act.ends:
             return str(await self.call(person, act.process, "POST", f"user_groups/{group}/deactivate", {}))
-        data = {"add": _json(self.ids(act.come)), "delete": _json(self.ids(act.go - act.come))}
+        data = {"add": encode(self.ids(act.come)), "delete": encode(self.ids(act.go - act.come))}
         return str(await self.call(self.people[0], act.process, "POST", f"user_groups/{group}/members", data))
 
     async def administer(self, act: Invite | Expel | Arrive) -> str:
@@ -598,108 +410,12 @@ class Realm:
     def channel_names(self, numbers: Sequence[int]) -> list[str]:
         return [self.called[self.channel_key(number)] for number in numbers]
 
-    # The end
-
-    async def check(self) -> None:
-        """Everything has been done: is everybody told?"""
-        marker = await self._mark_end()
-        await asyncio.gather(*(self._hear(client, marker, turn) for turn, client in enumerate(self.clients)))
-        fresh = []
-        for number, person in enumerate(self.people):
-            for knows in ((False, False), (True, False), (True, True)):
-                await self.register(person, Register(number, False, *knows))
-                fresh.append(self.clients.pop())
-        likes = {(client.person.user_id, client.choice.knows): client.state for client in fresh}
-        for number, client in enumerate(self.clients):
-            problems = client.state.differences(likes[client.person.user_id, client.choice.knows])
-            if problems:
-                raise Mismatch("\n".join([f"client {number}, then a fresh registration:", *problems]))
-        await self._check_messages(marker)
-        self._check_same_events()
-        after = await self._mark_end()
-        for client in fresh:
-            await self._hear(client, after, client.person.user_id)
-            if client.heard != {after} or len(client.events) != 1:
-                raise Mismatch(f"only message {after} came after the registration, but: {client.events}")
-
-    async def _mark_end(self) -> int:
-        """A message to all, which comes after everything else."""
-        everybody = [person.user_id for person in self.people]
-        data = {"type": "direct", "to": _json(everybody), "content": "the end"}
-        body = await self.call(self.people[0], 0, "POST", "messages", data)
-        number: int = body["id"]
-        self.sent.append(Sent(number, time.monotonic(), time.monotonic()))
-        return number
-
-    async def _hear(self, client: Client, marker: int, turn: int) -> None:
-        if client.holding is not None:
-            await client.holding
-        while marker not in client.heard:
-            turn += 1
-            await self.poll(client, turn, block=True)
-
-    async def _check_messages(self, marker: int) -> None:
-        """Each client heard exactly what was its own: all that was sent after its registration, none from before."""
-        async with self.world.database.reader() as reader:
-            rows = await reader.fetch(
-                """
-                select message.id, array_agg(read_state.user_id) as user_ids,
-                       coalesce(not channel.invite_only, false) as is_public, channel.id as channel_id,
-                       sender.system_bot is not null as is_notice, bool_or(arrived) as arrived
-                from message join account as sender on sender.id = message.sender_id
-                left join channel on channel.id = message.conversation_id
-                left join read_state on read_state.conversation_id = message.conversation_id and seq <@ history
-                where message.realm_id = $1 group by message.id, channel.id, sender.id
-                """,
-                self.id,
-            )
-        said = {row["id"] for row in rows if not row["is_notice"]}
-        if said != {sent.id for sent in self.sent} - self.erased or len(self.sent) - len(self.erased) != len(said):
-            raise Mismatch(f"replies: {self.sent}; stored: {rows}")
-        # Of messages that moved to another channel or are gone, the database cannot tell any more whose they were at first.
-        changed = self.erased | {row["id"] for row in rows if row["arrived"]}
-        owners = {row["id"]: set(row["user_ids"]) for row in rows}
-        # Whether a channel was public when somebody spoke is known of those that always were what they are. Of the others
-        # the clients themselves know: they do not take messages of private channels (model_client.py).
-        public = {row["id"] for row in rows if row["is_public"] and row["channel_id"] not in self.opened_or_closed}
-        unsure = {row["id"] for row in rows if row["channel_id"] in self.opened_or_closed}
-        for number, client in enumerate(self.clients):
-            own = {message for message, users in owners.items() if client.person.user_id in users}
-            may = set(own)
-            if client.choice.all_public and client.person is not self.people[-1]:
-                own |= public
-                may |= public | unsure
-            before = {sent.id for sent in self.sent if sent.answered < client.asked}
-            later = {sent.id for sent in self.sent if sent.asked > client.answered}
-            heard, own, may = client.heard - changed, own - changed, may - changed
-            for what, wrong in (
-                ("heard what was not theirs", heard - may),
-                ("heard what their state held", heard & before),
-                ("did not hear", (own & later) - heard),
-            ):
-                if wrong:
-                    raise Mismatch(f"client {number} {what}: {sorted(wrong)}; the end was {marker}")
-
-    def _check_same_events(self) -> None:
-        """Clients of one person with the same choices are told the same, from where each began."""
-        seen: dict[tuple[int, bool, bool, bool], dict[int, Json]] = {}
-        for client in self.clients:
-            key = (client.person.user_id, client.choice.all_public, *client.choice.knows)
-            known = seen.setdefault(key, {})
-            for number, event in client.events.items():
-                if known.setdefault(number, event) != event:
-                    raise Mismatch(f"event {number} was {known[number]} and {event}")
-
 
 async def _in_use(tx: Transaction, channel_ids: list[int]) -> list[int]:
     """Those of the channels that are not archived, nor will be before the commit."""
     await lock_conversations(tx, channel_ids)
     rows = await tx.fetch("select id from channel where id = any($1) and not is_archived order by id", channel_ids)
     return [row["id"] for row in rows]
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()
 
 
 def _brief(event: Json) -> str:

@@ -6,7 +6,9 @@ from typing import Any
 import httpx
 import msgspec
 
-from tests.system.mobile_app import Json, Messages, OneMessage, ServerSettings, Snapshot, check, check_event
+from tests.system.mobile_app import Messages, OneMessage, ServerSettings, Snapshot, check
+from tests.system.mobile_events import check_event
+from tests.system.mobile_records import Json
 
 PARAMETERS: Json = {
     "apply_markdown": True,

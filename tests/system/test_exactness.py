@@ -10,40 +10,15 @@ from pathlib import Path
 import httpx
 import pytest
 import uvloop
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import given, seed, settings
 
 from tertulia.kernel.db import Database
 from tests.schemas import acheck_reply
 from tests.server import OwnServer, Server
-from tests.system.channel_acts import FOLDINGS, HOWS, Adjust, Alter, Archive, Bring, Fold, Remove
+from tests.system.acts import History
 from tests.system.faults import Queue
-from tests.system.histories import (
-    Act,
-    Arrive,
-    Decide,
-    Edit,
-    Erase,
-    Expel,
-    Found,
-    Gather,
-    History,
-    Hold,
-    Invite,
-    Join,
-    Leave,
-    Mark,
-    Move,
-    Poll,
-    ReadAll,
-    Register,
-    Regroup,
-    Rename,
-    Say,
-    Star,
-    Whisper,
-    World,
-)
+from tests.system.histories import World
+from tests.system.random_histories import AS_THEY_COME, histories
 from tests.system.slow_standby import slow_standby
 from tests.system.web_process import second_web
 
@@ -54,83 +29,6 @@ HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "56"))
 LATE_HISTORIES = HISTORIES // 10
 # A failure shows the histories' seed and what happened; timing decides, so the same histories may pass when played again.
 SEED = int(os.environ.get("TERTULIA_SEED", random.randrange(10**9)))
-PEOPLE = 4
-
-_process = st.integers(0, 1)
-_channel = st.integers(0, 5)
-_some_channels = st.frozensets(_channel, min_size=1, max_size=3)
-_some_people = st.frozensets(st.integers(0, PEOPLE - 1), min_size=1, max_size=PEOPLE)
-_read = st.sampled_from([None, True, False])
-_register = st.builds(
-    Register,
-    _process,
-    st.sampled_from([False, False, True]),
-    st.sampled_from([True, True, False]),
-    st.booleans(),
-)
-_alter = st.builds(Alter, _channel, st.sampled_from(HOWS), st.integers(0, PEOPLE - 1), _process)
-_say = st.builds(Say, _channel, st.sampled_from(["", "", "tea", "Tea"]), _read, _process)
-_topic = st.sampled_from(["", "tea", "TEA"])
-_flag = st.sampled_from(["starred", "starred", "collapsed"])
-_poll = st.builds(Poll, st.integers(0, 3), _process, st.booleans())
-_move = st.builds(
-    Move,
-    st.integers(0, 7),
-    st.sampled_from([None, "", "tea", "Tea", "cake"]),
-    st.none() | _channel,
-    st.sampled_from(["change_one", "change_later", "change_all"]),
-    _process,
-)
-_acts: st.SearchStrategy[Act] = st.one_of(
-    _say,
-    _say,
-    _say,
-    st.builds(Whisper, _some_people, _read, _process),
-    st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
-    st.builds(Mark, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
-    st.builds(Star, _flag, st.booleans(), st.frozensets(st.integers(0, 7), min_size=1, max_size=4), _process),
-    st.builds(Edit, st.integers(0, 7), _process),
-    _move,
-    _move,
-    _move,
-    st.builds(Erase, st.integers(0, 7), _process),
-    st.builds(ReadAll, st.none() | _channel, st.none() | _topic, _process),
-    st.builds(Decide, _channel, st.sampled_from(["", "tea", "Tea", "cake"]), st.integers(0, 3), _process),
-    st.builds(Join, _some_channels, _process),
-    st.builds(Leave, _some_channels, _process),
-    st.builds(Found, st.booleans(), _process),
-    st.builds(Invite, _some_people, _some_channels),
-    st.builds(Expel, _some_people, _some_channels),
-    st.builds(Arrive),
-    _alter,
-    _alter,
-    _alter,
-    st.builds(Archive, _channel, st.booleans(), _process),
-    st.builds(Adjust, _channel, st.integers(0, 6), _process),
-    st.builds(Adjust, _channel, st.integers(0, 6), _process),
-    st.builds(Fold, st.sampled_from(FOLDINGS), _process),
-    st.builds(Bring, _some_people, _some_channels, _process),
-    st.builds(Remove, _some_people, _some_channels, _process),
-    st.builds(Gather, _some_people, _process),
-    st.builds(Regroup, st.integers(0, 2), _some_people, _some_people, st.sampled_from([False, False, True]), _process),
-    st.builds(Rename, st.integers(0, PEOPLE - 1), _process),
-    _register,
-    _register,
-    _poll,
-    _poll,
-    st.builds(Hold, st.integers(0, 3), _process),
-)
-_program = st.builds(lambda first, rest: (first, *rest), _register, st.lists(_acts, min_size=2, max_size=7))
-histories = st.builds(History, st.tuples(*[_program] * PEOPLE))
-
-# Timing decides, so a failure cannot be shrunk: the first one is shown as it happened.
-_given = settings(
-    deadline=None,
-    database=None,
-    phases=[Phase.generate],
-    suppress_health_check=list(HealthCheck),
-    print_blob=False,
-)
 
 
 class Played:
@@ -159,7 +57,7 @@ def two_processes(server: Server, shared_folder: Path) -> Iterator[Played]:
 def test_state_and_events_add_up_whatever_people_do_at_the_same_time(two_processes: Played) -> None:
     @seed(SEED)
     @given(histories)
-    @settings(_given, max_examples=HISTORIES)
+    @settings(AS_THEY_COME, max_examples=HISTORIES)
     def every_history(history: History) -> None:
         two_processes.play(history)
 
@@ -182,7 +80,7 @@ def test_they_add_up_when_events_are_in_the_log_long_before_anybody_can_see_what
 
         @seed(SEED)
         @given(histories)
-        @settings(_given, max_examples=LATE_HISTORIES)
+        @settings(AS_THEY_COME, max_examples=LATE_HISTORIES)
         def every_history(history: History) -> None:
             played.play(history)
 

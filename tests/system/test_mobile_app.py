@@ -16,12 +16,14 @@ from hypothesis import given, settings
 from tertulia.kernel.db import Database
 from tests.schemas import acheck_reply
 from tests.server import Server
-from tests.system.histories import History, Realm, World
-from tests.system.mobile_app import EVENTS, Rejected, check_event
+from tests.system.acts import History
+from tests.system.histories import Realm, World
+from tests.system.mobile_app import Rejected
+from tests.system.mobile_events import EVENTS, check_event
 from tests.system.own_acts import OWN_ACTS
 from tests.system.people_acts import PEOPLE_ACTS
 from tests.system.phone import Phone
-from tests.system.test_exactness import _given, histories
+from tests.system.random_histories import AS_THEY_COME, histories
 from tests.system.town import Town
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
@@ -85,17 +87,13 @@ def test_the_app_takes_whatever_happens_to_messages_and_channels(server: Server)
             phones = [Phone(http, server.url, host, person.auth) for person in realm.people]
 
             async def live() -> None:
-                async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-                    for number, program in enumerate(history.programs):
-                        group.create_task(realm.run(number, program))
-                for client in realm.clients:
-                    if client.holding is not None:
-                        client.holding.cancel()
+                await realm.live(history)
+                realm.let_go()
 
             await use(phones, live)
 
     @given(histories)
-    @settings(_given, max_examples=2 * HISTORIES)
+    @settings(AS_THEY_COME, max_examples=2 * HISTORIES)
     def every_history(history: History) -> None:
         run(lambda: play(history))
 
