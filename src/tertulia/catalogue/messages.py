@@ -148,15 +148,3 @@ class TypingEditMessageEvent(Event, frozen=True, kw_only=True):
     sender_id: int
     message_id: int
     recipient: EditedPlace
-
-
-EVENTS: tuple[type[Event], ...] = (
-    MessageEvent,
-    UpdateMessageEvent,
-    DeleteMessageEvent,
-    UpdateMessageFlagsEvent,
-    ReactionEvent,
-    SubmessageEvent,
-    TypingEvent,
-    TypingEditMessageEvent,
-)

@@ -186,27 +186,3 @@ class HeartbeatEvent(Event, frozen=True, kw_only=True):
     """Nothing happened for a while."""
 
     type: Literal["heartbeat"]
-
-
-EVENTS: tuple[type[Event], ...] = (
-    DraftsAddEvent,
-    DraftsUpdateEvent,
-    DraftsRemoveEvent,
-    SavedSnippetsEvent,
-    SavedSnippetsRemoveEvent,
-    ScheduledMessagesAddEvent,
-    ScheduledMessagesUpdateEvent,
-    ScheduledMessagesRemoveEvent,
-    RemindersAddEvent,
-    RemindersRemoveEvent,
-    UserTopicEvent,
-    MutedTopicsEvent,
-    MutedUsersEvent,
-    AlertWordsEvent,
-    UserSettingsEvent,
-    AttachmentEvent,
-    DeviceEvent,
-    InvitesChangedEvent,
-    RealmExportEvent,
-    HeartbeatEvent,
-)

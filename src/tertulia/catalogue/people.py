@@ -10,6 +10,7 @@ from tertulia.catalogue.base import Event, Unset
 from tertulia.custom_emoji.model import EmojiRecord
 from tertulia.groups.values import GroupMembers
 from tertulia.linkifiers.model import LinkifierRecord
+from tertulia.playgrounds.queries import Playground
 from tertulia.presence.model import Timestamps
 from tertulia.profiles.model import ProfileField
 from tertulia.realms.domains import RealmDomain
@@ -221,15 +222,6 @@ class RealmLinkifiersEvent(Event, frozen=True, kw_only=True):
     realm_linkifiers: list[LinkifierRecord]
 
 
-class Playground(msgspec.Struct, frozen=True, kw_only=True):
-    """Where code of a language can be tried."""
-
-    id: int
-    name: str
-    pygments_language: str
-    url_template: str
-
-
 class RealmPlaygroundsEvent(Event, frozen=True, kw_only=True):
     """All playgrounds."""
 
@@ -242,26 +234,3 @@ class CustomProfileFieldsEvent(Event, frozen=True, kw_only=True):
 
     type: Literal["custom_profile_fields"]
     fields: list[ProfileField]
-
-
-EVENTS: tuple[type[Event], ...] = (
-    RealmUserAddEvent,
-    RealmUserRemoveEvent,
-    RealmUserUpdateEvent,
-    RealmBotAddEvent,
-    RealmBotUpdateEvent,
-    RealmBotDeleteEvent,
-    UserStatusEvent,
-    PresenceEvent,
-    RealmUpdateEvent,
-    RealmUpdateDictEvent,
-    RealmUserSettingsDefaultsEvent,
-    RealmDomainsEvent,
-    RealmDomainsRemoveEvent,
-    RealmEmojiEvent,
-    RealmEmojiAddEvent,
-    RealmEmojiUpdateOneEvent,
-    RealmLinkifiersEvent,
-    RealmPlaygroundsEvent,
-    CustomProfileFieldsEvent,
-)

@@ -190,23 +190,3 @@ class UserGroupSubgroupsEvent(Event, frozen=True, kw_only=True):
     op: Literal["add_subgroups", "remove_subgroups"]
     group_id: int
     direct_subgroup_ids: list[int]
-
-
-EVENTS: tuple[type[Event], ...] = (
-    StreamCreateEvent,
-    StreamDeleteEvent,
-    StreamUpdateEvent,
-    SubscriptionAddEvent,
-    SubscriptionRemoveEvent,
-    SubscriptionUpdateEvent,
-    SubscriptionPeersEvent,
-    DefaultStreamsEvent,
-    ChannelFolderAddEvent,
-    ChannelFolderUpdateEvent,
-    ChannelFolderReorderEvent,
-    UserGroupAddEvent,
-    UserGroupUpdateEvent,
-    UserGroupRemoveEvent,
-    UserGroupMembersEvent,
-    UserGroupSubgroupsEvent,
-)

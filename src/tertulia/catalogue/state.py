@@ -7,7 +7,7 @@ from msgspec import UNSET
 
 from tertulia.bots.model import Bot
 from tertulia.catalogue.base import Unset
-from tertulia.catalogue.people import OldPresence, Playground
+from tertulia.catalogue.people import OldPresence
 from tertulia.channels.model import ChannelRecord, SubscriptionRecord
 from tertulia.custom_emoji.model import EmojiRecord
 from tertulia.drafts.model import Draft
@@ -17,6 +17,7 @@ from tertulia.groups.settings import REALM_SETTINGS
 from tertulia.groups.values import GroupValue
 from tertulia.linkifiers.model import LinkifierRecord
 from tertulia.mutes.model import MutedUser
+from tertulia.playgrounds.queries import Playground
 from tertulia.preferences.model import DisplaySettings, NotificationSettings, UserSettings
 from tertulia.profiles.model import ProfileField
 from tertulia.reads.unread import UnreadMessages
@@ -27,6 +28,7 @@ from tertulia.reminders.model import ReminderRecord
 from tertulia.scheduled.model import ScheduledRecord
 from tertulia.snippets.model import Snippet
 from tertulia.topics.model import MutedTopic, UserTopic
+from tertulia.uploads.sizes import ThumbnailFormat
 from tertulia.users.model import UserRecord
 
 
@@ -109,16 +111,6 @@ class PermissionRules(msgspec.Struct, frozen=True):
     realm: dict[str, PermissionRule]
     stream: dict[str, PermissionRule]
     group: dict[str, PermissionRule]
-
-
-class ThumbnailFormat(msgspec.Struct, frozen=True):
-    """A size that pictures are shown in."""
-
-    name: str
-    max_width: int
-    max_height: int
-    format: str
-    animated: bool
 
 
 class Integration(msgspec.Struct, frozen=True):

@@ -6,7 +6,7 @@ from tertulia.kernel.db import Reader, Transaction
 
 
 class Playground(msgspec.Struct, frozen=True):
-    """A playground as the API shows it."""
+    """Where code of a language can be tried."""
 
     id: int
     name: str

@@ -6,7 +6,7 @@ from tertulia.uploads.model import StoredFile, Thumbnail
 
 
 class ThumbnailFormat(msgspec.Struct, frozen=True):
-    """One form, as POST /register lists it."""
+    """A size that pictures are shown in."""
 
     name: str
     max_width: int
