@@ -5,7 +5,7 @@ What these tests find is docs/reference/clients.md: `acceptance` writes it when 
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,20 +32,14 @@ def server() -> Iterator[OwnServer]:
 
 @pytest.fixture(scope="session")
 def backstage(server: Server) -> Iterator[Backstage]:
-    backstage = Backstage(server)
-    try:
+    with closing(Backstage(server)) as backstage:
         yield backstage
-    finally:
-        backstage.close()
 
 
 @pytest.fixture
 def stage(server: Server, backstage: Backstage) -> Iterator[Stage]:
-    stage = Stage(server, backstage)
-    try:
+    with closing(Stage(server, backstage)) as stage:
         yield stage
-    finally:
-        stage.close()
 
 
 @pytest.fixture(scope="session")

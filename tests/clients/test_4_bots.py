@@ -12,7 +12,7 @@ from tertulia.engines import free_port
 from tests.clients.front import Front
 from tests.clients.program import Program, clean_environment, write_rc
 from tests.features.stage import Stage
-from tests.server import MEMBER, OwnServer, User
+from tests.server import MEMBER, Channel, OwnServer, User
 from tests.talk import Json, Queue, Speaker, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
@@ -57,13 +57,7 @@ def test_helloworld_answers_and_reacts(stage: Stage, run_bot: RunBot) -> None:
     channel = stage.channel(person, stage.speaker(bot))
     run_bot("helloworld", bot)
     with Queue(person, event_types=["message", "reaction"], fetch_event_types=[]) as queue:
-        asked = person.send(channel.name, "lunch", f"@**{name_of(person, bot)}** hello")
-        answer, reaction = answers(queue, bot)
-        assert (answer["content"], answer["subject"], answer["stream_id"]) == ("beep boop", "lunch", channel.stream_id)
-        assert (reaction["message_id"], reaction["emoji_name"]) == (asked, "wave")
-        person.send([bot.user_id], content="hello")
-        answer, _ = answers(queue, bot)
-        assert (answer["content"], answer["type"]) == ("beep boop", "private")
+        check_hello(person, bot, channel, queue)
 
 
 @pytest.mark.client(
@@ -116,13 +110,18 @@ def test_the_botserver_answers_for_a_bot(bots: Path, address: str, stage: Stage,
         Queue(person, event_types=["message", "reaction"], fetch_event_types=[]) as queue,
     ):
         botserver.until_error("Running on")
-        asked = person.send(channel.name, "lunch", f"@**{name_of(person, bot)}** hello")
-        answer, reaction = answers(queue, bot)
-        assert (answer["content"], answer["subject"], answer["stream_id"]) == ("beep boop", "lunch", channel.stream_id)
-        assert (reaction["message_id"], reaction["emoji_name"]) == (asked, "wave")
-        person.send([bot.user_id], content="hello")
-        answer, _ = answers(queue, bot)
-        assert (answer["content"], answer["type"]) == ("beep boop", "private")
+        check_hello(person, bot, channel, queue)
+
+
+def check_hello(person: Speaker, bot: User, channel: Channel, queue: Queue) -> None:
+    """The bot answers in a channel and alone."""
+    asked = person.send(channel.name, "lunch", f"@**{name_of(person, bot)}** hello")
+    answer, reaction = answers(queue, bot)
+    assert (answer["content"], answer["subject"], answer["stream_id"]) == ("beep boop", "lunch", channel.stream_id)
+    assert (reaction["message_id"], reaction["emoji_name"]) == (asked, "wave")
+    person.send([bot.user_id], content="hello")
+    answer, _ = answers(queue, bot)
+    assert (answer["content"], answer["type"]) == ("beep boop", "private")
 
 
 def name_of(person: Speaker, bot: User) -> str:

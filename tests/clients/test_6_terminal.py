@@ -175,8 +175,7 @@ def test_a_message_is_starred(seat: Seat) -> None:
 def test_words_are_searched_for(seat: Seat) -> None:
     _, content = arrived(seat, seat.channel.name, "lunch")
     seat.screen.press("/")
-    seat.screen.type("soup")
-    seat.screen.press("Enter")
+    seat.screen.enter("soup")
     screen = seat.screen.until("Search Results")
     assert SEEDED in screen
     assert content not in screen
@@ -218,14 +217,11 @@ def test_the_first_run_asks_for_the_password(server: OwnServer, address: str, te
     rc = folder / "new-zuliprc"
     with Screen([terminal / "zulip-term", "--config-file", rc], clean_environment(folder), folder) as screen:
         screen.until("Zulip URL:")
-        screen.type(address)
-        screen.press("Enter")
+        screen.enter(address)
         screen.until("Email")
-        screen.type(user.email)
-        screen.press("Enter")
+        screen.enter(user.email)
         screen.until("Password")
-        screen.type(user.password)
-        screen.press("Enter")
+        screen.enter(user.password)
         shown = screen.until("All messages     [a]")
         assert f"({user.email})" in shown
         assert f"email={user.email}" in rc.read_text()

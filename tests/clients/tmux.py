@@ -55,6 +55,10 @@ class Screen:
     def type(self, text: str) -> None:
         self._run("send-keys", "-t", "it", "-l", text)
 
+    def enter(self, text: str) -> None:
+        self.type(text)
+        self.press("Enter")
+
     def text(self) -> str:
         """What stands on the screen now."""
         return self._run("capture-pane", "-p", "-t", "it")

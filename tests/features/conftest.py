@@ -1,6 +1,7 @@
 """Fixtures of feature tests on a running server: a stage to make things on, and a second web process."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,20 +15,14 @@ HEARTBEAT_SECONDS = 0.5
 
 @pytest.fixture(scope="session")
 def backstage(server: Server) -> Iterator[Backstage]:
-    backstage = Backstage(server)
-    try:
+    with closing(Backstage(server)) as backstage:
         yield backstage
-    finally:
-        backstage.close()
 
 
 @pytest.fixture
 def stage(server: Server, backstage: Backstage) -> Iterator[Stage]:
-    stage = Stage(server, backstage)
-    try:
+    with closing(Stage(server, backstage)) as stage:
         yield stage
-    finally:
-        stage.close()
 
 
 @pytest.fixture

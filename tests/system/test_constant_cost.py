@@ -11,12 +11,12 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg2
 import pytest
@@ -39,6 +39,10 @@ FEW, MANY = 10, 20_000
 ROUNDS = 10
 MAX_ROWS = 8
 
+Name = TypeVar("Name")
+Rows = dict[str, tuple[int, int, int]]
+"""Inserted, updated and deleted, by table."""
+
 # Round trips of a request, each of them one statement: nothing may be asked once per row, person or channel.
 SEND_STATEMENTS = 6  # whose key, which channel; begin, lock, send, commit
 POLL_STATEMENTS = 1  # whose key
@@ -56,7 +60,6 @@ class Site:
         self.fill(users=MANY)
         self.channels = {size: self.fill(channels=1, subscribers=size)[0] for size in (FEW, MANY)}
         self.sender = Speaker(server, server.members[0])
-        self.filled: list[int] = []
 
     def ask(self, sql: str, *arguments: object) -> list[tuple[Any, ...]]:
         with self.pg.cursor() as cursor:
@@ -93,16 +96,25 @@ class Site:
             check_success(speaker.request("PATCH", "realm", can_mention_many_users_group={"new": everyone}))
         return "everybody"
 
-    def rows_of(self, act: Callable[[], None]) -> dict[str, tuple[int, int, int]]:
-        """Rows inserted, updated and deleted by so many messages as ROUNDS, by table."""
+    def rows_of_each(self, acts: Mapping[Name, Callable[[], None]]) -> dict[Name, Rows]:
+        """Rows inserted, updated and deleted by so many messages of each kind as ROUNDS, by table."""
+        changed = {}
+        for act in acts.values():
+            act()  # the topic is there from now on, and followed by whoever follows it for this
         self._act_and_tell(act)
         before = self._counts()
-        for _ in range(ROUNDS - 1):
-            act()
-        self._act_and_tell(act)
-        after = self._counts()
-        changed = {name: tuple(new - old for new, old in zip(after[name], before[name], strict=True)) for name in after}
-        return {name: (rows[0], rows[1], rows[2]) for name, rows in changed.items() if any(rows)}
+        for name, act in acts.items():
+            for _ in range(ROUNDS - 1):
+                act()
+            self._act_and_tell(act)
+            after = self._counts()
+            changed[name] = {
+                table: (new[0] - old[0], new[1] - old[1], new[2] - old[2])
+                for table, new in after.items()
+                if new != (old := before[table])
+            }
+            before = after
+        return changed
 
     def _act_and_tell(self, act: Callable[[], None]) -> None:
         """Backends tell their counts, all tables at once, with the first commit more than a second after the last time."""
@@ -114,12 +126,12 @@ class Site:
             assert time.monotonic() < deadline, "PostgreSQL's counters did not move"
             time.sleep(0.05)
 
-    def _counts(self) -> dict[str, tuple[int, ...]]:
+    def _counts(self) -> Rows:
         # The relay's memory is written once a second, however many messages there were.
         sql = (
             "select relname, n_tup_ins, n_tup_upd, n_tup_del from pg_stat_user_tables where relname not like 'relay%%'"
         )
-        return {row[0]: row[1:] for row in self.ask(sql)}
+        return {name: (inserted, updated, deleted) for name, inserted, updated, deleted in self.ask(sql)}
 
     def statements_of(self, act: Callable[[], object]) -> int:
         """Statements of one request: what runs beside it can only add to them, and seldom does so twice."""
@@ -172,10 +184,7 @@ def site() -> Iterator[Site]:
 
 @pytest.mark.timeout(300)
 def test_a_message_writes_the_same_few_rows_whatever_the_size_of_the_channel(site: Site) -> None:
-    rows = {}
-    for size, channel_id in site.channels.items():
-        site.send(channel_id)  # the topic is there from now on
-        rows[size] = site.rows_of(lambda channel_id=channel_id: site.send(channel_id))  # type: ignore[misc]
+    rows = site.rows_of_each({size: partial(site.send, channel_id) for size, channel_id in site.channels.items()})
     assert rows[MANY] == rows[FEW]
     assert sum(map(sum, rows[MANY].values())) <= MAX_ROWS * ROUNDS
     assert rows[MANY]["message"] == (ROUNDS, 0, 0)
@@ -192,11 +201,13 @@ def test_a_mention_adds_a_row_for_each_person_or_group_and_a_wildcard_none(site:
         "group": f"Hello @*{crew}*",
         "everybody": "Hello @**topic** and @**all**",
     }
-    rows: dict[tuple[str, int], dict[str, tuple[int, int, int]]] = {}
-    for size, channel_id in site.channels.items():
-        for kind, content in contents.items():
-            site.send(channel_id, content)  # whoever follows the topic for it follows from now on
-            rows[kind, size] = site.rows_of(partial(site.send, channel_id, content))
+    rows = site.rows_of_each(
+        {
+            (kind, size): partial(site.send, channel_id, content)
+            for size, channel_id in site.channels.items()
+            for kind, content in contents.items()
+        }
+    )
     for size in (FEW, MANY):
         plain = rows["nobody", size]
         assert rows["one", size] == plain | {"message_mark": (ROUNDS, 0, 0)}
@@ -251,10 +262,29 @@ def test_a_registration_takes_as_many_statements_with_many_channels_and_messages
     assert site.statements_of(register) == few
 
 
+@pytest.fixture(scope="module")
+def unread_readers(site: Site) -> tuple[int, int]:
+    """Somebody in 300 channels with 5 unread messages each, and somebody with 2,500 gaps in one."""
+    wide, deep = site.server.members[1].user_id, site.server.members[2].user_id
+    site.ask("update read_state set read = int8multirange(int8range(1, 1000000)) where user_id in (%s, %s)", wide, deep)
+    channels = site.fill(channels=300, messages=300 * 20, subscribers=FEW)
+    large = site.fill(channels=1, messages=5000, subscribers=FEW)
+    everything = "history = int8multirange(int8range(1, null))"
+    unread = f"update read_state set {everything}, read = int8multirange(int8range(1, %s)) where user_id = %s"
+    site.ask(f"{unread} and conversation_id = any(%s)", 16, wide, channels)
+    every_second = "(select range_agg(int8range(n, n + 1)) from generate_series(1, 5000, 2) as n)"
+    gaps = f"update read_state set {everything}, read = {every_second}"
+    site.ask(f"{gaps} where user_id = %s and conversation_id = any(%s)", deep, large)
+    site.ask("analyze")
+    return wide, deep
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
-def test_unread_messages_are_found_by_one_index_scan_per_gap(site: Site, mode: str) -> None:
-    wide, deep = _unread_readers(site)
+def test_unread_messages_are_found_by_one_index_scan_per_gap(
+    site: Site, unread_readers: tuple[int, int], mode: str
+) -> None:
+    wide, deep = unread_readers
     site.ask(f"set plan_cache_mode = {mode}")
     for user_id, unread in ((wide, 300 * 5), (deep, 2500)):
         plan = _explain(site, user_id)
@@ -273,15 +303,21 @@ def test_unread_messages_are_found_by_one_index_scan_per_gap(site: Site, mode: s
         assert (outer["Node Type"], outer["CTE Name"]) == ("CTE Scan", "gaps")
 
 
+@pytest.fixture(scope="module")
+def full_channel(site: Site) -> int:
+    """With 5,000 messages."""
+    [channel] = site.fill(channels=1, messages=5000, subscribers=FEW)
+    site.ask("analyze")
+    return channel
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("mode", ["force_custom_plan", "force_generic_plan"])
-def test_many_messages_are_marked_read_by_index_scans_and_one_update(site: Site, mode: str) -> None:
-    reader = site.server.guest.user_id
-    [channel] = site.fill(channels=1, messages=5000, subscribers=FEW)
+def test_many_messages_are_marked_read_by_index_scans_and_one_update(site: Site, full_channel: int, mode: str) -> None:
+    reader, channel = site.server.guest.user_id, full_channel
     [(topic,)] = site.ask("select min(id) from topic where conversation_id = %s", channel)
     [(in_topic,)] = site.ask("select count(*) from message where topic_id = %s", topic)
     ids = [found for (found,) in site.ask("select id from message where conversation_id = %s", channel)]
-    site.ask("analyze")
     site.ask(f"set plan_cache_mode = {mode}")
     everything = "insert into read_state (user_id, conversation_id, history) values (%s, %s, '{[1,)}')"
     again = "on conflict (conversation_id, user_id) do update set history = '{[1,)}', read = '{}'"
@@ -350,12 +386,17 @@ NARROWS: dict[str, Callable[[Narrowed, int], Narrowed]] = {
 }
 
 
+@pytest.fixture(scope="module")
+def narrow_channel(site: Site) -> int:
+    """One of five with 1,000 messages each."""
+    return site.fill(channels=5, messages=5000, subscribers=FEW)[0]
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("kind", NARROWS)
-def test_a_narrow_walks_an_index_and_stops_when_it_has_enough(site: Site, kind: str) -> None:
+def test_a_narrow_walks_an_index_and_stops_when_it_has_enough(site: Site, narrow_channel: int, kind: str) -> None:
     reader = site.server.members[1].user_id
-    site.filled = site.filled or site.fill(channels=5, messages=5000, subscribers=FEW)
-    narrow = NARROWS[kind](Narrowed(user_id=reader, realm_id=1), site.filled[0])
+    narrow = NARROWS[kind](Narrowed(user_id=reader, realm_id=1), narrow_channel)
     for downwards in (True, False):
         statement = ids_from(narrow, windows.NEWEST if downwards else 0, 100, downwards=downwards)
         site.ask("set plan_cache_mode = force_generic_plan")
@@ -370,22 +411,6 @@ def test_a_narrow_walks_an_index_and_stops_when_it_has_enough(site: Site, kind: 
         large = ("message", "subscription", "read_state")
         read_whole = [node for node in nodes if node["Node Type"] == "Seq Scan" and node.get("Relation Name") in large]
         assert read_whole == [], read_whole[0]["Relation Name"]
-
-
-def _unread_readers(site: Site) -> tuple[int, int]:
-    """Somebody in 300 channels with 5 unread messages each, and somebody with 2,500 gaps in one."""
-    wide, deep = site.server.members[1].user_id, site.server.members[2].user_id
-    site.ask("update read_state set read = int8multirange(int8range(1, 1000000)) where user_id in (%s, %s)", wide, deep)
-    channels = site.fill(channels=300, messages=300 * 20, subscribers=FEW)
-    large = site.fill(channels=1, messages=5000, subscribers=FEW)
-    everything = "history = int8multirange(int8range(1, null))"
-    unread = f"update read_state set {everything}, read = int8multirange(int8range(1, %s)) where user_id = %s"
-    site.ask(f"{unread} and conversation_id = any(%s)", 16, wide, channels)
-    every_second = "(select range_agg(int8range(n, n + 1)) from generate_series(1, 5000, 2) as n)"
-    gaps = f"update read_state set {everything}, read = {every_second}"
-    site.ask(f"{gaps} where user_id = %s and conversation_id = any(%s)", deep, large)
-    site.ask("analyze")
-    return wide, deep
 
 
 def _explain(site: Site, user_id: int) -> dict[str, Any]:
