@@ -1,9 +1,9 @@
-"""Ending tasks."""
+"""Tasks side by side, and their end."""
 
 import asyncio
 from contextlib import suppress
 
-from tertulia.kernel.tasks import end_tasks
+from tertulia.kernel.tasks import Errands, end_tasks
 
 
 async def test_a_task_that_swallows_a_cancellation_ends_nevertheless() -> None:
@@ -29,3 +29,21 @@ async def test_a_task_that_swallows_a_cancellation_ends_nevertheless() -> None:
     assert swallowed == 2
     assert tasks[0].cancelled()
     assert isinstance(tasks[1].exception(), ValueError)
+
+
+async def test_errands_have_room_for_so_many_and_tell_who_has_enough_of_them() -> None:
+    ended = asyncio.Event()
+
+    async def errand() -> None:
+        await ended.wait()
+
+    errands = Errands(4, 2, 3)
+    assert (errands.room, errands.busy()) == (4, [[], []])
+    for whose in ((1, 7), (1, 7), (2, 7)):
+        errands.start(errand(), *whose)
+    assert (errands.room, errands.busy()) == (1, [[1], [7]])
+    ended.set()
+    async with asyncio.timeout(5):
+        while errands.room < 4:
+            await asyncio.sleep(0)
+    assert errands.busy() == [[], []]

@@ -1,20 +1,17 @@
 """Making the calls: claimed for a while, made without holding anything, forgotten when answered."""
 
-import asyncio
-from collections import Counter
-from collections.abc import Iterable
-
 import asyncpg
 import msgspec
 import structlog
 
 from tertulia.hooks import queries
-from tertulia.hooks.model import Claimed, HookCall
+from tertulia.hooks.model import HookCall
 from tertulia.hooks.rules import ATTEMPTS, RETRY_SECONDS, Failed, place_of, request_of, said_in, told_owner
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import Errands
 from tertulia.messages.actions import Draft, Sending
 from tertulia.messages.fetch import fetch_these
 from tertulia.messages.load import Look
@@ -42,25 +39,17 @@ class Calls:
         self._sending = sending
         self._settings = settings
         self._outbound = Outbound(settings)
-        self._running: dict[asyncio.Task[None], Claimed] = {}
+        self._errands = Errands(MAX_RUNNING, MAX_OF_ONE_BOT, MAX_OF_ONE_OWNER, MAX_OF_ONE_REALM)
 
     async def start_due(self) -> int:
         """Start what is due, as far as there is room; how many."""
-        room = MAX_RUNNING - len(self._running)
-        if room <= 0:
+        room = min(self._errands.room, MAX_OF_ONE_BOT)
+        if not room:
             return 0
-        running = self._running.values()
-        busy = (
-            _busy((call.bot_id for call in running), MAX_OF_ONE_BOT),
-            _busy((call.owner_id for call in running), MAX_OF_ONE_OWNER),
-            _busy((call.realm_id for call in running), MAX_OF_ONE_REALM),
-        )
         async with self._database.transaction() as tx:
-            claimed = await queries.claim(tx, min(room, MAX_OF_ONE_BOT), busy, CLAIMED_SECONDS)
+            claimed = await queries.claim(tx, room, self._errands.busy(), CLAIMED_SECONDS)
         for call in claimed:
-            task = asyncio.create_task(self._make(call.bot_id, call.message_id))
-            self._running[task] = call
-            task.add_done_callback(self._running.pop)
+            self._errands.start(self._make(call.bot_id, call.message_id), call.bot_id, call.owner_id, call.realm_id)
         return len(claimed)
 
     async def _make(self, bot_id: int, message_id: int) -> None:
@@ -130,8 +119,3 @@ class Calls:
         is_usable = owner.is_active and owner.realm_is_active
         service = (row["base_url"], row["interface"] or 1, row["token"] or "")
         return HookCall(bot, is_usable, row["bot_owner_id"], row["message_id"], row["attempts"], *service)
-
-
-def _busy(ids: Iterable[int], limit: int) -> list[int]:
-    """Which of them have so many calls under way."""
-    return [id for id, count in Counter(ids).items() if count >= limit]

@@ -29,9 +29,7 @@ where hook_call.bot_id = $1 and hook_call.message_id = $2
 """
 
 
-async def claim(
-    tx: Transaction, limit: int, busy: tuple[Sequence[int], Sequence[int], Sequence[int]], seconds: float
-) -> list[Claimed]:
+async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[Claimed]:
     """Calls that are due, except those of busy bots, owners and realms, taken for so many seconds."""
     return [Claimed(**row) for row in await tx.fetch(_CLAIM, limit, *busy, seconds)]
 

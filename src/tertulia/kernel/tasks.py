@@ -1,7 +1,8 @@
-"""Ending tasks, surely."""
+"""Tasks: so many side by side, and ended surely."""
 
 import asyncio
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 
@@ -16,3 +17,34 @@ async def end_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:
         for task in left:
             task.cancel()
         _, left = await asyncio.wait(left, timeout=0.2)
+
+
+class Errands:
+    """Tasks that run side by side: so many at most, and so many for each of those they are for.
+
+    `most_of_one` has a limit for each kind of those, in the order in which `start` is told whom an errand is for.
+    """
+
+    def __init__(self, most: int, *most_of_one: int) -> None:
+        self._most = most
+        self._most_of_one = most_of_one
+        self._running: dict[asyncio.Task[None], tuple[int, ...]] = {}
+
+    @property
+    def room(self) -> int:
+        """How many more may be started."""
+        return max(0, self._most - len(self._running))
+
+    def busy(self) -> list[list[int]]:
+        """Of each kind those who have as many under way as they may."""
+        counts = [Counter(whose[kind] for whose in self._running.values()) for kind in range(len(self._most_of_one))]
+        return [
+            [id for id, count in of_kind.items() if count >= most]
+            for of_kind, most in zip(counts, self._most_of_one, strict=True)
+        ]
+
+    def start(self, errand: Coroutine[Any, Any, None], *whose: int) -> None:
+        """Begin an errand; it makes room by itself when it has ended."""
+        task = asyncio.create_task(errand)
+        self._running[task] = whose
+        task.add_done_callback(self._running.pop)

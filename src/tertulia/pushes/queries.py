@@ -116,11 +116,9 @@ async def decide(tx: Transaction, limit: int) -> int:
     return int(await tx.fetchval(_DECIDE, limit))
 
 
-async def claim(
-    tx: Transaction, limit: int, busy_users: Sequence[int], busy_realms: Sequence[int], seconds: float
-) -> list[asyncpg.Record]:
+async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[asyncpg.Record]:
     """Pushes that are due, except those of busy users and realms, taken for so many seconds."""
-    return await tx.fetch(_CLAIM, limit, busy_users, busy_realms, seconds)
+    return await tx.fetch(_CLAIM, limit, *busy, seconds)
 
 
 async def delete_call(tx: Transaction, subscription_id: int, message_id: int) -> None:

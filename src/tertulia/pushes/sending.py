@@ -1,14 +1,12 @@
 """Deciding whom to push to, and pushing: claimed for a while, sent without holding anything, forgotten when taken."""
 
-import asyncio
-from collections import Counter
-
 import asyncpg
 import structlog
 
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import Errands
 from tertulia.pushes import queries
 from tertulia.pushes.crypto import encrypt
 from tertulia.pushes.keys import PushKeys
@@ -39,8 +37,7 @@ class Pushes:
         self._settings = settings
         self._keys = PushKeys(database, settings)
         self._outbound = Outbound(settings)
-        self._running: dict[asyncio.Task[None], tuple[int, int]] = {}
-        """Each with its user and realm."""
+        self._errands = Errands(MAX_RUNNING, MAX_OF_ONE_USER, MAX_OF_ONE_REALM)
 
     async def start_due(self) -> int:
         """Decide about new messages, and start the pushes that are due; how many."""
@@ -51,23 +48,17 @@ class Pushes:
             for row in rows:
                 push = Push(**{name: row[name] for name in Push.__struct_fields__})
                 no_topic = decode_settings(row["realm_settings"].encode()).empty_topic_display_name
-                task = asyncio.create_task(self._send(push, no_topic))
-                self._running[task] = (push.user_id, row["realm_id"])
-                task.add_done_callback(self._running.pop)
+                self._errands.start(self._send(push, no_topic), push.user_id, row["realm_id"])
             started += len(rows)
         return started or decided
 
     async def _claim(self) -> list[asyncpg.Record]:
         """A few pushes that are due, of those who have not too many under way."""
-        room = MAX_RUNNING - len(self._running)
-        if room <= 0:
+        room = min(self._errands.room, MAX_OF_ONE_USER)
+        if not room:
             return []
-        users = Counter(user_id for user_id, _ in self._running.values())
-        realms = Counter(realm_id for _, realm_id in self._running.values())
-        busy_users = [user_id for user_id, count in users.items() if count >= MAX_OF_ONE_USER]
-        busy_realms = [realm_id for realm_id, count in realms.items() if count >= MAX_OF_ONE_REALM]
         async with self._database.transaction() as tx:
-            return await queries.claim(tx, min(room, MAX_OF_ONE_USER), busy_users, busy_realms, CLAIMED_SECONDS)
+            return await queries.claim(tx, room, self._errands.busy(), CLAIMED_SECONDS)
 
     async def _send(self, push: Push, no_topic: str) -> None:
         try:
