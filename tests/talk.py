@@ -6,6 +6,7 @@ that the protocol promises, so that a test states only what is special about it.
 
 import json
 import secrets
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -22,6 +23,14 @@ _background = ThreadPoolExecutor(32, thread_name_prefix="talk")
 def unique(word: str) -> str:
     """A name nobody has used: tests share a server."""
     return f"{word} {secrets.token_hex(4)}"
+
+
+def eventually(is_so: Callable[[], object], seconds: float = 30.0) -> None:
+    """Wait until something is so that nobody is told of: what a worker does by itself, or who waits for whom."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < deadline, f"not so after {seconds} s"
+        time.sleep(0.03)
 
 
 def encoded(fields: Mapping[str, object]) -> dict[str, str]:

@@ -32,7 +32,6 @@ from tertulia.messages.keys import forget_old_keys
 from tertulia.messages.lane import SendLane
 from tertulia.messages.notices import Notices
 from tertulia.messages.places import Places
-from tertulia.pictures.keeping import sweep
 from tertulia.pushes.sending import Pushes
 from tertulia.reminders.actions import remind_all
 from tertulia.resumable.actions import forget_expired_uploads
@@ -115,9 +114,8 @@ def chores_of(database: Database, settings: Settings) -> list[Chore]:
         Chore("mails", 1.0, lambda: postman.deliver(database)),
         Chore("thumbnails", 0.5, lambda: make_thumbnails(database, store)),
         Chore("pictures in messages", 0.5, lambda: show_pictures(database)),
-        Chore("objects of nobody", 10.0, lambda: sweep_objects(database, store)),
+        Chore("objects of nobody", 1.0, lambda: sweep_objects(database, store)),
         Chore("unused files", 600.0, lambda: forget_unused(database, settings)),
-        Chore("pictures of nobody", 1.0, lambda: sweep(database, store)),
         *(Chore(task.__name__, 60.0, partial(task, database)) for task in HOUSEKEEPING),
     ]
 

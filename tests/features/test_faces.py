@@ -1,6 +1,5 @@
 """Avatars, icons, logos and custom emoji in the store: whose they are, who hears of them, and that nothing is left behind."""
 
-import time
 from pathlib import Path
 
 import httpx
@@ -11,7 +10,7 @@ from tests.contract.test_custom_emoji import png
 from tests.features.realm import Realm
 from tests.features.stage import at_once
 from tests.server import GUEST, OwnServer, Server
-from tests.talk import Json, Queue, Speaker, check_error, check_success
+from tests.talk import Json, Queue, Speaker, check_error, check_success, eventually
 
 
 def objects(server: Server, realm: Realm) -> set[str]:
@@ -21,14 +20,9 @@ def objects(server: Server, realm: Realm) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-def settles(server: Server, realm: Realm, count: int) -> bool:
-    """Whether the worker comes to leave so many objects."""
-    deadline = time.monotonic() + 30
-    while len(objects(server, realm)) != count:
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
+def settle(server: Server, realm: Realm, count: int) -> None:
+    """Wait until the worker has left so many objects."""
+    eventually(lambda: len(objects(server, realm)) == count)
 
 
 def avatar_of(realm: Realm, speaker: Speaker) -> str:
@@ -38,14 +32,14 @@ def avatar_of(realm: Realm, speaker: Speaker) -> str:
 def test_what_nobody_has_any_more_is_deleted_from_the_store(server: Server, realm: Realm) -> None:
     for red in (1, 2, 3):
         check_success(upload(realm.member, png(red)))
-    assert settles(server, realm, 2)
+    settle(server, realm, 2)
     assert fetch(realm.member, avatar_of(realm, realm.member)).status_code == 200
     realm.member.delete("users/me/avatar")
-    assert settles(server, realm, 0)
+    settle(server, realm, 0)
     check_success(upload(realm.owner, png(), path="realm/icon"))
     check_success(upload(realm.owner, png(9), path="realm/icon"))
     realm.owner.delete("realm/icon")
-    assert settles(server, realm, 0)
+    settle(server, realm, 0)
 
 
 def test_what_a_crash_left_behind_is_deleted_after_a_while(server: Server, realm: Realm) -> None:
@@ -55,14 +49,14 @@ def test_what_a_crash_left_behind_is_deleted_after_a_while(server: Server, realm
     lost.parent.mkdir(parents=True)
     lost.write_bytes(b"lost")
     key = f"pictures/{realm.id}/avatars/lost.png"
-    realm.stage.sql("insert into loose_picture (key, since) values (%s, now() - interval '2 hours')", key)
+    realm.stage.sql("insert into loose_object (key, due) values (%s, now() - interval '1 hour')", key)
     # One that is being stored just now stays.
     new = f"pictures/{realm.id}/avatars/new.png"
     lost.with_name("new.png").write_bytes(b"new")
-    realm.stage.sql("insert into loose_picture (key) values (%s)", new)
-    assert settles(server, realm, 1)
-    assert realm.stage.sql("select key from loose_picture where key in (%s, %s)", key, new) == [(new,)]
-    realm.stage.sql("delete from loose_picture where key = %s", new)
+    realm.stage.sql("insert into loose_object (key, due) values (%s, now() + interval '1 hour')", new)
+    settle(server, realm, 1)
+    assert realm.stage.sql("select key from loose_object where key in (%s, %s)", key, new) == [(new,)]
+    realm.stage.sql("delete from loose_object where key = %s", new)
 
 
 def test_two_at_once_leave_one(server: Server, realm: Realm) -> None:
@@ -70,13 +64,13 @@ def test_two_at_once_leave_one(server: Server, realm: Realm) -> None:
     urls = [check_success(reply)["avatar_url"] for reply in replies]
     assert len(set(urls)) == 4
     assert avatar_of(realm, realm.member) == max(urls, key=lambda url: int(url.rpartition("=")[2]))
-    assert settles(server, realm, 2)
+    settle(server, realm, 2)
 
 
 def test_a_name_taken_leaves_no_picture_of_the_second_emoji(server: Server, realm: Realm) -> None:
     check_success(upload(realm.member, png(), path="realm/emoji/party"))
     check_error(upload(realm.member, png(7), path="realm/emoji/party"))
-    assert settles(server, realm, 1)
+    settle(server, realm, 1)
     [emoji] = realm.member.get("realm/emoji")["emoji"].values()
     assert fetch(realm.member, emoji["source_url"]).status_code == 200
 
@@ -85,8 +79,8 @@ def test_what_is_refused_leaves_no_picture(server: Server, realm: Realm) -> None
     bot = realm.owner.post("bots", full_name="A bot", short_name="a")
     check_error(upload(realm.member, png(), path=f"bots/{bot['user_id']}"))
     check_error(upload(realm.member, png(), path="bots", full_name="A bot", short_name="b"))
-    assert settles(server, realm, 0)
-    assert realm.stage.sql("select from loose_picture where key like %s", f"pictures/{realm.id}/%") == []
+    settle(server, realm, 0)
+    assert realm.stage.sql("select from loose_object where key like %s", f"pictures/{realm.id}/%") == []
 
 
 def test_an_avatar_of_another_organization_is_not_found_under_this_one(realm: Realm) -> None:

@@ -13,7 +13,7 @@ from tests.features.push_service import Browser, check_signature, data
 from tests.features.realm import Realm
 from tests.features.stage import Stage, later
 from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, check_success
+from tests.talk import Json, Speaker, check_error, check_success, eventually
 
 
 @pytest.fixture
@@ -58,10 +58,7 @@ def waiting(realm: Realm) -> int:
 
 def settle(realm: Realm) -> None:
     """Wait until everything so far is decided and sent."""
-    deadline = time.monotonic() + 20
-    while waiting(realm):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    eventually(lambda: not waiting(realm))
 
 
 def test_a_direct_message_is_pushed_and_only_the_browser_reads_it(realm: Realm, service: BotServer) -> None:
@@ -286,10 +283,7 @@ def test_a_push_service_that_fails_is_tried_again_and_one_that_knows_nobody_is_f
     service.answer = lambda _posted: (410, "text/plain", b"")
     other.send([me.id], content="gone")
     service.next()
-    deadline = time.monotonic() + 10
-    while me.get("users/me/push_subscriptions")["subscriptions"]:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    eventually(lambda: not me.get("users/me/push_subscriptions")["subscriptions"])
 
 
 def test_somebody_with_a_slow_push_service_does_not_hold_up_the_others(realm: Realm, service: BotServer) -> None:

@@ -1,7 +1,6 @@
 """Messages that are older than they are kept."""
 
 import asyncio
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -11,7 +10,7 @@ from tests.features.files import upload
 from tests.features.realm import Realm
 from tests.features.stage import at_once
 from tests.server import Channel
-from tests.talk import Queue, Speaker, check_success
+from tests.talk import Queue, Speaker, check_success, eventually
 
 
 def age(realm: Realm, days: int, *message_ids: int) -> None:
@@ -127,10 +126,7 @@ def test_files_are_held_in_order_however_the_messages_lie(realm: Realm) -> None:
     with ThreadPoolExecutor(1) as pool, realm.stage.session() as execute:
         execute("select id from attachment where id = %s for update", low)
         done = pool.submit(expire, realm)
-        deadline = time.monotonic() + 20
-        while realm.stage.sql(waiting) == [(0,)]:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        eventually(lambda: realm.stage.sql(waiting) != [(0,)])
         try:
             execute("select id from attachment where id = %s for update nowait", high)
         finally:

@@ -1,13 +1,11 @@
 """Who may send where: direct messages, new topics, channels that change while a message is on its way."""
 
-import time
-
 import pytest
 
 from tests.features.realm import Realm
 from tests.features.stage import Stage, later
 from tests.server import Channel
-from tests.talk import Queue, Speaker, check_error, check_success, unique
+from tests.talk import Queue, Speaker, check_error, check_success, eventually, unique
 
 
 def system_group(stage: Stage, realm_id: int, name: str) -> int:
@@ -30,9 +28,7 @@ def refused(speaker: Speaker, to: object, **fields: object) -> str:
 def wait_for_lock(stage: Stage) -> None:
     """Until somebody waits for a conversation."""
     sql = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like '%%from conversation%%'"
-    deadline = time.monotonic() + 20
-    while not stage.sql(sql):
-        assert time.monotonic() < deadline
+    eventually(lambda: stage.sql(sql))
 
 
 # Direct messages

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import re
-import time
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
@@ -14,12 +13,12 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.storage import Store
 from tertulia.uploads import thumbnails
-from tertulia.uploads.queries import get_file
+from tertulia.uploads.queries import find_by_id
 from tests.features.channels import make
 from tests.features.files import fetch, upload
 from tests.features.realm import Realm
 from tests.server import OwnServer
-from tests.talk import Json, Queue, Speaker
+from tests.talk import Json, Queue, Speaker, eventually
 
 FORMS = {"840x560.webp": False, "840x560-anim.webp": True}
 
@@ -39,15 +38,10 @@ def status(speaker: Speaker, url: str) -> bool:
 
 def settled(realm: Realm, url: str, seconds: float = 40) -> int:
     """What became of a picture's small form: 2 is there, 3 cannot be made."""
-    deadline = time.monotonic() + seconds
-    while True:
-        [(state,)] = realm.stage.sql(
-            "select thumbnail from attachment where path_id = %s", url.removeprefix("/user_uploads/")
-        )
-        if state != 1:
-            return int(state)
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    sql = "select thumbnail from attachment where path_id = %s and thumbnail <> 1"
+    eventually(lambda: realm.stage.sql(sql, url.removeprefix("/user_uploads/")), seconds)
+    [(state,)] = realm.stage.sql(sql, url.removeprefix("/user_uploads/"))
+    return int(state)
 
 
 def test_a_picture_gets_a_small_form(realm: Realm) -> None:
@@ -130,10 +124,7 @@ def test_a_small_form_that_was_made_twice_stays(realm: Realm) -> None:
     [(key,)] = realm.stage.sql("select key from attachment where owner_id = %s", realm.member.id)
     # The second who made it died before it could say so.
     realm.stage.sql("insert into loose_object (key, due) values (%s, now())", f"{key}-840x560.webp")
-    deadline = time.monotonic() + 40
-    while realm.stage.sql("select 1 from loose_object where key = %s", f"{key}-840x560.webp"):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    eventually(lambda: not realm.stage.sql("select 1 from loose_object where key = %s", f"{key}-840x560.webp"))
     assert fetch(realm.member, url.replace("/user_uploads/", "/user_uploads/thumbnail/") + "/840x560.webp").is_success
 
 
@@ -156,7 +147,7 @@ def test_the_slower_of_two_who_make_a_small_form_leaves_nothing_behind(realm: Re
         store = SlowStore(Settings(storage_folder=str(server.files)), meanwhile)
         async with await Database.connect(server.postgres_url, shards=Settings().shards, size=1) as database:
             async with database.reader() as reader:
-                file = await get_file(reader, attachment_id)
+                file = await find_by_id(reader, attachment_id)
             assert file is not None
             await thumbnails._make(database, store, file)
 

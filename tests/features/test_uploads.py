@@ -13,7 +13,7 @@ from tests.features.files import fetch, post_file, upload
 from tests.features.realm import Realm
 from tests.features.stage import Stage, Web
 from tests.server import OwnServer
-from tests.talk import Queue, check_error, check_success
+from tests.talk import Queue, check_error, check_success, eventually
 
 MIB = 1024 * 1024
 NAMES = [
@@ -152,7 +152,4 @@ def test_an_upload_that_dies_with_its_process_leaves_nothing(realm: Realm, passi
     listed = realm.member.get("attachments")
     assert (listed["attachments"], listed["upload_space_used"]) == ([], 0)
     realm.stage.sql("update loose_object set due = now() where key like %s", f"uploads/{realm.id}/%")
-    deadline = time.monotonic() + 30
-    while [path for path in folder.rglob("*") if path.is_file()]:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    eventually(lambda: not [path for path in folder.rglob("*") if path.is_file()])

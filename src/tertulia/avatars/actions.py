@@ -13,9 +13,9 @@ from tertulia.kernel.call import Call
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.pictures import cover, receive
-from tertulia.pictures.keeping import adopt, let_go, offered
+from tertulia.pictures.keeping import adopt, offered
 from tertulia.realms.settings import decode_settings
-from tertulia.storage import Store
+from tertulia.storage import Store, loose
 from tertulia.users.avatars import MEDIUM, SMALL
 from tertulia.users.events import those_who_know, updated
 from tertulia.users.model import avatar_url_medium
@@ -61,7 +61,7 @@ async def set_avatar(tx: Transaction, realm_id: int, user_id: int, name: str | N
     if name is not None:
         await adopt(tx, keys_of(realm_id, name))
     if old.name is not None:
-        await let_go(tx, keys_of(realm_id, old.name))
+        await loose.drop(tx, keys_of(realm_id, old.name))
     new = await queries.change_avatar(tx, user_id, name)
     event = updated(
         await those_who_know(tx, realm_id, user_id),

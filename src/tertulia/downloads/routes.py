@@ -86,7 +86,7 @@ async def get_by_ticket(
 ) -> Reply:
     """The bytes of a file, for whoever holds a link that is not older than a minute."""
     async with database.reader() as reader:
-        file = await queries.get_file(reader, attachment_id)
+        file = await queries.find_by_id(reader, attachment_id)
     if file is None or name != file.name or not is_valid(ticket, file, time.time()):
         raise not_found()
     return await serve(

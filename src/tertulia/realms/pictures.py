@@ -12,9 +12,9 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.pictures import cover, receive, within
-from tertulia.pictures.keeping import adopt, let_go, offered
+from tertulia.pictures.keeping import adopt, offered
 from tertulia.realms.changes import check_is_administrator
-from tertulia.storage import Store
+from tertulia.storage import Store, loose
 
 Kind = Literal["icon", "logo", "night_logo"]
 DEFAULT_URL = "/static/icon.svg"
@@ -51,7 +51,7 @@ async def set_picture(tx: Transaction, caller: Caller, kind: Kind, name: str | N
     if name is not None:
         await adopt(tx, [key_of(caller.realm_id, kind, name)])
     if old is not None:
-        await let_go(tx, [key_of(caller.realm_id, kind, old)])
+        await loose.drop(tx, [key_of(caller.realm_id, kind, old)])
     sql = "update realm_picture set name = $3, version = version + 1 where realm_id = $1 and kind = $2"
     await tx.execute(sql, caller.realm_id, kind, name)
     shown = await pictures_of(tx, caller.realm_id)

@@ -12,13 +12,13 @@ from tertulia.kernel.errors import Refusal
 from tertulia.resumable import queries
 from tertulia.resumable.model import Upload
 from tertulia.resumable.rules import conflict, no_such_upload, refused, too_much
-from tertulia.storage import NotStored
+from tertulia.storage import NotStored, loose
 from tertulia.uploads import queries as files
 from tertulia.uploads.actions import UNFINISHED_SECONDS, Uploading
 from tertulia.uploads.kinds import HEAD, kind_of
 from tertulia.uploads.model import NewFile
 from tertulia.uploads.names import clean_name, new_key, new_path
-from tertulia.uploads.rules import MIB, quota_of
+from tertulia.uploads.rules import MIB, over_quota, quota_of, size_limit, too_large
 
 EXPIRY_SECONDS = 86_400.0
 PART_EXPIRY_SECONDS = EXPIRY_SECONDS + 3600
@@ -52,14 +52,12 @@ class Resumable(msgspec.Struct, frozen=True):
     async def begin(self, sent_name: str, size: int) -> Upload:
         """A new upload of that size; refuses what there is no room for."""
         settings, quota = self.uploading.settings, quota_of(self.uploading.settings)
-        if size > settings.max_file_upload_size_mib * MIB:
-            raise refused(
-                f"The file is larger than this server allows (limit: {settings.max_file_upload_size_mib} MiB).", 413
-            )
+        if size > size_limit(settings):
+            raise refused(too_large(settings).msg, 413)
         upload_id = secrets.token_urlsafe(24)
         async with self.database.transaction() as tx:
             if quota is not None and await self._space(tx) + size > quota:
-                raise refused("This file does not fit into your organization's upload quota.", 413)
+                raise refused(over_quota().msg, 413)
             if await queries.count_unfinished(tx, self.caller) >= MAX_UNFINISHED:
                 raise refused("You have too many unfinished uploads: finish or end some of them.", 429)
             await queries.insert_upload(tx, self.caller, upload_id, clean_name(sent_name), size, EXPIRY_SECONDS)
@@ -93,7 +91,7 @@ class Resumable(msgspec.Struct, frozen=True):
             keys = await queries.delete_upload(tx, self.caller, upload_id)
             if keys is None:
                 raise no_such_upload()
-            await files.drop_objects(tx, keys)
+            await loose.drop(tx, keys)
 
     async def _space(self, reader: Reader) -> int:
         """What files take, and what is being uploaded: parts are stored before they are a file."""
@@ -103,7 +101,7 @@ class Resumable(msgspec.Struct, frozen=True):
     async def _keep(self, upload: Upload, part: bytes) -> Upload:
         key = new_key(self.caller.realm_id)
         async with self.database.transaction() as tx:
-            await files.announce_object(tx, key, PART_EXPIRY_SECONDS)
+            await loose.announce(tx, [key], PART_EXPIRY_SECONDS)
         await self.uploading.store.put(key, part)
         async with self.database.transaction() as tx:
             if not await queries.append_part(tx, upload.id, upload.arrived, key, len(part)):
@@ -114,7 +112,7 @@ class Resumable(msgspec.Struct, frozen=True):
         """Put the parts together; the file is there when the upload is said to be complete."""
         key = new_key(self.caller.realm_id)
         async with self.database.transaction() as tx:
-            await files.announce_object(tx, key, UNFINISHED_SECONDS)
+            await loose.announce(tx, [key], UNFINISHED_SECONDS)
         try:
             head = (await self._head(upload, last))[:HEAD]
             size = await self.uploading.store.put(key, self._whole(upload, last))
@@ -124,18 +122,14 @@ class Resumable(msgspec.Struct, frozen=True):
                 added = await self.uploading.adopt_in(tx, self.caller, new)
                 if not await queries.finish_upload(tx, upload.id, upload.arrived, added.id):
                     raise conflict()
-                await files.drop_objects(tx, upload.keys)
-        except Refusal as refusal:
+                await loose.drop(tx, upload.keys)
+        except BaseException as problem:
             await self.uploading.abandon(key)
-            if refusal.code == "REALM_UPLOAD_QUOTA":
-                raise refused(refusal.msg, 413) from None
-            raise
-        except NotStored:
-            # Whoever sent the last part as well was faster: the parts are a file by now.
-            await self.uploading.abandon(key)
-            raise conflict() from None
-        except BaseException:
-            await self.uploading.abandon(key)
+            if isinstance(problem, NotStored):
+                # Whoever sent the last part as well was faster: the parts are a file by now.
+                raise conflict() from None
+            if isinstance(problem, Refusal) and problem.code == over_quota().code:
+                raise refused(problem.msg, 413) from None
             raise
         return await self.find(upload.id)
 

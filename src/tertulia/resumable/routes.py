@@ -33,7 +33,8 @@ async def begin_upload(caller: Person, call: Call, uploading: Uploading) -> Repl
     """Begin an upload that can be resumed (tus 1.0): send `Upload-Length`, and `Upload-Metadata` with `filename`."""
     check_version(call)
     size = length_of(call)
-    name = metadata_of(call).get("filename") or metadata_of(call).get("name") or ""
+    metadata = metadata_of(call)
+    name = metadata.get("filename") or metadata.get("name") or ""
     upload = await Resumable(uploading, caller).begin(name, size)
     return _reply(upload, 201, {"Location": f"{_PATH}/{upload.id}"})
 

@@ -2,7 +2,7 @@
 
 Invariants: an object is there whole or not at all; it never changes once it is there (who has something new takes a new
 key); and however large it is, it passes through in pieces. What an object is called, whose it is and of what type, the
-database knows: a store keeps bytes.
+database knows: a store keeps bytes. Objects that no row refers to are listed there as well (loose.py).
 """
 
 from tertulia.storage.store import NotStored, Store, Stored, StoreUnavailable

@@ -13,13 +13,13 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.settings import Settings
-from tertulia.storage import Store
+from tertulia.storage import Store, loose
 from tertulia.uploads import queries
 from tertulia.uploads.events import tell_added, tell_removed
 from tertulia.uploads.kinds import HEAD, PICTURES, kind_of
 from tertulia.uploads.model import AttachmentRecord, NewFile, StoredFile, Thumbnail
 from tertulia.uploads.names import clean_name, new_key, new_path
-from tertulia.uploads.rules import over_quota, quota_of, too_large
+from tertulia.uploads.rules import over_quota, quota_of, size_limit, too_large
 from tertulia.uploads.sizes import thumbnail_keys
 
 log = structlog.get_logger()
@@ -41,7 +41,7 @@ class Uploading(msgspec.Struct, frozen=True):
         quota = quota_of(self.settings)
         async with self.database.transaction() as tx:
             used = await queries.space_used(tx, caller.realm_id)
-            await queries.announce_object(tx, key, UNFINISHED_SECONDS)
+            await loose.announce(tx, [key], UNFINISHED_SECONDS)
         watched = _Watched(chunks, self.settings, None if quota is None else quota - used)
         try:
             size = await self.store.put(key, watched.pieces())
@@ -72,9 +72,9 @@ class Uploading(msgspec.Struct, frozen=True):
         """Nothing came of an announced object."""
         try:
             async with self.database.transaction() as tx:
-                if await tx.fetchval("select exists (select from attachment where key = $1)", key):
+                if await queries.owns_object(tx, key):
                     return  # the answer was lost, the row was not
-                await queries.drop_objects(tx, [key])
+                await loose.drop(tx, [key])
         except Exception:
             log.exception("an upload that broke off stays until it is swept", key=key)
 
@@ -94,7 +94,7 @@ class _Watched:
             if len(self.head) < HEAD:
                 self.head += chunk[: HEAD - len(self.head)]
             size += len(chunk)
-            if size > self._settings.max_file_upload_size_mib * 1024 * 1024:
+            if size > size_limit(self._settings):
                 raise too_large(self._settings)
             if self._room is not None and size > self._room:
                 raise over_quota()
@@ -112,6 +112,6 @@ async def remove_file(tx: Transaction, caller: Caller, attachment_id: int) -> No
 async def forget_file(tx: Transaction, realm_id: int, file: StoredFile) -> None:
     """Delete a file that is held; its objects follow."""
     await queries.delete_files(tx, [file.id])
-    await queries.drop_objects(tx, [file.key, *thumbnail_keys(file)])
+    await loose.drop(tx, [file.key, *thumbnail_keys(file)])
     used = await queries.give_space(tx, realm_id, file.size)
     tell_removed(tx, realm_id, file.owner_id, file.id, used)

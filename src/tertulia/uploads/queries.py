@@ -67,10 +67,15 @@ async def files_in(reader: Reader, message_id: int) -> list[StoredFile]:
     return [StoredFile(**row) for row in await reader.fetch(sql, message_id)]
 
 
-async def get_file(reader: Reader, attachment_id: int) -> StoredFile | None:
+async def find_by_id(reader: Reader, attachment_id: int) -> StoredFile | None:
     """A file, whoever asks."""
     row = await reader.fetchrow(f"select {FILE} from attachment where id = $1", attachment_id)
     return StoredFile(**row) if row else None
+
+
+async def owns_object(reader: Reader, key: str) -> bool:
+    """Whether an object is somebody's file."""
+    return bool(await reader.fetchval("select exists (select from attachment where key = $1)", key))
 
 
 async def files_of(reader: Reader, realm_id: int, user_id: int) -> Files:
@@ -101,29 +106,6 @@ async def give_space(tx: Transaction, realm_id: int, size: int) -> int:
     """Use so many bytes less; how many are in use now."""
     sql = "update upload_space set used = used - $2 where realm_id = $1 returning used"
     return int(await tx.fetchval(sql, realm_id, size))
-
-
-async def announce_object(tx: Transaction, key: str, seconds: float) -> None:
-    """Somebody is about to write this object; if nothing comes of it, it is deleted after that time."""
-    sql = """
-    insert into loose_object (key, due) values ($1, now() + make_interval(secs => $2))
-    on conflict (key) do update set due = excluded.due
-    """
-    await tx.execute(sql, key, seconds)
-
-
-async def drop_objects(tx: Transaction, keys: Sequence[str]) -> None:
-    """These objects are nobody's any more."""
-    sql = """
-    insert into loose_object (key, due) select key, now() from unnest($1::text[]) as dropped(key) order by key
-    on conflict (key) do update set due = excluded.due
-    """
-    await tx.execute(sql, keys)
-
-
-async def forget_objects(tx: Transaction, keys: Sequence[str]) -> None:
-    """They are gone, or have an owner."""
-    await tx.execute("delete from loose_object where key = any($1::text[])", keys)
 
 
 async def insert_file(tx: Transaction, caller: Caller, new: NewFile, thumbnail: Thumbnail) -> AttachmentRecord | None:

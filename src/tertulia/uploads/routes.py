@@ -12,7 +12,7 @@ from tertulia.uploads import queries
 from tertulia.uploads.actions import Uploading, remove_file
 from tertulia.uploads.model import AttachmentRecord
 from tertulia.uploads.names import url_of
-from tertulia.uploads.rules import MIB, too_large
+from tertulia.uploads.rules import size_limit, too_large
 
 
 class Uploaded(msgspec.Struct):
@@ -36,7 +36,7 @@ class Attachments(msgspec.Struct):
 @post("/user_uploads", streams=True)
 async def upload_file(caller: Person, call: Call, uploading: Uploading) -> Uploaded:
     """Upload one file (multipart, any field name). It is yours alone until a message links it."""
-    body = OneFile(call, uploading.settings.max_file_upload_size_mib * MIB)
+    body = OneFile(call, size_limit(uploading.settings))
     try:
         name = await body.open()
         stored = await uploading.keep(caller, name, body.chunks())

@@ -11,6 +11,11 @@ def quota_of(settings: Settings) -> int | None:
     return settings.upload_quota_mib * MIB if settings.upload_quota_mib else None
 
 
+def size_limit(settings: Settings) -> int:
+    """How many bytes a file may have."""
+    return settings.max_file_upload_size_mib * MIB
+
+
 def too_large(settings: Settings, *, close: bool = False) -> Refusal:
     """`close`: unread bytes are left on the connection."""
     limit = settings.max_file_upload_size_mib

@@ -45,12 +45,6 @@ async def is_linked(reader: Reader, attachment_id: int) -> bool:
     return bool(await reader.fetchval(sql, attachment_id))
 
 
-async def due_objects(tx: Transaction, limit: int) -> list[str]:
-    """Objects to delete, held for this transaction."""
-    sql = "select key from loose_object where due <= now() order by due limit $1 for update skip locked"
-    return [row["key"] for row in await tx.fetch(sql, limit)]
-
-
 async def owned_objects(tx: Transaction, keys: Sequence[str]) -> set[str]:
     """Those of the held objects that are a file, or its small form: who made it a second time and died has left them."""
     sql = f"""
@@ -59,9 +53,3 @@ async def owned_objects(tx: Transaction, keys: Sequence[str]) -> set[str]:
     where loose.key = original or thumbnail = {Thumbnail.READY.value}
     """
     return {row["key"] for row in await tx.fetch(sql, keys, [original_key(key) for key in keys])}
-
-
-async def put_off(tx: Transaction, keys: Sequence[str], seconds: float) -> None:
-    """These objects cannot be deleted now: others come first."""
-    sql = "update loose_object set due = now() + make_interval(secs => $2) where key = any($1::text[])"
-    await tx.execute(sql, keys, seconds)

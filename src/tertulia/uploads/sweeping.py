@@ -6,8 +6,8 @@ import structlog
 
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
-from tertulia.storage import Store, StoreUnavailable
-from tertulia.uploads import queries, sweep_queries
+from tertulia.storage import Store, StoreUnavailable, loose
+from tertulia.uploads import sweep_queries
 from tertulia.uploads.actions import forget_file
 
 log = structlog.get_logger()
@@ -23,12 +23,15 @@ async def sweep_objects(database: Database, store: Store) -> int:
     total = 0
     while True:
         async with database.transaction() as tx:
-            keys = await sweep_queries.due_objects(tx, PORTION)
+            keys = await loose.due(tx, PORTION)
+            if not keys:
+                return total
             # Held first, looked at then: nobody comes to own what is being deleted.
             owned = await sweep_queries.owned_objects(tx, keys)
             failed = await _delete(store, [key for key in keys if key not in owned])
-            await queries.forget_objects(tx, [key for key in keys if key not in failed])
-            await sweep_queries.put_off(tx, list(failed), PUT_OFF_SECONDS)
+            await loose.unlist(tx, [key for key in keys if key not in failed])
+            if failed:
+                await loose.announce(tx, list(failed), PUT_OFF_SECONDS)
         total += len(keys) - len(failed)
         if len(keys) < PORTION or failed:
             return total

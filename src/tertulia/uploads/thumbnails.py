@@ -8,8 +8,8 @@ import structlog
 
 from tertulia.kernel.db import Database
 from tertulia.pictures import NotAPicture, Shrunk, shrink
-from tertulia.storage import NotStored, Store
-from tertulia.uploads import queries, thumbnail_queries
+from tertulia.storage import NotStored, Store, loose
+from tertulia.uploads import thumbnail_queries
 from tertulia.uploads.model import StoredFile, Thumbnail
 from tertulia.uploads.sizes import MOVING, STILL, ThumbnailFormat, thumbnail_key
 
@@ -54,17 +54,16 @@ async def _keep(
 ) -> None:
     keys = [thumbnail_key(file.key, form) for form in forms]
     async with database.transaction() as tx:
-        for key in keys:
-            await queries.announce_object(tx, key, LEFT_SECONDS)
+        await loose.announce(tx, keys, LEFT_SECONDS)
     for key, path in zip(keys, forms.values(), strict=True):
         await store.put(key, await asyncio.to_thread(path.read_bytes), "image/webp")
     async with database.transaction() as tx:
         is_made = await thumbnail_queries.finish(tx, file.id, Thumbnail.READY, shrunk)
         if is_made or await thumbnail_queries.hold_ready(tx, file.id):  # by another worker: its objects are the same
-            await queries.forget_objects(tx, keys)
+            await loose.unlist(tx, keys)
         else:
             # Deleted meanwhile: what was announced may have been swept before it was written.
-            await queries.drop_objects(tx, keys)
+            await loose.drop(tx, keys)
 
 
 async def _copy(store: Store, file: StoredFile, target: Path) -> None:

@@ -8,14 +8,6 @@ branch_labels = None
 depends_on = None
 
 SQL = """
--- Objects that nothing refers to: those about to be put into the store, and those to be deleted from it. Whoever comes to refer
--- to one takes it off this list in the same transaction, so that a crash leaves nothing behind that is not listed.
-create table loose_picture (
-    key text primary key,
-    since timestamptz not null default now()
-);
-create index on loose_picture (since);
-
 -- The name of an uploaded picture, which nobody can guess; null: one is drawn from the account's number.
 alter table account add column avatar text check (avatar ~ '^[0-9a-f]{40}$');
 create unique index on account (avatar) where avatar is not null;
