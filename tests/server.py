@@ -6,6 +6,7 @@ we started: its processes can be killed, its logs read.
 
 import os
 import signal
+import ssl
 import sys
 import time
 from collections.abc import Mapping
@@ -17,6 +18,9 @@ import msgspec
 
 from tertulia.engines import ChildProcess, Nats, Postgres
 from tests.schemas import acheck_reply, check_reply
+
+PLAIN_HTTP = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For `verify` of httpx, whose clients would each read the certificates of the world, which takes 25 ms; this one trusts none."""
 
 
 class Engines(NamedTuple):
@@ -80,6 +84,7 @@ class Server:
             auth=_auth(user),
             timeout=_TIMEOUT,
             trust_env=False,
+            verify=PLAIN_HTTP,
             event_hooks={"response": [check_reply]},
         )
 
@@ -89,6 +94,7 @@ class Server:
             auth=_auth(user),
             timeout=_TIMEOUT,
             trust_env=False,
+            verify=PLAIN_HTTP,
             event_hooks={"response": [acheck_reply]},
         )
 
@@ -156,6 +162,14 @@ class OwnServer(Server):
         own = {"postgres_url": self.postgres_url, "nats_url": self.nats_url, "rate_limits": "false", **settings}
         own.setdefault("storage_folder", self.files)
         return os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
+
+
+def is_ready(url: str) -> bool:
+    """Whether a web process serves."""
+    try:
+        return httpx.get(f"{url}/health/ready", timeout=2, trust_env=False, verify=PLAIN_HTTP).status_code == 200
+    except httpx.HTTPError:
+        return False
 
 
 # Long polls answer with a heartbeat after about a minute.

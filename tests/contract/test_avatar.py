@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from tests.contract.test_custom_emoji import png
+from tests.server import PLAIN_HTTP
 from tests.talk import Json, Speaker, check_error, check_success
 
 UPLOADED = re.compile(r"/user_avatars/[0-9]+/[0-9a-f]{40}\.png\?v=([0-9]+)")
@@ -26,9 +27,8 @@ def own(speaker: Speaker) -> Json:
 def fetch(speaker: Speaker, url: str) -> httpx.Response:
     """A picture by its relative address, without saying who asks."""
     base = str(speaker.http.base_url).partition("/api")[0]
-    return httpx.get(
-        base + url, headers={"host": speaker.http.headers["host"]} if "host" in speaker.http.headers else {}
-    )
+    host = {"host": speaker.http.headers["host"]} if "host" in speaker.http.headers else {}
+    return httpx.get(base + url, headers=host, verify=PLAIN_HTTP)
 
 
 def size_of(reply: httpx.Response) -> tuple[int, int]:

@@ -8,7 +8,7 @@ import httpx
 from tertulia.kernel.db import Transaction
 from tertulia.users.actions import create_user
 from tests.features.stage import Stage
-from tests.server import MEMBER, User
+from tests.server import MEMBER, PLAIN_HTTP, User
 from tests.talk import Json, check_success, encoded, unique
 
 PASSWORD = "violet anchors drift slowly"
@@ -18,7 +18,7 @@ class Browser:
     """Close it."""
 
     def __init__(self, url: str) -> None:
-        self.http = httpx.Client(base_url=f"{url}/api/v1/", timeout=30, trust_env=False)
+        self.http = httpx.Client(base_url=f"{url}/api/v1/", timeout=30, trust_env=False, verify=PLAIN_HTTP)
         self.csrf_token: str | None = None
 
     def request(self, method: str, path: str, **fields: Any) -> httpx.Response:

@@ -7,14 +7,12 @@ import asyncio
 import os
 import signal
 import sys
-import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import httpx
 import psycopg2
 
 from tertulia.channels.actions import create_channel, subscribe, unsubscribe
@@ -24,8 +22,8 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.realms.actions import create_realm
 from tertulia.users.actions import create_api_key, create_user
-from tests.server import Channel, OwnServer, Server, User
-from tests.talk import Speaker, unique
+from tests.server import Channel, OwnServer, Server, User, is_ready
+from tests.talk import Speaker, eventually, unique
 
 T = TypeVar("T")
 _background = ThreadPoolExecutor(64, thread_name_prefix="stage")
@@ -178,16 +176,9 @@ class Web:
 
     def wait(self) -> "Web":
         """Until it is ready."""
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            try:
-                if httpx.get(f"{self.url}/health/ready", trust_env=False).status_code == 200:
-                    return self
-            except httpx.TransportError:
-                pass
-            assert self._process.is_alive()
-            time.sleep(0.05)
-        raise AssertionError("the web process did not become ready")
+        eventually(lambda: is_ready(self.url) or not self._process.is_alive())
+        assert self._process.is_alive(), "the web process ended"
+        return self
 
     @property
     def pid(self) -> int:

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from tertulia.engines import ChildProcess, free_port
-from tests.server import OwnServer
+from tests.server import OwnServer, is_ready
+from tests.talk import eventually
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_with_redis_two_processes_share_a_budget(folder: Path, redis_url: str) -
     second.start()
     try:
         url = f"http://127.0.0.1:{port}"
-        _wait_ready(url)
+        eventually(lambda: is_ready(url))
         with own.client(own.guest) as here, own.client(own.guest, url=url) as there:
             left = int(here.get("users/me").headers["X-RateLimit-Remaining"])
             codes = [client.get("users/me").status_code for _ in range(15) for client in (here, there)]
@@ -89,15 +90,3 @@ def test_with_redis_two_processes_share_a_budget(folder: Path, redis_url: str) -
     finally:
         second.stop(signal.SIGTERM, 20)
         own.stop()
-
-
-def _wait_ready(url: str) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            if httpx.get(f"{url}/health/ready", trust_env=False).status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        time.sleep(0.05)
-    raise AssertionError("the second web process did not become ready")

@@ -29,7 +29,7 @@ from tertulia.kernel.db import Database
 from tertulia.realms.actions import create_realm
 from tertulia.users.actions import create_api_key, create_user
 from tests.schemas import acheck_reply
-from tests.server import Server
+from tests.server import PLAIN_HTTP, Server
 from tests.system.model_client import Json, Mismatch, ModelState
 
 PEOPLE = 6
@@ -79,7 +79,10 @@ class Chatter:
         self._people: list[tuple[int, httpx.BasicAuth]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._http = httpx.AsyncClient(
-            timeout=httpx.Timeout(30, connect=5), trust_env=False, event_hooks={"response": [acheck_reply]}
+            timeout=httpx.Timeout(30, connect=5),
+            trust_env=False,
+            verify=PLAIN_HTTP,
+            event_hooks={"response": [acheck_reply]},
         )
         self._ending = asyncio.Event()
 

@@ -17,7 +17,7 @@ from nats.aio.client import Client
 from tertulia.events.epoch import EpochRecord, read_epoch
 from tertulia.events.stream import STREAM_NOT_FOUND, call_api, event_streams
 from tests.schemas import acheck_reply
-from tests.server import OwnServer, Server, User
+from tests.server import PLAIN_HTTP, OwnServer, Server, User
 
 Json = dict[str, Any]
 _TIMEOUT = httpx.Timeout(60, connect=5)
@@ -113,6 +113,7 @@ class Queue:
             auth=httpx.BasicAuth(user.email, user.api_key),
             timeout=_TIMEOUT,
             trust_env=False,
+            verify=PLAIN_HTTP,
             event_hooks={"response": [acheck_reply]},
         )
 

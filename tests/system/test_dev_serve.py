@@ -12,6 +12,8 @@ import pytest
 
 from tertulia.engines import ChildProcess, Nats, Postgres, find_nats_server, find_postgres, free_port
 from tertulia.kernel.settings import load_settings
+from tests.server import is_ready
+from tests.talk import eventually
 
 pytestmark = pytest.mark.system
 
@@ -22,15 +24,7 @@ def run(env: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str
 
 
 def await_ready(url: str) -> None:
-    deadline = time.monotonic() + 60
-    while True:
-        try:
-            if httpx.get(f"{url}/health/ready", trust_env=False).status_code == 200:
-                return
-        except httpx.TransportError:
-            pass
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    eventually(lambda: is_ready(url), 60)
 
 
 def children(pid: int) -> dict[str, int]:

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
-
 from tertulia.engines import ChildProcess, free_port
-from tests.server import Server
+from tests.server import Server, is_ready
 
 
 class WebProcess(ChildProcess):
@@ -42,10 +40,3 @@ def second_web(server: Server, folder: Path, **settings: object) -> Iterator[Web
         yield web
     finally:
         web.stop(seconds=20)
-
-
-def is_ready(url: str) -> bool:
-    try:
-        return httpx.get(f"{url}/health/ready", timeout=2, trust_env=False).status_code == 200
-    except httpx.HTTPError:
-        return False
