@@ -11,7 +11,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.users.addresses import LOWEST_ROLE, fake_domain, id_of_fake_email, may_see, seen_by
 from tertulia.users.avatars import MEDIUM, identicon
-from tertulia.users.directory import accepts_gzip, entity_tags, with_own_address
+from tertulia.users.directory import with_own_address
 from tertulia.users.model import Account, View
 from tertulia.users.rules import clean_full_name, is_email, is_last_owner, name_key_of
 
@@ -106,21 +106,6 @@ def test_an_identicon_is_a_picture_that_is_its_own_mirror_image(user_id: int) ->
     moves = [piece.split("h")[0].split() for piece in path.attrib["d"].split("M")[1:]]
     cells = {(float(x), float(y)) for x, y in moves}
     assert cells == {(5 - x, y) for x, y in cells}
-
-
-@pytest.mark.parametrize("header", ["gzip", "deflate, GZIP;q=0.5", "*", "br, x-gzip"])
-def test_gzip_is_accepted(header: str) -> None:
-    assert accepts_gzip(header)
-
-
-@pytest.mark.parametrize("header", [None, "", "identity", "gzip;q=0", "br", "gzip; q=0.0"])
-def test_gzip_is_not_accepted(header: str | None) -> None:
-    assert not accepts_gzip(header)
-
-
-def test_entity_tags_may_be_weak_and_many() -> None:
-    assert entity_tags('W/"a", "b"') == ['"a"', '"b"']
-    assert entity_tags(None) == [""]
 
 
 def test_the_own_address_goes_into_the_own_record_only() -> None:

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 
 from tertulia.downloads.ranges import part_of
 from tertulia.kernel.call import Call
+from tertulia.kernel.conditions import has_entity
 from tertulia.kernel.endpoint import Reply
 from tertulia.kernel.errors import not_found
 from tertulia.storage import NotStored, Store
@@ -31,7 +32,7 @@ async def serve(
         "Cross-Origin-Resource-Policy": site,
     }
     kind = content_type if shown else UNKNOWN
-    if _has_it(call.header("if-none-match"), etag):
+    if has_entity(call.header("if-none-match"), etag):
         return Reply(b"", 304, headers, kind)
     unchanged = call.header("if-range") in (None, etag)
     part = part_of(call.header("range"), size) if unchanged and call.method == "GET" else None
@@ -46,12 +47,6 @@ async def serve(
         status = 206
         headers["Content-Range"] = f"bytes {stored.start}-{stored.end - 1}/{stored.size}"
     return Reply.streamed(stored.chunks, stored.end - stored.start, status, headers, kind)
-
-
-def _has_it(header: str | None, etag: str) -> bool:
-    if header is None:
-        return False
-    return header == "*" or any(one.strip().removeprefix("W/") == etag for one in header.split(","))
 
 
 async def _nothing() -> AsyncIterator[bytes]:

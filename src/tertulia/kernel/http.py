@@ -169,11 +169,9 @@ class _Bound:
             read_params(self.params, fields, kwargs)
         ignored = None if fields.keys() <= self.known else sorted(fields.keys() - self.known)
         call.ignored = ignored
-        if self.endpoint.streams:
-            result = await self.function(*args, **kwargs)
-            return _answer(result, call.ignored)
         if not self.scopes:
-            return _answer(await self.function(*args, **kwargs), ignored)
+            result = await self.function(*args, **kwargs)
+            return _answer(result, call.ignored)  # who reads the body itself may have found more
         if len(self.scopes) == 1:
             at, opener = self.scopes[0]
             async with opener() as args[at]:

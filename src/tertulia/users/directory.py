@@ -152,20 +152,6 @@ def with_own_address(view: View, text: bytes) -> bytes:
     return text.replace(hidden, shown, 1)
 
 
-def entity_tags(header: str | None) -> list[str]:
-    """The tags in an If-None-Match header."""
-    return [tag.strip().removeprefix("W/") for tag in (header or "").split(",")]
-
-
-def accepts_gzip(header: str | None) -> bool:
-    """Whether an Accept-Encoding header allows gzip."""
-    for part in (header or "").lower().split(","):
-        name, _, weight = part.partition(";")
-        if name.strip() in ("gzip", "x-gzip", "*"):
-            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return False
-
-
 def _key(form: str, view: View) -> Key:
     return form, view.realm_id, view.sees
 

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from tertulia.kernel.auth import Administrator, Anyone, Caller, Human, Person
+from tertulia.kernel.conditions import accepted_encoding, entity_tags
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, Reply, delete, get, patch, post
 from tertulia.kernel.errors import Refusal, unauthorized
@@ -20,7 +21,7 @@ from tertulia.users.access import get_user_id, get_user_text, is_limited
 from tertulia.users.actions import Changes
 from tertulia.users.addresses import id_of_fake_email
 from tertulia.users.arrival import Arrival, Newcomer
-from tertulia.users.directory import Directory, Listed, accepts_gzip, entity_tags, members_of
+from tertulia.users.directory import Directory, Listed, members_of
 from tertulia.users.model import ProfileEntry, UserRecord, View, anonymous_view, view_of
 from tertulia.users.passwords import check_strength
 from tertulia.users.profile import ProfileWriter
@@ -68,7 +69,7 @@ async def get_users(
             if user_ids is not None or limited:
                 text = await queries.some_users(reader, view, user_ids, profile=profile, limited=limited)
                 return msgspec.Raw(b'{"members":' + text + b"}")
-    gzip = accepts_gzip(call.header("accept-encoding")) and not call.ignored
+    gzip = bool(accepted_encoding(call.header("accept-encoding"), ["gzip"])) and not call.ignored
     known = [] if call.ignored else entity_tags(call.header("if-none-match"))
     listed = await directory.members(view, profile=profile, gzip=gzip, known=known)
     return cached_reply(listed, call.ignored)

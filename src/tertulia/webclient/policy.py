@@ -18,18 +18,3 @@ PAGE_HEADERS = (
 FOR_EVER = b"public, max-age=31536000, immutable"
 ASK_AGAIN = b"no-cache"
 """The browser keeps it, and asks each time whether it is still the same."""
-
-
-def accepted(header: str, encodings: tuple[str, ...]) -> str | None:
-    """The first of `encodings` that an Accept-Encoding header allows."""
-    wanted = {}
-    for part in header.lower().split(","):
-        name, _, quality = part.partition(";")
-        wanted[name.strip()] = quality.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
-    return next((each for each in encodings if wanted.get(each)), None)
-
-
-def is_same(if_none_match: str, etag: str) -> bool:
-    """Whether what the browser has is what we have."""
-    known = [each.strip().removeprefix("W/") for each in if_none_match.split(",")]
-    return etag in known or "*" in known

@@ -1,8 +1,9 @@
 """The ASGI application for the built client: its page at `/`, its files beside it."""
 
 from tertulia.kernel.call import Receive, Scope, Send
+from tertulia.kernel.conditions import accepted_encoding, has_entity
 from tertulia.webclient.files import ENCODINGS, INDEX, BuiltFile, BuiltFiles
-from tertulia.webclient.policy import ASK_AGAIN, FOR_EVER, PAGE_HEADERS, accepted, is_same
+from tertulia.webclient.policy import ASK_AGAIN, FOR_EVER, PAGE_HEADERS
 
 Headers = list[tuple[bytes, bytes]]
 
@@ -54,8 +55,8 @@ def _not_built() -> tuple[int, Headers, bytes]:
 
 
 def _answer(file: BuiltFile, path: str, asked: dict[bytes, bytes]) -> tuple[int, Headers, bytes]:
-    available = tuple(each for each in ENCODINGS if each in file.bodies)
-    encoding = accepted(asked.get(b"accept-encoding", b"").decode("latin-1"), available) or ""
+    available = [each for each in ENCODINGS if each in file.bodies]
+    encoding = accepted_encoding(asked.get(b"accept-encoding", b"").decode("latin-1"), available) or ""
     etag = f'"{file.etag}{"-" + encoding if encoding else ""}"'
     headers: Headers = [
         (b"cache-control", FOR_EVER if path.startswith("/assets/") else ASK_AGAIN),
@@ -64,7 +65,7 @@ def _answer(file: BuiltFile, path: str, asked: dict[bytes, bytes]) -> tuple[int,
     ]
     if file.content_type.startswith("text/html"):
         headers += PAGE_HEADERS
-    if is_same(asked.get(b"if-none-match", b"").decode("latin-1"), etag):
+    if has_entity(asked.get(b"if-none-match", b"").decode("latin-1"), etag):
         return 304, headers, b""
     headers.append((b"content-type", file.content_type.encode()))
     if encoding:
