@@ -27,7 +27,7 @@ def hide(realm: Realm, speaker: Speaker, visibility: int) -> str:
     """Set the account's visibility as PATCH /settings does; the API address from now on."""
 
     async def change(tx: Transaction) -> None:
-        owner = await get_owner(tx, speaker.id, 0)
+        owner = await get_owner(tx, speaker.id)
         caller = as_kind(owner.caller, Person, Settings())
         sql = """
         update account set settings = settings || jsonb_build_object('email_address_visibility', $2::int) where id = $1

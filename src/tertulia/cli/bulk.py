@@ -14,14 +14,13 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-import asyncpg
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from tertulia.channels.actions import create_channel, subscribe
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.phrases import paragraph, person_name, topic_name
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import Connection, Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.realms.queries import find_realm
 
@@ -176,7 +175,7 @@ class _Fill:
 
     async def _add_portion(
         self,
-        connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]",
+        connection: Connection,
         channel_id: int,
         people: Sequence[int],
         clock: "_Clock",
@@ -204,9 +203,7 @@ class _Fill:
         sql = "update topic set last_seq = seq from unnest($1::bigint[], $2::bigint[]) as new(id, seq) where topic.id = new.id"
         await connection.execute(sql, list(newest), list(newest.values()))
 
-    async def _topics(
-        self, connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]", channel_id: int
-    ) -> list[int]:
+    async def _topics(self, connection: Connection, channel_id: int) -> list[int]:
         sql = "select id from topic where conversation_id = $1 order by id"
         found = [row["id"] for row in await connection.fetch(sql, channel_id)]
         if found:

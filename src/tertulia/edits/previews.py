@@ -37,7 +37,7 @@ async def _show(tx: Transaction, message_id: int) -> None:
     files = await files_in(tx, message_id)
     html = with_previews(message.rendered, {file.path_id: as_upload(file) for file in files})
     await write_shown(tx, message_id, html, has_image=has_previews(html))
-    owner = await get_owner(tx, message.sender_id, 0)
+    owner = await get_owner(tx, message.sender_id)
     event: dict[str, Any] = {
         "user_id": None,
         "rendering_only": True,

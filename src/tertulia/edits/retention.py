@@ -52,7 +52,7 @@ async def _delete_portion(tx: Transaction, conversation_id: int) -> int:
     expired = await oldest_expired(tx, conversation_id, PORTION)
     if not expired:
         return 0
-    bot = (await get_owner(tx, expired[0].bot_id, 0)).caller
+    bot = (await get_owner(tx, expired[0].bot_id)).caller
     channel = await _channel(tx, bot, expired)
     # What the steps below hold one after the other: here in the order of locks.
     await change_places(tx, bot.realm_id)

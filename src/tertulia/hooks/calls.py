@@ -114,7 +114,7 @@ class Calls:
                 await tell(tx, call.bot.realm_id, [Notice(text, user_id=call.owner_id)])
 
     def _read(self, row: asyncpg.Record) -> HookCall:
-        owner = owner_of(row, 0)
+        owner = owner_of(row)
         bot = msgspec.structs.replace(owner.caller, fake_domain=fake_domain(self._settings, owner.caller.subdomain))
         is_usable = owner.is_active and owner.realm_is_active
         service = (row["base_url"], row["interface"] or 1, row["token"] or "")

@@ -126,7 +126,7 @@ async def _groups(tx: Transaction, realm_id: int, terms: Terms) -> tuple[int, ..
     """The groups of an invitation that are in use, and that its inviter may still add people to."""
     if not terms.group_ids or terms.inviter_id is None:
         return ()
-    inviter = (await get_owner(tx, terms.inviter_id, 0)).caller
+    inviter = (await get_owner(tx, terms.inviter_id)).caller
     found = []
     for group_id in terms.group_ids:
         group = await find_group(tx, realm_id, group_id)

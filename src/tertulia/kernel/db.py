@@ -12,7 +12,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import asyncpg
 import msgspec
@@ -21,6 +21,9 @@ import structlog
 from tertulia.kernel.errors import Refusal, server_not_ready
 
 log = structlog.get_logger()
+
+Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
+"""A connection of one's own, or one lent by the pool."""
 
 # What asyncpg raises when the connection went away under a statement.
 LOST = (
@@ -50,7 +53,7 @@ from unnest($1::text[], $2::text[]) as emitted(subject, body)
 class Reader:
     """Reads outside a transaction, each statement for itself."""
 
-    def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]") -> None:
+    def __init__(self, connection: Connection) -> None:
         self.connection = connection
 
     async def fetch(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
@@ -69,7 +72,7 @@ class Reader:
 class Transaction(Reader):
     """A transaction under way; `emit` says what the world will hear when it commits."""
 
-    def __init__(self, connection: "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]", shards: int) -> None:
+    def __init__(self, connection: Connection, shards: int) -> None:
         super().__init__(connection)
         self._shards = shards
         self._emitted: list[tuple[str, str]] = []

@@ -2,25 +2,22 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import TypeAlias, cast
 
 import asyncpg
 
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Connection, Transaction
 from tertulia.messages.model import Outgoing
 from tertulia.uploads.links import tell_linked
 
-Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
-
 
 async def tell_attached(
-    connection: "asyncpg.Connection[asyncpg.Record] | Pooled",
+    connection: Connection,
     batch: Sequence[Outgoing],
     rows: Sequence[asyncpg.Record],
     shards: int,
 ) -> None:
     """Tell of the links that the stored rows of a batch have made."""
-    tx = Transaction(cast("Pooled", connection), shards)
+    tx = Transaction(connection, shards)
     linked: defaultdict[int, set[int]] = defaultdict(set)
     for row in rows:
         message = batch[row["ord"] - 1]

@@ -4,13 +4,11 @@ Most messages set off nothing and cost nothing here. The packages `hooks` and `p
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
 
 import asyncpg
 
+from tertulia.kernel.db import Connection
 from tertulia.messages.model import Outgoing
-
-Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 _HOOKS = """
 insert into hook_call (bot_id, message_id)
@@ -21,7 +19,7 @@ _PUSHES = "insert into push_due (message_id) select unnest($1::bigint[])"
 
 
 async def note_errands(
-    connection: "asyncpg.Connection[asyncpg.Record] | Pooled",
+    connection: Connection,
     batch: Sequence[Outgoing],
     rows: Sequence[asyncpg.Record],
 ) -> None:

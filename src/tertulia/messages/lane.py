@@ -16,12 +16,12 @@ import time
 from collections import defaultdict
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
-from typing import Any, TypeAlias
+from typing import Any
 
 import asyncpg
 import structlog
 
-from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Database, is_bad_value, session_settings
+from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Connection, Database, is_bad_value, session_settings
 from tertulia.messages.attaching import tell_attached
 from tertulia.messages.errands import note_errands
 from tertulia.messages.model import Outgoing, Sent
@@ -36,9 +36,6 @@ RETRY_SECONDS = 0.2
 FAST_LOCK_TIMEOUT = "200ms"
 
 _OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError)
-
-Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
-Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 
 
 class Ticket:
@@ -71,7 +68,7 @@ class SendLane:
         self._waiting_slots = asyncio.Semaphore(MAX_WAITING_LANES)
         self._tasks: set[asyncio.Task[None]] = set()
         self._running = False
-        self._connection: Connection | None = None
+        self._connection: asyncpg.Connection[asyncpg.Record] | None = None
 
     async def send(self, outgoing: Outgoing) -> Sent | None:
         """Store a message; None if the sender may not send it there (any more)."""
@@ -172,7 +169,7 @@ class SendLane:
                 log.warning("connection lost before a commit: the batch is tried again", error=repr(error))
                 await asyncio.sleep(RETRY_SECONDS)
 
-    async def _connect(self) -> Connection:
+    async def _connect(self) -> "asyncpg.Connection[asyncpg.Record]":
         if self._connection is None or self._connection.is_closed():
             # The statement is the same for every batch: planning it each time would cost more than running it.
             plans = {"plan_cache_mode": "force_generic_plan"}
@@ -180,7 +177,7 @@ class SendLane:
             self._connection = await asyncpg.connect(self._url, server_settings=settings)
         return self._connection
 
-    async def _write(self, connection: "Connection | Pooled", batch: list[Ticket], lock: str) -> list[Ticket]:
+    async def _write(self, connection: Connection, batch: list[Ticket], lock: str) -> list[Ticket]:
         transaction = connection.transaction()
         await transaction.start()
         try:
@@ -206,7 +203,7 @@ class SendLane:
         return [ticket for ticket in batch if ticket.outgoing.conversation_id not in had]
 
     async def _store(
-        self, connection: "Connection | Pooled", messages: Sequence[Outgoing]
+        self, connection: Connection, messages: Sequence[Outgoing]
     ) -> tuple[list[asyncpg.Record], dict[int, int]]:
         if not messages:
             return [], {}

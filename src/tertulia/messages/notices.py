@@ -120,7 +120,7 @@ class Notices:
 
     async def _message(self, row: asyncpg.Record) -> Outgoing | None:
         notice = msgspec.json.decode(row["body"], type=Notice)
-        owner = owner_of(row, 0).caller
+        owner = owner_of(row).caller
         bot = msgspec.structs.replace(owner, fake_domain=fake_domain(self._settings, owner.subdomain))
         place = _place(row, bot, notice)
         if place is None:

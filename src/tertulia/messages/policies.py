@@ -4,21 +4,18 @@ The sending statement says who wishes what, by their settings; only then is anyt
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias, cast
 
 import asyncpg
 
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Connection, Transaction
 from tertulia.messages.model import Outgoing
 from tertulia.topics.actions import set_policies
 from tertulia.topics.model import Policy, Topic
 from tertulia.topics.queries import lock_deciders
 
-Pooled: TypeAlias = "asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
-
 
 async def decide_policies(
-    connection: "asyncpg.Connection[asyncpg.Record] | Pooled",
+    connection: Connection,
     batch: Sequence[Outgoing],
     rows: Sequence[asyncpg.Record],
     shards: int,
@@ -28,7 +25,7 @@ async def decide_policies(
     concerned = [row for row in rows if row["topic_id"] is not None and (row["wish"] is not None or row["followers"])]
     if not concerned:
         return answers
-    tx = Transaction(cast("Pooled", connection), shards)
+    tx = Transaction(connection, shards)
     senders = [batch[row["ord"] - 1].sender_id for row in concerned if row["wish"] is not None]
     await lock_deciders(tx, sorted({*senders, *(one for row in concerned for one in row["followers"] or ())}))
     for row in concerned:

@@ -46,7 +46,7 @@ async def _tell(tx: Transaction, caller: Caller, message: Reached, kind: Kind, d
     rules = decode_settings((await get_realm(tx, caller.realm_id)).settings)
     if rules.moderation_request_channel_id == NO_CHANNEL:
         raise Refusal("This organization has no channel for moderation requests.")
-    sender = (await get_owner(tx, message.sender_id, 0)).caller
+    sender = (await get_owner(tx, message.sender_id)).caller
     content = report_text(
         _person(caller), _person(sender), _place(message, rules.empty_topic_display_name), kind, description,
         message.content,

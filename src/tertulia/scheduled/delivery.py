@@ -147,7 +147,7 @@ class Delivery:
             await tell(tx, due.author.realm_id, [Notice(text, user_id=due.author.user_id)])
 
     def _due(self, row: asyncpg.Record) -> Due:
-        owner = owner_of(row, 0)
+        owner = owner_of(row)
         author = msgspec.structs.replace(owner.caller, fake_domain=fake_domain(self._settings, owner.caller.subdomain))
         fields = {name: row[name] for name in Scheduled.__struct_fields__}
         return Due(Scheduled(**fields), author, owner.is_active and owner.realm_is_active, row["is_late"])

@@ -30,7 +30,7 @@ realm.is_active as realm_is_active, subdomain, realm.name as realm_name, realm.s
 """
 
 
-def owner_of(row: asyncpg.Record, key_id: int) -> KeyOwner:
+def owner_of(row: asyncpg.Record, key_id: int = 0) -> KeyOwner:
     """The owner in a row with OWNER_COLUMNS. `key_id` is 0 for callers who use no key."""
     return KeyOwner(
         caller=Caller(
@@ -79,7 +79,7 @@ async def owners_of_sessions(reader: Reader, digests: Sequence[bytes]) -> dict[b
     where digest = any($1::bytea[]) and expires > now()
     """
     return {
-        row["digest"]: SessionOwner(owner_of(row, 0), row["csrf_token"], row["is_due"])
+        row["digest"]: SessionOwner(owner_of(row), row["csrf_token"], row["is_due"])
         for row in await reader.fetch(sql, digests)
     }
 
@@ -96,7 +96,7 @@ async def prolong_sessions(tx: Transaction, digests: Sequence[bytes], seconds: i
     await tx.execute(sql, digests, seconds)
 
 
-async def get_owner(reader: Reader, user_id: int, key_id: int) -> KeyOwner:
+async def get_owner(reader: Reader, user_id: int, key_id: int = 0) -> KeyOwner:
     """What is now true of an account that exists."""
     sql = f"select {OWNER_COLUMNS} from account join realm on realm.id = account.realm_id where account.id = $1"
     row = await reader.fetchrow(sql, user_id)
