@@ -9,7 +9,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.users.actions import tell_visibility
 from tertulia.users.authenticate import as_kind
-from tertulia.users.queries import get_owner
+from tertulia.users.owner_queries import get_owner
 from tests.features.realm import Realm, listening, people_events
 from tests.server import ADMINISTRATOR, GUEST, MEMBER, MODERATOR, OWNER
 from tests.talk import Json, Queue, Speaker, check_error, check_success, unique

@@ -15,7 +15,7 @@ from tertulia.markup.previews import has_previews, with_previews
 from tertulia.messages.rules import is_me_message
 from tertulia.uploads.queries import files_in
 from tertulia.uploads.showing import as_upload
-from tertulia.users.queries import get_owner
+from tertulia.users.owner_queries import get_owner
 
 PORTION = 50
 

@@ -17,7 +17,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.reads.change_queries import change_places
 from tertulia.uploads.links import hold_linked
-from tertulia.users.queries import get_owner
+from tertulia.users.owner_queries import get_owner
 
 CONVERSATIONS = 200
 """So many are looked up at a time."""

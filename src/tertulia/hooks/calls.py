@@ -18,7 +18,7 @@ from tertulia.messages.load import Look
 from tertulia.messages.model import MessageRecord
 from tertulia.notices import Notice, tell
 from tertulia.users.addresses import fake_domain
-from tertulia.users.queries import owner_of
+from tertulia.users.owner_queries import owner_of
 
 log = structlog.get_logger()
 

@@ -6,7 +6,7 @@ import asyncpg
 
 from tertulia.hooks.model import Claimed
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.users.queries import OWNER_COLUMNS
+from tertulia.users.owner_queries import OWNER_COLUMNS
 
 _CLAIM = """
 with due as (

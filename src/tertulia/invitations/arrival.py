@@ -19,7 +19,8 @@ from tertulia.realms.queries import get_realm, hold_role
 from tertulia.realms.settings import decode_settings
 from tertulia.users.arrival import Newcomer, Reception
 from tertulia.users.events import tell_invites
-from tertulia.users.queries import email_key_of, get_owner
+from tertulia.users.owner_queries import get_owner
+from tertulia.users.queries import email_key_of
 
 
 async def find_good_terms(reader: Reader, realm_id: int, key: str) -> Terms | None:

@@ -29,7 +29,7 @@ from tertulia.messages.statements import CLAIM, LOCK, LOCK_FREE, MAKE_CONVERSATI
 from tertulia.notices.model import Notice
 from tertulia.realms.settings import decode_settings
 from tertulia.users.addresses import fake_domain
-from tertulia.users.queries import owner_of
+from tertulia.users.owner_queries import owner_of
 
 log = structlog.get_logger()
 

@@ -14,7 +14,7 @@ from tertulia.kernel.db import subject_of
 from tertulia.messages.model import Outgoing
 from tertulia.messages.rules import MANY
 from tertulia.uploads.queries import reached
-from tertulia.users.queries import OWNER_COLUMNS
+from tertulia.users.owner_queries import OWNER_COLUMNS
 
 LOCK = """
 select id from conversation where id = any($1::bigint[]) order by id for no key update

@@ -15,7 +15,7 @@ from tertulia.notices import Notice, tell
 from tertulia.realms.queries import get_realm
 from tertulia.realms.settings import NO_CHANNEL, decode_settings
 from tertulia.reports.rules import MAX_DESCRIPTION, Kind, check_description, report_text, topic_about
-from tertulia.users.queries import get_owner
+from tertulia.users.owner_queries import get_owner
 
 REPORTS = parse_rates("10/3600,30/86400")
 Description = Annotated[str, msgspec.Meta(max_length=MAX_DESCRIPTION)]

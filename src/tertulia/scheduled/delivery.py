@@ -21,7 +21,7 @@ from tertulia.scheduled import queries
 from tertulia.scheduled.actions import failed, removed
 from tertulia.scheduled.model import Scheduled
 from tertulia.users.addresses import fake_domain
-from tertulia.users.queries import owner_of
+from tertulia.users.owner_queries import owner_of
 
 log = structlog.get_logger()
 

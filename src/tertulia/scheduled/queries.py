@@ -6,7 +6,7 @@ import asyncpg
 
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.scheduled.model import Scheduled
-from tertulia.users.queries import OWNER_COLUMNS
+from tertulia.users.owner_queries import OWNER_COLUMNS
 
 _COLUMNS = """
 scheduled_message.id, scheduled_message.channel_id, scheduled_message.user_ids, scheduled_message.topic,

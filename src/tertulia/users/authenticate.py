@@ -21,15 +21,15 @@ from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.kernel.ids import digest_of_key, is_api_key
 from tertulia.kernel.settings import Settings
 from tertulia.users.addresses import fake_domain
-from tertulia.users.queries import (
+from tertulia.users.owner_queries import (
     KeyOwner,
     SessionOwner,
-    email_key_of,
     get_owner,
     owners_of_keys,
     owners_of_sessions,
     prolong_sessions,
 )
+from tertulia.users.queries import email_key_of
 
 C = TypeVar("C", bound=Caller)
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
