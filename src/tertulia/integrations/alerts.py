@@ -1,7 +1,11 @@
 """Alerts as Alertmanager posts them; Grafana took its format from there."""
 
+from typing import Any
+
 import msgspec
 
+from tertulia.integrations.model import Post
+from tertulia.integrations.refusals import anomalous, read
 from tertulia.integrations.wording import MAX_LISTED, code, line, link, listing, name
 
 
@@ -18,12 +22,32 @@ class Alert(msgspec.Struct, rename="camel"):
     value_string: str | None = None
 
 
-def title_of(labels: dict[str, str]) -> str:
+class Group(msgspec.Struct, rename="camel"):
+    """What is posted: alerts that belong together."""
+
+    alerts: list[Alert]
+    status: str = "firing"
+    title: str | None = None
+    group_labels: dict[str, str] = {}
+    common_labels: dict[str, str] = {}
+
+
+def post_of(payload: Any, events: tuple[str, ...]) -> Post:
+    """One message for a group whose status is one of these, in the topic of the group's name."""
+    group = read(payload, Group)
+    said = _tell(group.alerts)
+    if not said or group.status not in events:
+        raise anomalous()
+    named = group.common_labels if group.common_labels.get("alertname") else group.group_labels
+    return Post(group.status, _title_of(named) if named else group.title or "Alerts", said)
+
+
+def _title_of(labels: dict[str, str]) -> str:
     """How a group of alerts is called."""
     return labels.get("alertname") or ", ".join(f"{key}={value}" for key, value in sorted(labels.items())) or "Alerts"
 
 
-def tell(alerts: list[Alert]) -> str:
+def _tell(alerts: list[Alert]) -> str:
     """Those that fire and those that are over, each with what is known about it."""
     parts = []
     for status, heading in (("firing", ":fire: Firing"), ("resolved", ":check: Resolved")):

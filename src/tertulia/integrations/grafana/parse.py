@@ -2,9 +2,9 @@
 
 import msgspec
 
-from tertulia.integrations.alerts import Alert, tell, title_of
+from tertulia.integrations.alerts import post_of
 from tertulia.integrations.model import Delivery, Post
-from tertulia.integrations.refusals import UnsupportedEvent, anomalous, read
+from tertulia.integrations.refusals import UnsupportedEvent, read
 from tertulia.integrations.wording import line, link, listing, name
 
 EVENTS = ("firing", "resolved", "alerting", "ok", "no_data", "paused", "pending")
@@ -15,16 +15,6 @@ _WORDS = {
     "paused": "is paused",
     "pending": "is pending",
 }
-
-
-class Group(msgspec.Struct, rename="camel"):
-    """What is posted now."""
-
-    alerts: list[Alert]
-    status: str = "firing"
-    title: str | None = None
-    group_labels: dict[str, str] = {}
-    common_labels: dict[str, str] = {}
 
 
 class Match(msgspec.Struct):
@@ -48,12 +38,7 @@ def parse(delivery: Delivery) -> Post:
     """One message for a group of alerts, or for a rule."""
     if isinstance(delivery.payload, dict) and "alerts" not in delivery.payload:
         return _rule(read(delivery.payload, Rule))
-    group = read(delivery.payload, Group)
-    said = tell(group.alerts)
-    if not said or group.status not in EVENTS:
-        raise anomalous()
-    named = group.common_labels if group.common_labels.get("alertname") else group.group_labels
-    return Post(group.status, title_of(named) if named else group.title or "Alerts", said)
+    return post_of(delivery.payload, EVENTS)
 
 
 def _rule(rule: Rule) -> Post:
