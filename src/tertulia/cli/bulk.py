@@ -27,6 +27,8 @@ from tertulia.realms.queries import find_realm
 _USERS_AT_ONCE = 20_000
 _MESSAGES_AT_ONCE = 20_000
 _SUBSCRIBERS_AT_ONCE = 20_000
+_CHANNELS_AT_ONCE = 100
+"""Whoever joins hears of so many in one event."""
 _TOPICS_PER_CHANNEL = 20
 _DAYS = 90
 _LINK_EACH = 20
@@ -127,7 +129,7 @@ class _Fill:
         async with self._database.reader() as reader:
             start = await reader.fetchval("select coalesce(max(id), 0) from conversation")
         channels = []
-        for portion in _portions(count, 100):
+        for portion in _portions(count, _CHANNELS_AT_ONCE):
             async with self._database.transaction() as tx:
                 for number in portion:
                     name = f"filled {start + number + 1}"
@@ -218,24 +220,26 @@ class _Fill:
     async def _subscribe(self, channels: Sequence[_Channel], people: Sequence[int], count: int | None) -> None:
         each = len(people) if count is None else count
         task = self._task("subscriptions", each * len(channels))
-        for channel in channels:
+        # Small channels together, a large one in parts.
+        for some in _portions(len(channels), min(_CHANNELS_AT_ONCE, _SUBSCRIBERS_AT_ONCE // max(1, each)) or 1):
+            ids = [channels[number].id for number in some]
             for portion in _portions(each, _SUBSCRIBERS_AT_ONCE):
                 async with self._database.transaction() as tx:
                     await tx.execute("set local statement_timeout = 0")
-                    await subscribe(tx, self._realm_id, [channel.id], people[portion.start : portion.stop])
-                self._progress.advance(task, len(portion))
+                    await subscribe(tx, self._realm_id, ids, people[portion.start : portion.stop])
+                self._progress.advance(task, len(portion) * len(ids))
 
     async def _mark_read(self, channels: Sequence[_Channel]) -> None:
         task = self._task("read state", len(channels))
         sql = """
         update read_state set read = int8multirange(int8range(1, last_seq + 1))
-        from conversation where conversation.id = $1 and conversation_id = $1
+        from conversation where conversation.id = any($1) and conversation_id = conversation.id
         """
-        for channel in channels:
+        for some in _portions(len(channels), _CHANNELS_AT_ONCE):
             async with self._database.transaction() as tx:
                 await tx.execute("set local statement_timeout = 0")
-                await tx.execute(sql, channel.id)
-            self._progress.advance(task)
+                await tx.execute(sql, [channels[number].id for number in some])
+            self._progress.advance(task, len(some))
 
     async def _tidy(self) -> None:
         """What autovacuum would do some minutes later: without it the planner thinks the tables are empty."""
