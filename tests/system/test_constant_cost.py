@@ -22,6 +22,8 @@ import psycopg2
 import pytest
 from msgspec.structs import replace
 
+from tertulia.engines import Postgres, find_postgres
+from tertulia.kernel.settings import load_settings
 from tertulia.messages import windows
 from tertulia.narrows.conditions import Has, HasMark, IsHidden, IsMentioned, IsUnread, SentBy
 from tertulia.narrows.model import Narrowed
@@ -154,15 +156,15 @@ class Site:
 
 @contextmanager
 def counted_server(folder: Path) -> Iterator[OwnServer]:
-    """A server whose PostgreSQL counts statements; that takes a restart."""
-    first = OwnServer.start(folder)
-    try:
-        connection = psycopg2.connect(first.postgres_url)
+    """A server whose PostgreSQL counts statements: it is told so before anybody needs it, because that takes a restart."""
+    data = folder / "data"
+    data.mkdir(mode=0o711)
+    (data / "dev.lock").touch()  # by which `tertulia dev` knows its own folder
+    with Postgres(find_postgres(load_settings()), data / "postgres") as postgres:
+        connection = psycopg2.connect(postgres.url)
         connection.autocommit = True
         connection.cursor().execute("alter system set shared_preload_libraries = 'pg_stat_statements'")
         connection.close()
-    finally:
-        first.stop()
     server = OwnServer.start(folder)
     try:
         yield server
