@@ -1,21 +1,12 @@
-"""The pages behind the links of invitations: forms without script, so that joining needs nothing but a browser.
-
-The key is part of their address, so no other site learns it by a referrer; our own forms need one, or browsers would not
-say where they come from.
-"""
+"""The pages behind the links of invitations: forms without script, so that joining needs nothing but a browser."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
 from urllib.parse import urlencode
 
 from tertulia.kernel.endpoint import Reply
+from tertulia.kernel.page import show_page
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title></head>
-<body><main><h1>{title}</h1>{body}</main></body>
-</html>
-"""
 _ACCOUNT = """
 <p>{invited}</p>
 <form method="post" action="/join">
@@ -35,13 +26,6 @@ _ADDRESS = """
 <p><button>Send me a link</button></p>
 </form>
 """
-_HTML = "text/html; charset=utf-8"
-_HEADERS = {
-    "Cache-Control": "no-store",
-    "Referrer-Policy": "same-origin",
-    "X-Frame-Options": "DENY",
-    "Content-Security-Policy": "default-src 'none'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
-}
 Ways = Sequence[Mapping[str, str | None]]
 
 
@@ -49,22 +33,17 @@ def account_form(realm_name: str, key: str, email: str, inviter: str | None, way
     """For who has a key from their mail."""
     invited = f"{inviter} invites you to {realm_name}." if inviter else f"Welcome to {realm_name}."
     body = _ACCOUNT.format(invited=escape(invited), key=escape(key), email=escape(email))
-    return _page(f"Join {realm_name}", body + _links(ways, key))
+    return _page(realm_name, body + _links(ways, key))
 
 
 def address_form(realm_name: str, key: str | None, ways: Ways) -> Reply:
     """For who has not told their address yet."""
-    return _page(f"Join {realm_name}", _ADDRESS.format(key=escape(key or "")) + _links(ways, key))
+    return _page(realm_name, _ADDRESS.format(key=escape(key or "")) + _links(ways, key))
 
 
 def ways_only(realm_name: str, key: str, ways: Ways) -> Reply:
     """Where there are no passwords."""
-    return _page(f"Join {realm_name}", _links(ways, key) or "<p>Log in as you do elsewhere in your organization.</p>")
-
-
-def told(title: str, text: str, status: int = 200) -> Reply:
-    """A page with one sentence."""
-    return _page(title, f"<p>{escape(text)}</p>", status)
+    return _page(realm_name, _links(ways, key) or "<p>Log in as you do elsewhere in your organization.</p>")
 
 
 def _links(ways: Ways, key: str | None) -> str:
@@ -76,5 +55,6 @@ def _links(ways: Ways, key: str | None) -> str:
     )
 
 
-def _page(title: str, body: str, status: int = 200) -> Reply:
-    return Reply(_PAGE.format(title=escape(title), body=body).encode(), status, _HEADERS, _HTML)
+def _page(realm_name: str, body: str) -> Reply:
+    # Our own forms need a referrer, or browsers would not say where they come from.
+    return show_page(realm_name, body, referrer="same-origin")

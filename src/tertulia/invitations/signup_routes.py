@@ -11,6 +11,7 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, Reply, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import RateLimits, parse_rates
+from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
 from tertulia.realms.queries import Realm
 from tertulia.realms.routes import external_methods, get_realm_of, realm_url
@@ -92,7 +93,7 @@ async def show_open_form(
     try:
         signup.check_joinable(realm)
     except Refusal as refusal:
-        return pages.told("You cannot join here", refusal.msg, refusal.status)
+        return show_text("You cannot join here", refusal.msg, refusal.status)
     return pages.address_form(realm.name, None, external_methods(realm, settings))
 
 
@@ -108,7 +109,7 @@ async def show_join_form(
         try:
             terms = await signup.get_terms(reader, realm, key)
         except Refusal as refusal:
-            return pages.told("You cannot join here", refusal.msg, refusal.status)
+            return show_text("You cannot join here", refusal.msg, refusal.status)
     ways = external_methods(realm, settings)
     if not decode_settings(realm.settings).password_auth_enabled:
         return pages.ways_only(realm.name, key, ways)
@@ -125,8 +126,8 @@ async def use_address_form(
     try:
         await ask_to_sign_up(call, database, settings, limits, email=email, key=key or None)
     except Refusal as refusal:
-        return pages.told("No mail was sent", f"{refusal.msg} Go back to try again.", refusal.status)
-    return pages.told("Look into your mail", "We have sent you a link. Follow it to make your account.")
+        return show_text("No mail was sent", f"{refusal.msg} Go back to try again.", refusal.status)
+    return show_text("Look into your mail", "We have sent you a link. Follow it to make your account.")
 
 
 @post("/join", prefix="", listed=False)
@@ -139,7 +140,7 @@ async def use_join_form(
         await sign_up(call, database, settings, arrival, key=key, full_name=full_name, password=password)
     except Refusal as refusal:
         spent = refusal.code == bad_key().code
-        return pages.told(
+        return show_text(
             "Your account is not made", refusal.msg + ("" if spent else " Go back to try again."), refusal.status
         )
     return _go("/")

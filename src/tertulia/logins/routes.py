@@ -9,6 +9,7 @@ from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, Reply, delete, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import RateLimits, parse_rates
+from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
 from tertulia.logins import email_change, keys, page, queries, reset
 from tertulia.logins.login import PasswordLogin, check_login_allowed
@@ -111,8 +112,8 @@ async def use_password_form(call: Call, database: Database, *, token: Token, new
     try:
         await confirm_password_reset(call, database, token=token, new_password=new_password)
     except Refusal as refusal:
-        return page.told("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
-    return page.told("Your new password is set", "Now log in with it, on all your devices.")
+        return show_text("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
+    return show_text("Your new password is set", "Now log in with it, on all your devices.")
 
 
 @post("/accounts/email/confirm")
@@ -135,8 +136,8 @@ async def use_email_button(call: Call, database: Database, *, token: Token) -> R
     try:
         await confirm_email_change(call, database, token=token)
     except Refusal as refusal:
-        return page.told("Your address is as it was", refusal.msg, refusal.status)
-    return page.told("Your new address is set", "Log in with it from now on, on all your devices.")
+        return show_text("Your address is as it was", refusal.msg, refusal.status)
+    return show_text("Your new address is set", "Log in with it from now on, on all your devices.")
 
 
 async def _realm_of(call: Call, database: Database) -> Realm:

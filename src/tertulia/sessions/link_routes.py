@@ -5,8 +5,8 @@ from tertulia.kernel.db import Transaction
 from tertulia.kernel.endpoint import Reply, get
 from tertulia.kernel.errors import not_found
 from tertulia.kernel.ids import digest_of_key
+from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
-from tertulia.logins import page
 from tertulia.logins.queries import get_account
 from tertulia.sessions import queries
 from tertulia.sessions.actions import begin_session
@@ -20,6 +20,6 @@ async def log_in_by_link(call: Call, tx: Transaction, settings: Settings, *, tic
     user_id = await queries.take_ticket(tx, digest_of_key(ticket))
     if user_id is None:
         text = "This link was used before, or it is too old. Log in with the password that `tertulia dev` shows."
-        return page.told("The link is no longer valid", text, 404)
+        return show_text("The link is no longer valid", text, 404)
     await begin_session(tx, call, settings, await get_account(tx, user_id), by_password=False)
     return Reply(b"", 302, {"Location": "/", "Referrer-Policy": "no-referrer"}, "text/plain")

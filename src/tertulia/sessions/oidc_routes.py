@@ -13,8 +13,8 @@ from tertulia.kernel.cookies import cookie_line, find_cookie
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import Reply, get
 from tertulia.kernel.errors import Refusal, not_found
+from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
-from tertulia.logins import page
 from tertulia.logins.queries import Account
 from tertulia.realms.queries import Realm
 from tertulia.realms.routes import get_realm_of, realm_url
@@ -135,7 +135,7 @@ def _go(url: str) -> Reply:
 
 
 def _failed(text: str, status: int) -> Reply:
-    return page.told("You are not logged in", text, status)
+    return show_text("You are not logged in", text, status)
 
 
 def _provider_failed(provider: str, failure: ProviderFailure) -> Reply:
