@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PYTHON = sorted(path for place in ("src", "tests", "bench", "docs") for path in (ROOT / place).rglob("*.py"))
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+PYTHON = SOURCES + sorted(path for place in ("tests", "bench", "docs") for path in (ROOT / place).rglob("*.py"))
 REQUIREMENTS = sorted([*(ROOT / "requirements").glob("*.txt"), *(ROOT / "tests/clients/requirements").glob("*.txt")])
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}
 
