@@ -52,8 +52,9 @@ def _send(connection: http.client.HTTPConnection, email: str, key: str, fields: 
         "Content-Type": "application/x-www-form-urlencoded",
         "Idempotency-Key": once,
     }
-    connection.request("POST", "/api/v1/messages", urlencode(fields), headers)
+    body = urlencode({**fields, "read_by_sender": "true"})
+    connection.request("POST", "/api/v1/messages", body, headers)
     reply = connection.getresponse()
-    body = reply.read()
+    answer = reply.read()
     if reply.status != 200:
-        raise CommandFailed(f"The demo talk could not be sent: {body.decode(errors='replace').strip()}")
+        raise CommandFailed(f"The demo talk could not be sent: {answer.decode(errors='replace').strip()}")

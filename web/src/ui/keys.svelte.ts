@@ -30,8 +30,11 @@ export function addKeys(title: Word, keys: Key[]): () => void {
     }
 }
 
+/** One layer for each title, in the order in which they came. */
 export function allKeys(): Layer[] {
-    return layers
+    return [...new Set(layers.map((layer) => layer.title))]
+        .map((title) => ({ title, keys: layers.flatMap((layer) => (layer.title === title ? layer.keys : [])) }))
+        .filter((layer) => layer.keys.length > 0)
 }
 
 export function listenForKeys(target: Window): () => void {
@@ -64,15 +67,24 @@ export function chordOf(event: KeyboardEvent): string {
         .join('+')
 }
 
+const keyNames = {
+    ...{
+        enter: 'Enter',
+        space: 'Space',
+        escape: 'Esc',
+        home: 'Home',
+        end: 'End',
+        pageup: 'Page Up',
+        pagedown: 'Page Down',
+    },
+    ...{ up: '↑', down: '↓', left: '←', right: '→', mod: 'Ctrl', alt: 'Alt', shift: 'Shift' },
+    ...(isMac ? { enter: '↵', mod: '⌘', alt: '⌥', shift: '⇧' } : {}),
+} as Record<string, string>
+
 /** How a chord is written for people: `Ctrl K`, `⌘K`. */
 export function chordText(chord: string): string {
-    const names: Record<string, string> = isMac
-        ? { mod: '⌘', alt: '⌥', shift: '⇧', enter: '↵', up: '↑', down: '↓', left: '←', right: '→' }
-        : { mod: 'Ctrl', alt: 'Alt', shift: 'Shift', enter: 'Enter', up: '↑', down: '↓', left: '←', right: '→' }
-    return chord
-        .split('+')
-        .map((part) => names[part] ?? (part.length === 1 ? part.toUpperCase() : part))
-        .join(isMac ? '' : ' ')
+    const parts = chord === '+' ? [chord] : chord.split('+')
+    return parts.map((part) => keyNames[part] ?? (part.length === 1 ? part.toUpperCase() : part)).join(isMac ? '' : ' ')
 }
 
 export function isText(target: EventTarget | null): boolean {

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { addKeys, listenForKeys } from './keys.svelte'
+import { addKeys, allKeys, chordText, listenForKeys } from './keys.svelte'
 
 let pressed: string[] = []
 let release: (() => void)[] = []
@@ -52,3 +52,23 @@ it.each(['<dialog open><button data-at></button></dialog>', '<div popover><butto
         expect(press(html, 'k', { ctrlKey: true })).toEqual([])
     },
 )
+
+it('the sheet names each part once, with the keys of all its layers', () => {
+    release.push(addKeys('keys.writing', [{ keys: 'c', word: 'keys.compose', run: () => {} }]))
+    release.push(addKeys('keys.reading', [{ keys: 'j', word: 'keys.previous', run: () => {} }]))
+    release.push(addKeys('keys.everywhere', []))
+    const shown = allKeys().map((layer) => [layer.title, layer.keys.map((key) => key.word)])
+    expect(shown).toEqual([
+        ['keys.reading', ['keys.next', 'keys.previous']],
+        ['keys.writing', ['keys.compose']],
+    ])
+})
+
+it.each([
+    ['mod+k', 'Ctrl K'],
+    ['+', '+'],
+    ['pagedown', 'Page Down'],
+    ['shift+up', 'Shift ↑'],
+])('%s is written %s', (chord, text) => {
+    expect(chordText(chord)).toBe(text)
+})
