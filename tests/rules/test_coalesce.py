@@ -25,10 +25,10 @@ class Source:
 async def test_what_is_asked_during_a_query_goes_out_together_as_the_next_one() -> None:
     source = Source()
     coalescer = Coalescer(source.read)
-    first = asyncio.create_task(coalescer.load(1))
+    first = coalescer.load(1)
     await asyncio.sleep(0)
     await asyncio.sleep(0)
-    rest = [asyncio.create_task(coalescer.load(key)) for key in (1, 2, 2, -3)]
+    rest = [coalescer.load(key) for key in (1, 2, 2, -3)]
     await asyncio.sleep(0)
     source.gate.set()
     assert await first == 2
@@ -39,7 +39,7 @@ async def test_what_is_asked_during_a_query_goes_out_together_as_the_next_one() 
 async def test_a_caller_who_goes_away_takes_nobody_along() -> None:
     source = Source()
     coalescer = Coalescer(source.read)
-    leaving, staying = (asyncio.create_task(coalescer.load(5)) for _ in range(2))
+    leaving, staying = coalescer.load(5), coalescer.load(5)
     await asyncio.sleep(0)
     leaving.cancel()
     await asyncio.sleep(0)

@@ -25,14 +25,14 @@ class Coalescer(Generic[K, V]):
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._task: asyncio.Task[None] | None = None
 
-    async def load(self, key: K) -> V | None:
-        """The value for the key as of a query that starts after this call."""
+    def load(self, key: K) -> asyncio.Future[V | None]:
+        """The value for the key as of a query that starts after this call, whether or not it is awaited yet."""
         # One future for each caller: one of them may go away, and the others go on waiting.
         future: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(key, []).append(future)
         if self._task is None:
             self._task = asyncio.create_task(self._run())
-        return await future
+        return future
 
     async def _run(self) -> None:
         try:

@@ -40,9 +40,8 @@ class Typing:
         """Tell the subscribers of a channel."""
         settings = decode_settings(caller.realm_settings)
         topic = clean_topic(topic, settings)
-        channel, heard = await asyncio.gather(
-            self._finder.find(caller, channel_id), self._channels.load(ChannelKey(caller.user_id, channel_id))
-        )
+        hearing = self._channels.load(ChannelKey(caller.user_id, channel_id))
+        channel, heard = await self._finder.find(caller, channel_id), await hearing
         if channel is None or heard is None:
             raise Refusal("Invalid channel ID.")
         if not channel.may_send:
