@@ -67,19 +67,22 @@ export function chordOf(event: KeyboardEvent): string {
         .join('+')
 }
 
-const keyNames = {
-    ...{
-        enter: 'Enter',
-        space: 'Space',
-        escape: 'Esc',
-        home: 'Home',
-        end: 'End',
-        pageup: 'Page Up',
-        pagedown: 'Page Down',
-    },
-    ...{ up: '↑', down: '↓', left: '←', right: '→', mod: 'Ctrl', alt: 'Alt', shift: 'Shift' },
-    ...(isMac ? { enter: '↵', mod: '⌘', alt: '⌥', shift: '⇧' } : {}),
-} as Record<string, string>
+const plainNames: Record<string, string> = {
+    mod: 'Ctrl',
+    alt: 'Alt',
+    shift: 'Shift',
+    enter: 'Enter',
+    space: 'Space',
+    home: 'Home',
+    end: 'End',
+    pageup: 'Page Up',
+    pagedown: 'Page Down',
+    up: '↑',
+    down: '↓',
+    left: '←',
+    right: '→',
+}
+const keyNames = isMac ? { ...plainNames, mod: '⌘', alt: '⌥', shift: '⇧', enter: '↵' } : plainNames
 
 /** How a chord is written for people: `Ctrl K`, `⌘K`. */
 export function chordText(chord: string): string {
