@@ -1,4 +1,4 @@
-/** Groups as somebody chooses one for a permission: the roles first, in the order of their reach, then the named groups (pure). */
+/** Who holds a permission, as somebody chooses it: the roles first, in the order of their reach, then the named groups (pure). */
 import type { ApiGroup, GroupSetting, Id } from '../data/api-types'
 import type { Word } from '../words/words.svelte'
 
@@ -12,29 +12,51 @@ export const ROLE_WORDS: Record<string, Word> = {
     'role:everyone': 'group.everyone',
     'role:internet': 'group.internet',
 }
+/** Roles that say themselves who has them. */
+const WIDE = new Set(['role:fullmembers', 'role:members', 'role:everyone', 'role:internet'])
 
-/** `allowed`: names of system groups that may hold it; all but the whole internet otherwise. */
-export function choices(groups: Iterable<ApiGroup>, now: GroupSetting, allowed?: readonly string[]): ApiGroup[] {
-    const order = Object.keys(ROLE_WORDS)
-    const roles: ApiGroup[] = []
-    const named: ApiGroup[] = []
-    for (const group of groups) {
-        const isNow = group.id === now
-        if (group.is_system_group) {
-            const fits = allowed ? allowed.includes(group.name) : group.name !== 'role:internet'
-            if (fits || isNow) roles.push(group)
-        } else if (!group.deactivated || isNow) named.push(group)
-    }
-    roles.sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name))
-    named.sort((a, b) => a.name.localeCompare(b.name))
-    return [...roles, ...named]
+/** What the server publishes of a permission (`server_supported_permission_settings`). */
+export interface Rule {
+    require_system_group?: boolean
+    allow_internet_group?: boolean
+    allow_nobody_group?: boolean
+    allow_everyone_group?: boolean
+    allowed_system_groups?: string[]
+}
+export type Rules = Partial<Record<'realm' | 'stream' | 'group', Record<string, Rule>>>
+
+/** Whether a group may hold the permission at all; the server has the last word. */
+function fits(group: ApiGroup, rule: Rule): boolean {
+    if (!group.is_system_group) return !group.deactivated && !rule.require_system_group
+    if (rule.allowed_system_groups?.length) return rule.allowed_system_groups.includes(group.name)
+    if (group.name === 'role:internet') return rule.allow_internet_group ?? false
+    if (group.name === 'role:everyone') return rule.allow_everyone_group ?? true
+    return group.name !== 'role:nobody' || (rule.allow_nobody_group ?? true)
 }
 
-/** People and groups chosen one by one, as names; null if it is one group. */
-export function peopleIn(
-    setting: GroupSetting,
-    names: { user: (id: Id) => string; group: (id: Id) => string },
-): string[] | null {
-    if (typeof setting === 'number') return null
-    return [...setting.direct_members.map(names.user), ...setting.direct_subgroups.map(names.group)]
+/** The groups to choose from; what is chosen now is always among them. */
+export function choices(groups: Iterable<ApiGroup>, now: GroupSetting, rule: Rule = {}): ApiGroup[] {
+    const order = Object.keys(ROLE_WORDS)
+    const found = [...groups].filter((group) => group.id === now || fits(group, rule))
+    return [
+        ...found.filter((group) => group.is_system_group).sort((a, b) => order.indexOf(a.name) - order.indexOf(b.name)),
+        ...found.filter((group) => !group.is_system_group).sort((a, b) => a.name.localeCompare(b.name)),
+    ]
+}
+
+/** Everybody who holds it, through groups of groups; null if its name says that (everyone, members). */
+export function holders(setting: GroupSetting, groups: ReadonlyMap<Id, ApiGroup>): Set<Id> | null {
+    const people = new Set<Id>()
+    const seen = new Set<Id>()
+    const waiting = typeof setting === 'number' ? [setting] : [...setting.direct_subgroups]
+    if (typeof setting !== 'number') for (const id of setting.direct_members) people.add(id)
+    for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
+        const group = groups.get(id)
+        if (!group || seen.has(id)) continue
+        if (WIDE.has(group.name)) return null
+        seen.add(id)
+        for (const member of group.members) people.add(member)
+        waiting.push(...group.direct_subgroup_ids)
+    }
+    return people
 }

@@ -1,8 +1,8 @@
-/** Every change in the settings is saved at once; the server's answer is shown on the page: a refusal in its own words. */
+/** Every change in the settings is saved at once; the server's answer is shown on the page. */
 import type { Answer } from '../data/api'
-import { explain } from '../talk/actions.svelte'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
+import { reasonOf } from './refusals'
 
 /** Whether it was taken. `done` is said then; nothing is, where the page itself shows it. */
 export async function save(
@@ -10,7 +10,13 @@ export async function save(
     done: string | null = t('settings.saved'),
 ): Promise<boolean> {
     const answer = await asked
-    if (!answer.ok) sayError(explain(answer.error))
+    if (!answer.ok) sayError(reasonOf(answer.error))
     else if (done) say(done)
     return answer.ok
+}
+
+/** An answer whose refusal is shown beside a field: only that it was taken is said. */
+export function told<T extends object>(answer: Answer<T>, done = t('settings.saved')): Answer<T> {
+    if (answer.ok) say(done)
+    return answer
 }
