@@ -29,6 +29,12 @@ export type Channel = ApiChannel & ApiOwnSubscription & { isSubscribed: boolean 
 /** How a topic is treated: 0 as its channel, 1 muted, 2 unmuted, 3 followed. */
 export const POLICY = { inherit: 0, muted: 1, unmuted: 2, followed: 3 } as const
 
+export interface TopicPolicy {
+    channelId: Id
+    topic: string
+    policy: number
+}
+
 const NOT_SUBSCRIBED: ApiOwnSubscription = {
     color: '#8a8a8a',
     is_muted: false,
@@ -48,7 +54,7 @@ export class Realm {
     readonly groups = new SvelteMap<Id, ApiGroup>()
     readonly folders = new SvelteMap<Id, ApiFolder>()
     /** By `topicKey`; topics without a policy of their own are not here. */
-    readonly topicPolicies = new SvelteMap<string, number>()
+    readonly topicPolicies = new SvelteMap<string, TopicPolicy>()
     readonly mutedUsers = new SvelteSet<Id>()
     readonly statuses = new SvelteMap<Id, ApiStatus>()
     readonly emoji = new SvelteMap<string, ApiRealmEmoji>()
@@ -114,7 +120,7 @@ export class Realm {
     }
 
     policyOf(channelId: Id, topic: string): number {
-        return this.topicPolicies.get(topicKey(channelId, topic)) ?? POLICY.inherit
+        return this.topicPolicies.get(topicKey(channelId, topic))?.policy ?? POLICY.inherit
     }
 
     /** Whether a topic is to be left in peace: muted itself, or in a muted channel and not picked out. */
@@ -176,6 +182,7 @@ export class Realm {
             for (const each of event['muted_users'] as { id: Id }[]) this.mutedUsers.add(each.id)
         },
         user_status: (event) => this.#status(event),
+        default_streams: (event) => this.values.set('realm_default_streams', event['default_streams']),
         alert_words: (event) => (this.alertWords = event['alert_words'] as string[]),
         realm_linkifiers: (event) => (this.linkifiers = event['realm_linkifiers'] as ApiLinkifier[]),
         custom_profile_fields: (event) => (this.profileFields = event['fields'] as ApiProfileField[]),
@@ -314,7 +321,7 @@ export class Realm {
 
     #setPolicy(channelId: Id, topic: string, policy: number): void {
         if (policy === POLICY.inherit) this.topicPolicies.delete(topicKey(channelId, topic))
-        else this.topicPolicies.set(topicKey(channelId, topic), policy)
+        else this.topicPolicies.set(topicKey(channelId, topic), { channelId, topic, policy })
     }
 }
 

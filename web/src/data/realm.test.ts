@@ -20,6 +20,7 @@ function plain(realm: Realm): Record<string, unknown> {
         mutedUsers: [...realm.mutedUsers],
         settings: realm.settings,
         alertWords: realm.alertWords,
+        defaultChannels: realm.value('realm_default_streams', []),
         description: realm.value('realm_description', ''),
         limit: realm.value('realm_message_content_edit_limit_seconds', 0),
     }
