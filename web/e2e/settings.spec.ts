@@ -125,3 +125,93 @@ test('everything is marked as read; a draft and a scheduled message are taken ba
     expect(scheduled_messages).toEqual([])
     expect(await rosa.texts(id, 'first')).toEqual(['One'])
 })
+
+test('a status, a field of the profile and another password; then the account is deactivated', async ({
+    newcomer,
+    dev,
+}) => {
+    const [olga, nils] = [await newcomer('Olga Fields', { role: 100 }), await newcomer('Nils Leaves')]
+    const id = await makeChannel(dev, unique('status'), [olga, nils])
+    await nils.send(id, 'hello', 'It is me')
+    const field = unique('Team')
+    await olga.go('#organization/fields')
+    const form = olga.page.getByRole('region', { name: 'New field' })
+    await form.getByLabel('Type').selectOption('List of options')
+    await form.getByLabel('Name', { exact: true }).fill(field)
+    await form.getByLabel('Options').fill('Garden\nKitchen')
+    await form.getByRole('button', { name: 'Make the field' }).click()
+    await expect(olga.page.getByRole('region', { name: 'Profile fields' }).getByText(field)).toBeVisible()
+
+    const { page } = nils
+    await nils.go('#settings/profile')
+    await page.getByLabel(field).selectOption('Kitchen')
+    await page.getByRole('button', { name: 'In a meeting' }).click()
+    await expect(page.getByRole('button', { name: 'Emoji: calendar. Choose another' })).toBeVisible()
+    await olga.go(`#narrow/channel/${id}/topic/hello`)
+    const said = new TalkPage(olga.page).message('It is me')
+    await expect(said.getByRole('img', { name: 'In a meeting' })).toBeVisible()
+    await said.getByRole('button', { name: 'Nils Leaves' }).first().click()
+    const card = olga.page.getByRole('dialog', { name: 'Nils Leaves' })
+    await expect(card.getByText('Kitchen')).toBeVisible()
+    await expect(card.getByText('In a meeting')).toBeVisible()
+
+    await page.getByRole('main').getByRole('link', { name: 'Account' }).click()
+    const password = page.getByRole('region', { name: 'Password' })
+    await password.getByLabel('Your password now').fill('something else')
+    await password.getByLabel('New password', { exact: true }).fill('amber ladders sing at noon')
+    await password.getByRole('button', { name: 'Change the password' }).click()
+    await expect(password.getByText('That is not your password.')).toBeVisible()
+    await expect(password.getByLabel('Your password now')).toBeFocused()
+    await password.getByLabel('Your password now').fill(nils.user.password ?? '')
+    await password.getByRole('button', { name: 'Change the password' }).click()
+    await expect(page.getByRole('status').filter({ hasText: 'Your password is changed' })).toBeVisible()
+
+    await page.getByRole('button', { name: 'Deactivate my account' }).click()
+    const sure = page.getByRole('dialog', { name: 'Deactivate your account?' })
+    await expect(sure.getByRole('button', { name: 'Deactivate my account' })).toBeDisabled()
+    await sure.getByRole('textbox').fill(nils.user.email)
+    await sure.getByRole('button', { name: 'Deactivate my account' }).click()
+    await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+    await expect(card.getByText('Deactivated')).toBeVisible()
+})
+
+test('folders are made and moved by the keyboard; a channel in one is for certain people only', async ({
+    newcomer,
+    dev,
+}) => {
+    const [olga, tom] = [await newcomer('Olga Sorts', { role: 100 }), await newcomer('Tom Reads')]
+    const channel = unique('shed')
+    const id = await makeChannel(dev, channel, [olga, tom])
+    const [first, second] = [unique('Alpha'), unique('Beta')]
+    const { page } = olga
+    await olga.go('#organization/channels')
+    const form = page.getByRole('region', { name: 'New folder' })
+    for (const name of [first, second]) {
+        await form.getByLabel('Name', { exact: true }).fill(name)
+        await form.getByLabel('Name', { exact: true }).press('Enter')
+        await expect(page.getByRole('region', { name: 'Folders' }).getByText(name)).toBeVisible()
+    }
+    const names = page.getByRole('region', { name: 'Folders' }).getByRole('listitem')
+    const rows = async () => (await names.allInnerTexts()).map((text) => text.split('\n')[0])
+    await page.getByRole('button', { name: `Move ${second} up` }).press('Enter')
+    await expect.poll(async () => (await rows()).indexOf(second) < (await rows()).indexOf(first)).toBe(true)
+    await expect(
+        page.getByRole('button', { name: new RegExp(`^Move ${second} `) }).and(page.locator(':focus')),
+    ).toHaveCount(1)
+
+    await olga.go(`#channels/${id}`)
+    await page.getByLabel('Folder').selectOption(second)
+    await tom.go(`#narrow/channel/${id}`)
+    const places = tom.page.getByRole('navigation', { name: 'Places', exact: true })
+    await expect(places.getByRole('button', { name: second })).toBeVisible()
+
+    const rights = page.getByRole('region', { name: 'Who may do what' })
+    const sending = rights.getByLabel('Send messages', { exact: true })
+    await sending.selectOption('Certain people and groups')
+    await page.getByRole('button', { name: 'Take out Everyone' }).click()
+    await page.getByRole('combobox', { name: 'Send messages: people and groups' }).fill('Olga Sorts')
+    await page.getByRole('option').filter({ hasText: olga.user.email }).click()
+    await rights.getByRole('button', { name: 'Save' }).click()
+    await expect(sending).toHaveAccessibleDescription('Olga Sorts')
+    await expect(tom.page.getByText('You may read here, but not write.')).toBeVisible()
+})

@@ -31,7 +31,9 @@ export const placeViews: View[] = [
 
 export const settingsViews: View[] = [
     tabbed('settings/profile', 'Picture'),
-    tabbed('settings/notifications', 'Topics you follow'),
+    tabbed('settings/account', 'Password'),
+    tabbed('settings/notifications', 'Alert words'),
+    tabbed('settings/topics', 'Muted topics'),
     tabbed('settings/appearance', 'Look'),
     tabbed('settings/privacy', 'Privacy'),
     tabbed('settings/devices', 'Signed in'),
@@ -40,6 +42,8 @@ export const settingsViews: View[] = [
     tabbed('organization/invitations', 'Invite people'),
     tabbed('organization/groups', 'New group'),
     tabbed('organization/permissions', 'Permissions'),
+    tabbed('organization/channels', 'Folders'),
+    tabbed('organization/fields', 'New field'),
     tabbed('organization/bots', 'New bot'),
     tabbed('organization/emoji', 'Emoji'),
     tabbed('organization/linkifiers', 'Linkifiers'),
