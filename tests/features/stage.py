@@ -7,9 +7,11 @@ import asyncio
 import os
 import signal
 import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,6 +63,8 @@ class Stage:
     def close(self) -> None:
         for speaker in self._speakers:
             speaker.http.close()
+        if "_connection" in self.__dict__:
+            self._connection.close()
 
     # People and channels
 
@@ -121,7 +125,7 @@ class Stage:
         """Subscribe somebody."""
         self.write(lambda tx: subscribe(tx, self.realm_id, [channel.stream_id], [speaker.id for speaker in people]))
 
-    @property
+    @cached_property
     def realm_id(self) -> int:
         """The demo organization."""
         [(found,)] = self.sql("select id from realm where subdomain = ''")
@@ -131,8 +135,18 @@ class Stage:
 
     def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         """One statement in a transaction of its own."""
-        with self.session() as execute:
-            return execute(statement, *values)
+        if threading.current_thread() is not threading.main_thread():
+            with self.session() as execute:  # it may have to wait, and nobody else should for it
+                return execute(statement, *values)
+        with self._connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+
+    @cached_property
+    def _connection(self) -> "psycopg2.extensions.connection":
+        connection = psycopg2.connect(self.server.postgres_url)
+        connection.autocommit = True
+        return connection
 
     @contextmanager
     def session(self) -> Iterator[Callable[..., list[tuple[Any, ...]]]]:

@@ -2,17 +2,15 @@
 
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tertulia.engines import ChildProcess, free_port
-from tests.server import OwnServer, is_ready
-from tests.talk import eventually
+from tests.features.stage import Web
+from tests.server import Server
 
 
 @pytest.fixture
@@ -29,21 +27,23 @@ def redis_url(folder: Path) -> Iterator[str]:
     process.stop(signal.SIGTERM, 10)
 
 
-@pytest.fixture
-def limited_server(folder: Path) -> Iterator[OwnServer]:
-    limits = {"TERTULIA_RATE_LIMITS": "true", "TERTULIA_USER_RATE": "20/60", "TERTULIA_ADDRESS_RATE": "30/60"}
-    own = OwnServer.start(folder, env=limits)
-    yield own
-    own.stop()
+@pytest.fixture(scope="module")
+def limited(server: Server, shared_folder: Path) -> Iterator[Web]:
+    """A process that limits."""
+    web = Web(server, shared_folder, rate_limits="true", user_rate="20/60", address_rate="30/60")
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
 
 
-def test_a_user_is_refused_after_the_burst_and_told_when_to_come_back(limited_server: OwnServer) -> None:
-    with limited_server.client(limited_server.guest) as guest:
+def test_a_user_is_refused_after_the_burst_and_told_when_to_come_back(server: Server, limited: Web) -> None:
+    with server.client(server.guest, url=limited.url) as guest:
         first = guest.get("users/me")
         assert first.status_code == 200
         assert first.headers["X-RateLimit-Limit"] == "20"
-        left = int(first.headers["X-RateLimit-Remaining"])  # the demo's own talk may have spent some
-        assert 10 < left < 20
+        left = int(first.headers["X-RateLimit-Remaining"])
+        assert left == 19
         assert 0 < int(first.headers["X-RateLimit-Reset"]) - time.time() < 60
         replies = [guest.get("users/me") for _ in range(30)]
     refused = [reply for reply in replies if reply.status_code == 429]
@@ -55,12 +55,12 @@ def test_a_user_is_refused_after_the_burst_and_told_when_to_come_back(limited_se
     assert float(refused[-1].headers["Retry-After"]) == body["retry-after"]
     assert refused[-1].headers["X-RateLimit-Remaining"] == "0"
     # Another user of the same address has a budget of their own.
-    with limited_server.client(limited_server.owner) as owner:
+    with server.client(server.owner, url=limited.url) as owner:
         assert owner.get("users/me").status_code == 200
 
 
-def test_strangers_and_wrong_keys_spend_the_budget_of_their_address(limited_server: OwnServer) -> None:
-    with httpx.Client(base_url=f"{limited_server.url}/api/v1/", trust_env=False) as stranger:
+def test_strangers_and_wrong_keys_spend_the_budget_of_their_address(server: Server, limited: Web) -> None:
+    with server.client(url=limited.url) as stranger:
         codes = []
         for attempt in range(45):
             if attempt % 2:
@@ -72,21 +72,15 @@ def test_strangers_and_wrong_keys_spend_the_budget_of_their_address(limited_serv
     assert 200 in codes
 
 
-def test_with_redis_two_processes_share_a_budget(folder: Path, redis_url: str) -> None:
-    limits = {"TERTULIA_RATE_LIMITS": "true", "TERTULIA_USER_RATE": "20/60", "TERTULIA_REDIS_URL": redis_url}
-    own = OwnServer.start(folder, env=limits)
-    port = free_port()
-    settings = own.environment(port=port, rate_limits="true", user_rate="20/60", redis_url=redis_url)
-    second = ChildProcess([sys.executable, "-m", "tertulia", "web"], folder / "web2.log", env=settings)
-    second.start()
+def test_with_redis_two_processes_share_a_budget(server: Server, folder: Path, redis_url: str) -> None:
+    first, second = (Web(server, folder, rate_limits="true", user_rate="20/60", redis_url=redis_url) for _ in range(2))
     try:
-        url = f"http://127.0.0.1:{port}"
-        eventually(lambda: is_ready(url))
-        with own.client(own.guest) as here, own.client(own.guest, url=url) as there:
+        guest = server.guest
+        with server.client(guest, url=first.wait().url) as here, server.client(guest, url=second.wait().url) as there:
             left = int(here.get("users/me").headers["X-RateLimit-Remaining"])
             codes = [client.get("users/me").status_code for _ in range(15) for client in (here, there)]
-        assert 10 < left < 20
+        assert left == 19
         assert codes == [200] * left + [429] * (30 - left)
     finally:
-        second.stop(signal.SIGTERM, 20)
-        own.stop()
+        first.stop()
+        second.stop()
