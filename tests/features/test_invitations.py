@@ -450,6 +450,7 @@ def test_joining_needs_nothing_but_a_browser(realm: Realm, visitor: Visitor, fol
     site, email = realm.stage.server.url, address()
     page = visitor.http.get(f"{site}/join/{link(realm.owner)}?plain=true")
     assert page.headers["referrer-policy"] == "same-origin"
+    assert "<h1>Join " in page.text
     assert "script" not in page.text
     key = re.findall(r'name="key" value="([^"]+)"', page.text)
     sent = visitor.http.post(f"{site}/join/address", data={"key": key[0], "email": email})

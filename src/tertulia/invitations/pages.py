@@ -57,4 +57,4 @@ def _links(ways: Ways, key: str | None) -> str:
 
 def _page(realm_name: str, body: str) -> Reply:
     # Our own forms need a referrer, or browsers would not say where they come from.
-    return show_page(realm_name, body, referrer="same-origin")
+    return show_page(f"Join {realm_name}", body, referrer="same-origin")
