@@ -54,6 +54,24 @@ def test_without_credentials_the_list_is_closed_unless_the_organization_has_publ
     assert reply.headers["www-authenticate"].startswith("Basic ")
 
 
+def test_in_an_organization_with_public_access_anybody_reads_it(
+    owner: Speaker, member: Speaker, nobody: Speaker
+) -> None:
+    known = {record["user_id"]: record for record in member.get("users")["members"]}
+    check_success(owner.request("PATCH", "realm", enable_spectator_access=True))
+    try:
+        open_to_all = {record["user_id"]: record for record in nobody.get("users")["members"]}
+        [one] = nobody.get("users", user_ids=[member.id])["members"]
+    finally:
+        check_success(owner.request("PATCH", "realm", enable_spectator_access=False))
+    assert open_to_all.keys() == known.keys()
+    assert all(record.keys() == known[user_id].keys() for user_id, record in open_to_all.items())
+    assert one == open_to_all[member.id]
+    assert (one["full_name"], one["delivery_email"]) == (known[member.id]["full_name"], None)
+    assert one["email"] != member.email
+    check_error(nobody.request("GET", "users"), "UNAUTHORIZED", 401)
+
+
 def test_an_unchanged_list_is_not_sent_again(member: Speaker) -> None:
     first = member.request("GET", "users")
     check_success(first)

@@ -120,8 +120,8 @@ def test_a_failed_one_needs_another_time_and_is_pending_then(
     closed, everybody = anonymous([owner.id], []), place["can_send_message_group"]
     with newcomer.register(event_types=["scheduled_messages", "message"]) as queue:
         scheduled_id = schedule(newcomer, 2, type="channel", to=place["stream_id"], topic="T")
-        pending = one(newcomer, scheduled_id)
         check_success(owner.request("PATCH", f"streams/{place['stream_id']}", can_send_message_group={"new": closed}))
+        pending = one(newcomer, scheduled_id)
         told: list[Json] = []
         while len(told) < 3:
             told += queue.poll()

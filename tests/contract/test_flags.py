@@ -85,14 +85,14 @@ def test_the_event_of_marking_unread_says_where_the_messages_belong(
 
 
 def test_the_empty_topic_is_named_in_the_event_as_the_client_wants(
-    member: Speaker, other: Speaker, channel: Channel
+    member: Speaker, other: Speaker, channel: Channel, empty_topic: str
 ) -> None:
     sent = other.send(channel.stream_id, "")
     mark(member, [sent])
     capable = {"notification_settings_null": True, "empty_topic_name": True}
     with member.register(**TYPES) as plain, member.register(**TYPES, client_capabilities=capable) as knowing:
         mark(member, [sent], "remove")
-        for queue, shown in ((plain, "general chat"), (knowing, "")):
+        for queue, shown in ((plain, empty_topic), (knowing, "")):
             [event] = queue.poll()
             assert event["message_details"][str(sent)]["topic"] == shown
 

@@ -20,9 +20,11 @@ def test_a_message_is_what_a_fetch_shows_and_its_raw_text_is_beside_it(member: S
     assert one(member, sent, apply_markdown=False)["content"] == "a < b"
 
 
-def test_the_empty_topic_is_shown_by_name_unless_asked_otherwise(member: Speaker, channel: Channel) -> None:
+def test_the_empty_topic_is_shown_by_name_unless_asked_otherwise(
+    member: Speaker, channel: Channel, empty_topic: str
+) -> None:
     sent = member.send(channel.stream_id, "")
-    assert one(member, sent)["subject"] == "general chat"
+    assert one(member, sent)["subject"] == empty_topic
     assert one(member, sent, allow_empty_topic_name=True)["subject"] == ""
 
 

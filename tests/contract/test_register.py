@@ -257,14 +257,16 @@ def test_unread_messages_are_grouped_by_conversation_and_topic(
     assert unread["count"] == sum(map(len, lists))
 
 
-def test_the_empty_topic_is_named_in_unread_messages_as_the_client_wants(member: Speaker, other: Speaker) -> None:
+def test_the_empty_topic_is_named_in_unread_messages_as_the_client_wants(
+    member: Speaker, other: Speaker, empty_topic: str
+) -> None:
     name = unique("empty topics")
     for speaker in (member, other):
         speaker.post("users/me/subscriptions", subscriptions=[{"name": name}])
     other.send(name, "")
     types = ["message", "update_message_flags"]
     capable = {"notification_settings_null": True, "empty_topic_name": True}
-    for capabilities, shown in ((None, "general chat"), (capable, "")):
+    for capabilities, shown in ((None, empty_topic), (capable, "")):
         found = state(member, fetch_event_types=types, client_capabilities=capabilities)["unread_msgs"]["streams"]
         assert shown in {entry["topic"] for entry in found}
-        assert ({"general chat", ""} - {shown}).isdisjoint(entry["topic"] for entry in found)
+        assert ({empty_topic, ""} - {shown}).isdisjoint(entry["topic"] for entry in found)

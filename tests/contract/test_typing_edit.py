@@ -53,13 +53,13 @@ def test_subscribers_hear_that_a_message_is_being_changed(member: Speaker, other
 
 
 def test_the_empty_topic_has_a_name_for_clients_that_need_one(
-    member: Speaker, other: Speaker, channel: Channel
+    member: Speaker, other: Speaker, channel: Channel, empty_topic: str
 ) -> None:
     sent = member.send(channel.stream_id, "")
     with hearing(other) as knowing, hearing(other, empty_topic_name=False) as old:
         edits(member, sent)
         assert heard(knowing)["recipient"]["topic"] == ""
-        assert heard(old)["recipient"]["topic"] == "general chat"
+        assert heard(old)["recipient"]["topic"] == empty_topic
 
 
 def test_who_is_not_subscribed_hears_nothing(
