@@ -12,11 +12,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
+import hypothesis
 import pytest
 
 from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres
 from tertulia.kernel.settings import load_settings
 from tests.server import Engines, OwnServer, Server
+
+# How long an example takes says how busy the machine is, and nothing of what is tested.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")

@@ -122,7 +122,7 @@ junk = st.recursive(
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_junk_in_an_example_is_told_or_refused_and_never_fails(data: st.DataObject) -> None:
     name, file = data.draw(st.sampled_from(FIXTURES))
     payload = json.loads(file.read_text())
@@ -144,7 +144,7 @@ def test_junk_in_an_example_is_told_or_refused_and_never_fails(data: st.DataObje
 
 
 @given(st.sampled_from(sorted(INTEGRATIONS)), junk, st.sampled_from(["push", "issues", "error", "status", "x", ""]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_whatever_is_posted_is_told_or_refused(name: str, payload: Any, event: str) -> None:
     try:
         post = INTEGRATIONS[name].parse(Delivery(payload, {"x-github-event": event, "sentry-hook-resource": event}))
@@ -155,7 +155,7 @@ def test_whatever_is_posted_is_told_or_refused(name: str, payload: Any, event: s
 
 
 @given(st.lists(st.sampled_from([*HOSTILE, "<", ">", "|", "!", "<!x|", "<@U1>", "<#C|", "crew", "Iago", "all", " "])))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_a_text_for_slack_calls_only_by_its_own_words(pieces: list[str]) -> None:
     rendered = render(convert("".join(pieces)), WORLD)
     assert not rendered.mentioned_user_ids

@@ -177,7 +177,7 @@ characters = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 texts = st.one_of(st.text(characters, max_size=60), st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join))
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1500)
 @given(texts)
 def test_any_text_becomes_safe_html_that_the_gate_leaves_alone(content: str) -> None:
     html = render(content, CONTEXT).html
@@ -186,7 +186,7 @@ def test_any_text_becomes_safe_html_that_the_gate_leaves_alone(content: str) -> 
     assert parts == before_the_gate
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts)
 def test_descriptions_and_topics_stand_any_text_too(content: str) -> None:
     read(render_description(content, CONTEXT))
@@ -195,7 +195,7 @@ def test_descriptions_and_topics_stand_any_text_too(content: str) -> None:
         assert link.text in content
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(st.text(alphabet="abT1 .,:;?()-+/…\n", max_size=30))
 def test_the_short_way_for_plain_text_leads_to_the_same_html(content: str) -> None:
     content = content.strip()
@@ -206,7 +206,7 @@ BEGINNINGS = ["", "> ", ">> ", "- ", "  - ", "    - ", "1. ", "   ", "    ", "  
 FENCES = ["```", "~~~", "````", "```quote", "~~~spoiler", "> ```", "  ```", "- ```", "", "> ", "---"]
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     st.lists(st.one_of(st.sampled_from(BEGINNINGS), st.sampled_from(FENCES).map(lambda line: line + "\n")), max_size=25)
 )
