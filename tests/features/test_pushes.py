@@ -82,7 +82,7 @@ def test_a_direct_message_is_pushed_and_only_the_browser_reads_it(realm: Realm, 
         "channel_id": None,
         "channel": None,
         "topic": None,
-        "content": "Tea is *ready*",
+        "content": "Tea is ready",
     }
     key = realm.member.get("users/me/push_subscriptions/key")["public_key"]
     claims = check_signature(found.headers["authorization"], key)
@@ -100,6 +100,15 @@ def test_a_mention_is_pushed_with_its_place(realm: Realm, channel: Channel, serv
     slug = f"{channel.stream_id}-{channel.name.replace(' ', '-')}"
     assert payload["url"] == f"#narrow/channel/{slug}/topic/tea.20.26.20cake/near/{sent}"
     assert len(payload["content"]) == 300
+
+
+def test_a_push_reads_as_the_message_does_and_tells_no_spoilers(realm: Realm, service: BotServer) -> None:
+    browser = Browser(service).subscribe(realm.member)
+    content = (
+        "Look, **you**: :tada: $$x^2$$\n\n* <one>\n* two\n\n```spoiler The *end*\nthe cat did $$it$$\n```\nas I said"
+    )
+    realm.owner.send([realm.member.id], content=content)
+    assert browser.next().payload["content"] == "Look, you: 🎉 x^2 <one> two The end (…) as I said"
 
 
 def test_settings_say_what_is_pushed(realm: Realm, channel: Channel, service: BotServer) -> None:

@@ -24,6 +24,15 @@ test('a picture is uploaded, shown to the other, and to nobody else', async ({ p
     const link = ines.page.locator(`article[data-message] a[href*="/user_uploads/"]`).last()
     await expect(link).toBeVisible()
     const address = new URL((await link.getAttribute('href')) ?? '', dev.url).href
+    const picture = hers.message('square').locator('.message-body img')
+    await picture.click()
+    const viewer = ines.page.getByRole('dialog', { name: 'Picture' })
+    await expect(viewer.getByRole('img')).toHaveJSProperty('naturalWidth', 8)
+    await viewer.getByRole('button', { name: 'Larger' }).click()
+    await expect(viewer.getByRole('button', { name: 'Smaller' })).toBeEnabled()
+    await ines.page.keyboard.press('Escape')
+    await expect(viewer).toHaveCount(0)
+
     const mine = await ines.context.request.get(address)
     expect([mine.status(), mine.headers()['content-type']]).toEqual([200, 'image/png'])
     expect((await request.get(address)).status()).not.toBe(200)

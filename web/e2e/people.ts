@@ -1,5 +1,12 @@
 /** People for tests: each a browser of their own, signed in, and the API besides, to set the scene and to look behind it. */
-import { test as base, expect, type Browser, type BrowserContext, type Page } from '@playwright/test'
+import {
+    test as base,
+    expect,
+    type Browser,
+    type BrowserContext,
+    type BrowserContextOptions,
+    type Page,
+} from '@playwright/test'
 import type { Dev, DevUser } from './server'
 
 export { expect }
@@ -156,7 +163,7 @@ interface Fixtures {
     /** Signs somebody in; closed after the test. */
     person: (name: string, options?: object) => Promise<Person>
     /** Somebody new, signed in; closed after the test. */
-    newcomer: (fullName: string, options?: object & { role?: number }) => Promise<Person>
+    newcomer: (fullName: string, options?: BrowserContextOptions & { role?: number }) => Promise<Person>
 }
 
 export const test = base.extend<Fixtures>({

@@ -1,9 +1,11 @@
 /** A whole Tertulia for a run of the end-to-end tests: `tertulia dev` on free ports with data of its own, thrown away afterwards. */
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -21,26 +23,29 @@ export interface Dev {
     channels: { stream_id: number; name: string }[]
     pids: Record<string, number>
     folder: string
+    /** The address of an identity provider that signs in whoever it is told of. */
+    provider?: string
 }
 
+function python(): string {
+    const own = join(ROOT, '.venv/bin/python')
+    return existsSync(own) ? own : 'python3'
+}
+
+const environment = () => ({
+    ...process.env,
+    PYTHONPATH: join(ROOT, 'src'),
+    TERTULIA_POSTGRES_BIN: process.env['TERTULIA_POSTGRES_BIN'] ?? 'wheel',
+})
+
 /** Start one; the answer to `stop` comes when everything is gone. */
-export async function startServer(): Promise<{ dev: Dev; stop: () => Promise<void> }> {
+export async function startServer(settings: object = {}): Promise<{ dev: Dev; stop: () => Promise<void> }> {
     const folder = mkdtempSync(join(tmpdir(), 'tertulia-e2e-'))
-    const python = join(ROOT, '.venv/bin/python')
-    const child = spawn(
-        existsSync(python) ? python : 'python3',
-        ['-m', 'tertulia', 'dev', '--port', '0', '--json', '--data', join(folder, 'data')],
-        {
-            cwd: folder,
-            stdio: ['ignore', 'pipe', 'inherit'],
-            env: {
-                ...process.env,
-                PYTHONPATH: join(ROOT, 'src'),
-                TERTULIA_POSTGRES_BIN: process.env['TERTULIA_POSTGRES_BIN'] ?? 'wheel',
-                TERTULIA_RATE_LIMITS: 'false',
-            },
-        },
-    )
+    const child = spawn(python(), ['-m', 'tertulia', 'dev', '--port', '0', '--json', '--data', join(folder, 'data')], {
+        cwd: folder,
+        stdio: ['ignore', 'pipe', 'inherit'],
+        env: { ...environment(), TERTULIA_RATE_LIMITS: 'false', ...settings },
+    })
     const line = await firstLine(child)
     const dev = { ...(JSON.parse(line) as Omit<Dev, 'folder'>), folder }
     const stop = async () => {
@@ -48,6 +53,38 @@ export async function startServer(): Promise<{ dev: Dev; stop: () => Promise<voi
         rmSync(folder, { recursive: true, force: true })
     }
     return { dev, stop }
+}
+
+/** A command of an administrator, such as `realm create`. */
+export async function runCommand(dev: Dev, command: string[], settings: object = {}): Promise<void> {
+    const given = ['-m', 'tertulia', ...command, '--data', join(dev.folder, 'data')]
+    await promisify(execFile)(python(), given, { env: { ...environment(), ...settings } })
+}
+
+/** An identity provider (the one that the Python tests use), and how the server is told of it. */
+export async function startProvider() {
+    const port = await freePort()
+    const given = ['-W', 'ignore', '-m', 'oidc_provider_mock', '--host', 'localhost', '--port', String(port)]
+    const env = { ...process.env, AUTHLIB_INSECURE_TRANSPORT: '1' }
+    const child = spawn(python(), given, { stdio: 'ignore', env })
+    const chosen = {
+        name: 'example',
+        display_name: 'Example',
+        issuer: `http://localhost:${port}`,
+        client_id: 'tertulia',
+        client_secret: 'not much of a secret',
+    }
+    return { chosen, stop: () => ended(child) }
+}
+
+function freePort(): Promise<number> {
+    return new Promise((resolve) => {
+        const probe = createServer()
+        probe.listen(0, '127.0.0.1', () => {
+            const { port } = probe.address() as AddressInfo
+            probe.close(() => resolve(port))
+        })
+    })
 }
 
 function firstLine(child: ChildProcess): Promise<string> {

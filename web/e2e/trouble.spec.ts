@@ -78,35 +78,34 @@ test('what was written offline survives a reload', async ({ person, dev }) => {
     expect(await kofi.texts(general, topic)).toEqual(['Before', 'Patience'])
 })
 
-test('a lost queue is replaced, with what was said meanwhile and without losing the line', async ({ person, dev }) => {
+test('a page that slept for longer than its queue lived catches up, without losing the line', async ({
+    person,
+    dev,
+}) => {
     const [ines, kofi] = [await person('ines'), await person('kofi')]
     const general = channelOf(dev, 'general')
     const topic = unique('queue')
     await ines.send(general, topic, 'Before')
     const page = new TalkPage(kofi.page)
-    let isCut = false
-    await kofi.page.route('**/api/v1/events?*', (route) =>
-        isCut
-            ? route.fulfill({
-                  status: 400,
-                  json: { result: 'error', msg: 'Bad event queue id', code: 'BAD_EVENT_QUEUE_ID' },
-              })
-            : route.fallback(),
-    )
+    const polled = kofi.page.waitForRequest('**/api/v1/events?*')
     await kofi.go(`#narrow/channel/${general}/topic/${topic}`)
     await page.sees('Before')
     await page.box.fill('Half written')
-    isCut = true
-    const asked = kofi.page.waitForRequest('**/api/v1/register')
-    await ines.send(general, topic, 'It wakes the loop')
-    await asked
-    await ines.send(general, topic, 'Meanwhile')
-    isCut = false
-    await page.sees('Meanwhile')
+    const queue = new URL((await polled).url()).searchParams.get('queue_id')
+
+    await kofi.context.setOffline(true)
+    await expect(kofi.page.getByText('You are offline')).toBeVisible()
+    await kofi.call('DELETE', 'events', { queue_id: queue })
+    await ines.send(general, topic, 'While he slept')
+    const registered = kofi.page.waitForRequest('**/api/v1/register')
+    await kofi.context.setOffline(false)
+    await registered
+    await ines.send(general, topic, 'While he woke')
+    await page.sees('While he woke')
     await ines.send(general, topic, 'Afterwards')
-    await page.sees('Afterwards')
-    await expect.poll(() => page.texts()).toEqual(['Before', 'It wakes the loop', 'Meanwhile', 'Afterwards'])
+    await expect.poll(() => page.texts()).toEqual(['Before', 'While he slept', 'While he woke', 'Afterwards'])
     await expect(page.box).toHaveValue('Half written')
+    await expect(kofi.page.getByText('You are offline')).toHaveCount(0)
 })
 
 test('a message that is refused says why, and can be discarded', async ({ person, dev }) => {

@@ -15,6 +15,9 @@ async function show(push) {
     const windows = await self.clients.matchAll({ type: 'window', includeUncontrolled: true })
     // A page that is looked at tells of it by itself, and browsers let a push pass without a notification then.
     if (push.type !== 'message' || windows.some((each) => each.focused)) return
+    // So does one in the background, if the browser let it: live/notices.ts.
+    const others = await self.registration.getNotifications()
+    if (others.some((other) => other.data?.messageId === push.message_id)) return
     const where = push.channel === null ? '' : ` · #${push.channel} > ${push.topic}`
     await self.registration.showNotification(push.sender_full_name + where, {
         body: push.content ?? '',

@@ -46,7 +46,7 @@ class Push(msgspec.Struct, frozen=True):
     sender_full_name: str
     sender_is_hidden: bool
     """Whether the user is a guest who does not see the sender."""
-    content: str
+    rendered: str
     sent_at: int
     channel_id: int | None
     channel: str | None
@@ -75,4 +75,4 @@ class Payload(msgspec.Struct, frozen=True):
     channel: str | None
     topic: str | None
     content: str | None
-    """Null if the text is not to be shown."""
+    """As it reads, without markup; null if it is not to be shown."""

@@ -100,7 +100,7 @@ with due as (
 select taken.subscription_id, endpoint, public_key, auth_secret, account.id as user_id, realm.subdomain, taken.message_id,
     taken.trigger, taken.attempts, account.is_active and realm.is_active and {_IS_UNREAD} and not {_IS_ACTIVE} as is_wanted,
     {_setting("pm_content_in_desktop_notifications", True)} as shows_direct, message.sender_id,
-    sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.content,
+    sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.rendered,
     extract(epoch from message.sent_at)::bigint as sent_at, channel.id as channel_id, channel.name as channel,
     topic.name as topic, conversation.participants, realm.id as realm_id, realm.settings::text as realm_settings
 from taken join push_subscription on push_subscription.id = taken.subscription_id

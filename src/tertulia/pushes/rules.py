@@ -8,6 +8,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.markup.references import encode_operand, slug
 from tertulia.pushes.crypto import MAX_PAYLOAD, SECRET_LENGTH, from_text, is_point
 from tertulia.pushes.model import Payload, Push
+from tertulia.pushes.plain import plain_text
 from tertulia.users.visibility import UNKNOWN_AVATAR, UNKNOWN_NAME
 
 MAX_TEXT = 300
@@ -50,7 +51,6 @@ def check_keys(p256dh: str, auth: str) -> tuple[bytes, bytes]:
 def payload_of(push: Push, realm_url: str, no_topic: str) -> bytes:
     """What is sent, as JSON that fits; `no_topic` is how the realm names the empty topic."""
     is_shown = push.channel is not None or push.shows_direct
-    text = push.content if len(push.content) <= MAX_TEXT else push.content[: MAX_TEXT - 1] + "…"
     payload = Payload(
         type="message",
         message_id=push.message_id,
@@ -66,7 +66,7 @@ def payload_of(push: Push, realm_url: str, no_topic: str) -> bytes:
         channel_id=push.channel_id,
         channel=push.channel,
         topic=None if push.topic is None else push.topic or no_topic,
-        content=text if is_shown else None,
+        content=plain_text(push.rendered, MAX_TEXT) if is_shown else None,
     )
     encoded = msgspec.json.encode(payload)
     if len(encoded) > MAX_PAYLOAD:

@@ -1,7 +1,8 @@
 /** What is being written in each conversation. Kept in the browser with every change, and on the server a little later.
  *
  *  A conversation has one draft. What the server does not have yet is `unsaved`: it survives a reload in the browser's storage
- *  and is sent when the server is there again; an event never overwrites it. */
+ *  and is sent when the server is there again; an event never overwrites it, nor does the echo of what we saved overwrite what was
+ *  saved later. What is found in the storage may be another tab's that is being written on: it is left to it while it changes. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
 import type { ApiDraft, ApiEvent, Id } from './api-types'
@@ -23,6 +24,8 @@ export interface Draft {
 const PREFIX = 'tertulia:draft:'
 const LOOSE = 'tertulia:loose:'
 const SAVE_AFTER_MS = 2000
+/** Longer than a tab that is there takes. */
+const ADOPT_AFTER_MS = 2 * SAVE_AFTER_MS
 
 export class Drafts {
     readonly #api: Api
@@ -30,6 +33,8 @@ export class Drafts {
     readonly #byKey = new SvelteMap<string, Draft>()
     readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
     readonly #saving = new Set<string>()
+    /** By key: texts of ours that events are still to tell of, the oldest first. */
+    readonly #echoes = new Map<string, string[]>()
     #me: Id = 0
     #loose = $state('')
     #isStopped = false
@@ -52,11 +57,11 @@ export class Drafts {
         this.#me = me
         const unsaved = this.#keep.names(this.#prefix).flatMap((name) => readJson<Draft>(this.#keep, name) ?? [])
         this.#byKey.clear()
+        this.#echoes.clear()
         for (const draft of drafts) this.#take(draft)
         for (const draft of unsaved) {
-            const serverId = this.#byKey.get(draft.key)?.serverId ?? null
-            this.#byKey.set(draft.key, { ...draft, serverId, unsaved: true })
-            this.#later(draft.key)
+            this.#find(draft)
+            this.#adoptLater(draft.key)
         }
     }
 
@@ -143,6 +148,30 @@ export class Drafts {
         )
     }
 
+    #find(draft: Draft): void {
+        const serverId = this.#byKey.get(draft.key)?.serverId ?? null
+        this.#byKey.set(draft.key, { ...draft, serverId, unsaved: true })
+    }
+
+    /** What was found in the browser is saved by us if nobody else does. */
+    #adoptLater(key: string): void {
+        this.#stop(key)
+        if (this.#isStopped) return
+        const name = this.#prefix + key
+        const before = this.#keep.get(name)
+        const adopt = () => {
+            const now = readJson<Draft>(this.#keep, name)
+            const own = this.#byKey.get(key)
+            if (this.#keep.get(name) === before) void this.#save(key)
+            else if (now) {
+                this.#find(now)
+                this.#adoptLater(key)
+            } else if (!own || own.serverId === null) this.#byKey.delete(key)
+            else this.#byKey.set(key, { ...own, unsaved: false })
+        }
+        this.#timers.set(key, setTimeout(adopt, ADOPT_AFTER_MS))
+    }
+
     #stop(key: string): void {
         clearTimeout(this.#timers.get(key))
         this.#timers.delete(key)
@@ -153,9 +182,13 @@ export class Drafts {
         const draft = this.#byKey.get(key)
         if (!draft?.unsaved || this.#isStopped || !this.isSynchronized() || this.#saving.has(key)) return
         this.#saving.add(key)
+        if (draft.content.trim()) this.#echoes.set(key, [...(this.#echoes.get(key) ?? []), draft.content.trimEnd()])
         const saved = await this.#store(draft)
         this.#saving.delete(key)
-        if (!saved) return
+        if (!saved) {
+            this.#isEcho(key, draft.content)
+            return
+        }
         const now = this.#byKey.get(key)
         if (!now) return
         if (now.content === draft.content) {
@@ -212,7 +245,7 @@ export class Drafts {
             if (known.serverId === draft.id && other !== key && !known.unsaved) this.#byKey.delete(other)
         }
         const own = this.#byKey.get(key)
-        if (own?.unsaved || this.#saving.has(key)) {
+        if (this.#isEcho(key, draft.content) || own?.unsaved || this.#saving.has(key)) {
             if (own && own.serverId === null && !this.#saving.has(key))
                 this.#byKey.set(key, { ...own, serverId: draft.id })
             return
@@ -220,6 +253,14 @@ export class Drafts {
         if (own && own.serverId !== null && own.serverId > draft.id && own.timestamp >= draft.timestamp) return
         const { content, timestamp } = draft
         this.#byKey.set(key, { key, place, content, timestamp, serverId: draft.id, unsaved: false })
+    }
+
+    /** Whether we saved this ourselves; if so, nobody waits for it, or for what was before, any longer. */
+    #isEcho(key: string, content: string): boolean {
+        const ours = this.#echoes.get(key) ?? []
+        const at = ours.indexOf(content.trimEnd())
+        if (at !== -1) this.#echoes.set(key, ours.slice(at + 1))
+        return at !== -1
     }
 
     #removed(id: Id): void {

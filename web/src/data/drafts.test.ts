@@ -64,6 +64,42 @@ describe('a draft', () => {
         expect(stage(keep).drafts.textOf(LUNCH)).toBe('')
     })
 
+    it('is not set back by the echo of what it was before', async () => {
+        const { server, drafts } = stage(memoryKeep(), [SAVED])
+        for (const content of ['Hello', 'Hello you']) {
+            drafts.write(LUNCH, content)
+            vi.advanceTimersByTime(3000)
+            // oxlint-disable-next-line no-await-in-loop -- one after the other
+            ;(await server.next('drafts/5')).answer({})
+            // oxlint-disable-next-line no-await-in-loop
+            await settled()
+        }
+        const update = (content: string) =>
+            drafts.apply({ id: 1, type: 'drafts', op: 'update', draft: { ...SAVED, content } })
+        update('Hello')
+        expect(drafts.textOf(LUNCH)).toBe('Hello you')
+        update('Hello you')
+        update('Hello')
+        expect(drafts.textOf(LUNCH)).toBe('Hello')
+    })
+
+    it('that another tab is writing is left to it, and saved when nobody does', async () => {
+        const { drafts, keep } = stage()
+        drafts.write(LUNCH, 'By the first')
+        const second = stage(keep)
+        vi.advanceTimersByTime(1000)
+        drafts.write(LUNCH, 'By the first tab')
+        drafts.stop()
+        vi.advanceTimersByTime(3500)
+        expect([second.server.all, second.drafts.textOf(LUNCH)]).toEqual([[], 'By the first tab'])
+        vi.advanceTimersByTime(5000)
+        expect((await second.server.next('drafts')).params['drafts']).toMatchObject([{ content: 'By the first tab' }])
+        const third = stage(keep)
+        keep.delete(keep.names('tertulia:draft:')[0]!)
+        vi.advanceTimersByTime(5000)
+        expect([third.server.all, third.drafts.all]).toEqual([[], []])
+    })
+
     it('deleted elsewhere is gone, unless it is being written', () => {
         const { drafts } = stage(memoryKeep(), [SAVED])
         drafts.apply({ id: 1, type: 'drafts', op: 'remove', draft_id: 5 })

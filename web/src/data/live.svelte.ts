@@ -43,24 +43,34 @@ async function pageTag(): Promise<string | null> {
     }
 }
 
-/** Calls `wake` when the network is back, the page is looked at again, or the machine slept. The answer ends that. */
+const TICK_MS = 5000
+/** A clock that jumps by more has slept, and the connections with it. That of a hidden page ticks once a minute by itself. */
+const SLEPT_MS = { visible: 4 * TICK_MS, hidden: 150_000 }
+
+/** Calls `wake` when the page is looked at again; or, surely, when the network is back, the browser froze the page or put it
+ *  aside, or the machine slept. The answer ends that. */
 export function watchWaking(wake: (isSure: boolean) => void): () => void {
     const sure = () => wake(true)
     const look = () => {
         if (document.visibilityState === 'visible') wake(false)
     }
-    const everyMs = 5000
+    const shown = (event: PageTransitionEvent) => {
+        if (event.persisted) wake(true)
+    }
     let last = Date.now()
     const clock = setInterval(() => {
-        // A clock that jumps has slept, and the connections with it.
-        if (Date.now() - last > 4 * everyMs) wake(true)
+        if (Date.now() - last > SLEPT_MS[document.visibilityState]) wake(true)
         last = Date.now()
-    }, everyMs)
+    }, TICK_MS)
     addEventListener('online', sure)
+    addEventListener('pageshow', shown)
+    document.addEventListener('resume', sure)
     document.addEventListener('visibilitychange', look)
     return () => {
         clearInterval(clock)
         removeEventListener('online', sure)
+        removeEventListener('pageshow', shown)
+        document.removeEventListener('resume', sure)
         document.removeEventListener('visibilitychange', look)
     }
 }

@@ -51,9 +51,15 @@ export class Presence {
         for (const [id, presence] of Object.entries(presences ?? {})) this.#byUser.set(Number(id), presence)
     }
 
-    /** Somebody moved the mouse or pressed a key. */
+    /** Somebody pressed a key, or looks at the page again: told at once if they were away. */
     active(): void {
+        const wasAway = !this.#isActive
         this.#lastActive = Date.now()
+        if (wasAway && this.#timer !== null) void this.ping()
+    }
+
+    get #isActive(): boolean {
+        return Date.now() - this.#lastActive < 5 * this.#interval * 1000
     }
 
     start(): void {
@@ -69,13 +75,12 @@ export class Presence {
 
     async ping(): Promise<void> {
         this.#now = Date.now() / 1000
-        const isActive = Date.now() - this.#lastActive < 5 * this.#interval * 1000
         const answer = await this.#api.post<{
             presences?: Record<string, ApiPresence>
             presence_last_update_id?: number
             server_timestamp?: number
         }>('users/me/presence', {
-            status: isActive && this.isTold() ? 'active' : 'idle',
+            status: this.#isActive && this.isTold() ? 'active' : 'idle',
             ping_only: false,
             last_update_id: this.#lastUpdateId,
             slim_presence: true,

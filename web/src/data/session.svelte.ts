@@ -27,7 +27,8 @@ export class Session {
     async start(): Promise<void> {
         if (this.#again) clearTimeout(this.#again)
         const found = await this.api.resume()
-        if (found.ok) await this.#enter()
+        if (this.state === 'loading' || this.state === 'ready') return // asked twice, and the first was faster
+        if (found.ok) await this.#welcome(found)
         else if (found.error.kind === 'signedOut') await this.#askSettings()
         else this.#fail(found.error)
     }

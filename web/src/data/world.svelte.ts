@@ -271,9 +271,9 @@ export class World {
         for (const talk of this.#talks.values()) if (talk.error) void talk.reload()
     }
 
-    /** The network may be back, or somebody looks at the page again. */
+    /** The network may be back, or somebody looks at the page again. Only the latter says that somebody is here. */
     #wake(isSure: boolean): void {
-        this.presence.active()
+        if (!isSure) this.presence.active()
         this.#loop.wake(isSure || this.live.state === 'offline')
         if (isSure) void this.outbox.flush()
     }

@@ -10,7 +10,8 @@ import { sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
 import { showIcon, titleOf } from './badge'
 import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
-import { closeRead, keepPush } from './push'
+import { closeRead, notify } from './notices'
+import { keepPush } from './push'
 import { playChime } from './sound'
 
 export interface LiveOptions {
@@ -34,6 +35,7 @@ export function goLive(world: World, options: LiveOptions): () => void {
     ]
     world.onEvent = (event) => {
         if (event.type === 'message') void announce(event, world, options)
+        else if (event.type === 'update_message_flags' && event['flag'] === 'read') void withdraw(world)
     }
     return () => {
         world.onEvent = () => {}
@@ -86,7 +88,7 @@ function watchPeople(world: World): () => void {
 /** Pushes come to whoever is signed in here; what was read since is not shown any longer. */
 function watchPush(world: World, options: LiveOptions): () => void {
     const come = () => {
-        if (document.visibilityState === 'visible') void closeRead((id) => world.unread.has(id))
+        if (document.visibilityState === 'visible') void withdraw(world)
     }
     come()
     document.addEventListener('visibilitychange', come)
@@ -96,6 +98,8 @@ function watchPush(world: World, options: LiveOptions): () => void {
         stop()
     }
 }
+
+const withdraw = (world: World) => closeRead((id) => world.unread.has(id))
 
 /** A message that could not be sent is told of where it is not on the screen. */
 function watchOutbox(world: World, options: LiveOptions): () => void {
@@ -140,7 +144,7 @@ async function announce(event: ApiEvent, world: World, options: LiveOptions): Pr
     const [shows, sounds] = [showsOnDesktop(why, message, world.realm), makesSound(why, message, world.realm)]
     if ((!shows && !sounds) || !(await claim(message.id))) return
     if (sounds) playChime()
-    if (shows) show(message, world, options)
+    if (shows) await show(message, world, options)
 }
 
 /** It is on the screen of somebody who looks at it. */
@@ -161,25 +165,22 @@ async function claim(id: number): Promise<boolean> {
     })
 }
 
-function show(message: ApiMessage, world: World, options: LiveOptions): void {
+async function show(message: ApiMessage, world: World, options: LiveOptions): Promise<void> {
     if (!('Notification' in globalThis) || Notification.permission !== 'granted') return
+    const { realm } = world
     const place = conversationOf(message, world.me)
-    const isHidden = message.type === 'private' && !world.realm.settings.pm_content_in_desktop_notifications
+    const isHidden = message.type === 'private' && !realm.settings.pm_content_in_desktop_notifications
     const where =
-        message.type === 'stream'
-            ? `${message.sender_full_name} · #${message.display_recipient} > ${world.realm.topicName(message.subject)}`
-            : message.sender_full_name
-    const note = new Notification(where, {
+        message.type === 'stream' ? ` · #${message.display_recipient} > ${realm.topicName(message.subject)}` : ''
+    const notice = {
+        title: message.sender_full_name + where,
         body: isHidden ? '' : plainText(message.content),
         icon: message.avatar_url ?? '/static/icon.svg',
-        tag: keyOf(place),
-        silent: true,
-    })
-    note.addEventListener('click', () => {
-        window.focus()
-        options.go(hashOf({ ...place, near: message.id }, world.realm.channelName))
-        note.close()
-    })
+        tag: hashOf(place, realm.channelName),
+        messageId: message.id,
+        url: hashOf({ ...place, near: message.id }, realm.channelName),
+    }
+    await notify(notice, options.go)
 }
 
 /** Ask for leave to notify; only after somebody pressed a button for it. */

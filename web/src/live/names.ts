@@ -9,7 +9,13 @@ const VIEWS: Partial<Record<Place['kind'], Word>> = {
     mentioned: 'place.mentioned',
     starred: 'place.starred',
     search: 'place.search',
-    inbox: 'shell.inbox',
+    inbox: 'places.inbox',
+    recent: 'places.recent',
+    drafts: 'places.drafts',
+    scheduled: 'places.scheduled',
+    settings: 'places.settings',
+    organization: 'places.organization',
+    channels: 'places.channels',
 }
 
 export function placeName(place: Place, world: World): string {

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Api } from '../data/api'
-import { bytesOf, closeRead, keepPush, pushState, turnOffPush, turnOnPush } from './push'
+import { closeRead } from './notices'
+import { bytesOf, keepPush, pushState, turnOffPush, turnOnPush } from './push'
 
 /** A browser with a push service behind it. */
 class Browser {
@@ -21,7 +22,7 @@ class Browser {
                 return this.known
             },
         }
-        const registration = { pushManager, getNotifications: async () => this.shown }
+        const registration = { pushManager, active: {}, getNotifications: async () => this.shown }
         const serviceWorker = {
             register: vi.fn(async () => registration),
             ready: Promise.resolve(registration),
@@ -145,7 +146,10 @@ describe('the service worker', () => {
         const opened: string[] = []
         const self = {
             addEventListener: (kind: string, hear: (event: unknown) => void) => (hears[kind] = hear),
-            registration: { showNotification: async (...note: [string, never]) => shown.push(note) },
+            registration: {
+                showNotification: async (...note: [string, never]) => shown.push(note),
+                getNotifications: async () => shown.map(([, details]) => details),
+            },
             clients: {
                 matchAll: async () =>
                     windows.map((each) => ({
@@ -169,6 +173,8 @@ describe('the service worker', () => {
     it('shows a push, unless a page is looked at', async () => {
         const away = worker([{ focused: false }])
         await away.happen('push', { data: { json: () => push } })
+        await away.happen('push', { data: { json: () => push } })
+        expect(away.shown).toHaveLength(1)
         expect(away.shown[0]![0]).toBe('Ines · #quay > tea')
         expect(away.shown[0]![1].body).toBe('ready')
         const here = worker([{ focused: true }])

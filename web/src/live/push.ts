@@ -1,12 +1,11 @@
 /** Web Push: this browser is told of messages while no page of ours is open. The subscription lives in the browser; the server
  *  knows it for as long as the session that told it, so it is told again with each start. */
 import type { Api } from '../data/api'
-import type { Id } from '../data/api-types'
 
 /** impossible: the browser has no such thing, or the page is not secure. refused: its owner said no. */
 export type PushState = 'impossible' | 'refused' | 'off' | 'on'
 
-const SCRIPT = '/sw.js'
+export const SCRIPT = '/sw.js'
 const PATH = 'users/me/push_subscriptions'
 
 export async function pushState(): Promise<PushState> {
@@ -51,14 +50,6 @@ export function keepPush(api: Api, go: (hash: string) => void): () => void {
     }
     navigator.serviceWorker.addEventListener('message', hear)
     return () => navigator.serviceWorker.removeEventListener('message', hear)
-}
-
-/** Take away what is shown of messages that were read since. */
-export async function closeRead(isUnread: (id: Id) => boolean): Promise<void> {
-    const registration = isPossible() ? await navigator.serviceWorker.getRegistration() : undefined
-    for (const note of (await registration?.getNotifications()) ?? []) {
-        if (!isUnread(note.data?.messageId)) note.close()
-    }
 }
 
 function isPossible(): boolean {

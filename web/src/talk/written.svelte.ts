@@ -22,7 +22,7 @@ export interface Kept {
 export class Written {
     text = $state('')
     readonly #kept: Kept
-    #home: Home = null
+    #home: Home = $state.raw(null)
     #isLent = false
     /** What is on its way into the text goes along. */
     onmove: (from: Home, to: Home) => void = () => {}
@@ -65,6 +65,16 @@ export class Written {
     typed(): void {
         this.#isLent = false
         write(this.#kept, this.#home, this.text)
+    }
+
+    /** What is kept for it now. */
+    get kept(): string {
+        return read(this.#kept, this.#home)
+    }
+
+    /** It was written on, or sent, in another tab or on another device. The server keeps no spaces at the end. */
+    follow(): void {
+        if (this.kept.trimEnd() !== this.text.trimEnd()) this.text = this.kept
     }
 
     sent(to: SendPlace): void {

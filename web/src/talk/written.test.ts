@@ -25,6 +25,20 @@ beforeEach(() => {
     box = new Written(kept)
 })
 
+it('is as it is kept: written on elsewhere, or sent', () => {
+    box.come(topic('a'))
+    type('for a ')
+    kept.write(topic('a'), 'for a')
+    box.follow()
+    expect(box.text).toBe('for a ')
+    kept.write(topic('a'), 'for a and more')
+    box.follow()
+    expect(box.text).toBe('for a and more')
+    kept.clear(topic('a'))
+    box.follow()
+    expect(box.text).toBe('')
+})
+
 describe('in another place', () => {
     it('is the draft of that place, and the other one stays where it was', () => {
         box.come(topic('a'))

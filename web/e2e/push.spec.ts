@@ -1,0 +1,97 @@
+/** Web Push from end to end. Only the browser maker's push service is ours: it takes what the worker encrypts and posts, and what
+ *  it reads is handed to the service worker as the browser would. */
+import type { BrowserContext } from '@playwright/test'
+import { callerOf, expect, makeChannel, test, unique } from './people'
+import { startPushService, type PushService } from './push-service'
+import { TalkPage } from './talk-page'
+
+/** Runs in the page before anything else: subscribing leads to our push service. */
+function subscribeAt(given: PushService['subscription']): void {
+    const { endpoint, p256dh, auth } = given
+    const made = (key: string | null) =>
+        key && {
+            endpoint,
+            options: { applicationServerKey: Uint8Array.from(key.split(','), Number).buffer },
+            toJSON: () => ({ endpoint, keys: { p256dh, auth } }),
+            unsubscribe: async () => localStorage.removeItem('browser:push'),
+        }
+    const subscription = () => made(localStorage.getItem('browser:push'))
+    PushManager.prototype.getSubscription = async () => subscription() as unknown as PushSubscription
+    PushManager.prototype.subscribe = async (options) => {
+        localStorage.setItem('browser:push', String(options?.applicationServerKey))
+        return subscription() as unknown as PushSubscription
+    }
+}
+
+/** In a service worker. */
+interface WorkerScope extends EventTarget {
+    registration: ServiceWorkerRegistration
+    NotificationEvent: new (type: string, given: { notification: Notification }) => Event
+}
+
+/** Gives a push to the service worker of this browser. */
+async function pushTo(context: BrowserContext, origin: string): Promise<(data: string) => Promise<void>> {
+    const devtools = await context.newCDPSession(await context.newPage())
+    const found = new Promise<string>((resolve) => {
+        devtools.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+            const ours = registrations.find(({ scopeURL }) => scopeURL === `${origin}/`)
+            if (ours) resolve(ours.registrationId)
+        })
+    })
+    await devtools.send('ServiceWorker.enable')
+    const registrationId = await found
+    return async (data) =>
+        void (await devtools.send('ServiceWorker.deliverPushMessage', { origin, registrationId, data }))
+}
+
+test('who is away is told by a push that only their browser can read, and a click leads there', async ({
+    newcomer,
+    dev,
+}) => {
+    const service = await startPushService()
+    const wanda = await newcomer('Wanda Away', { permissions: ['notifications'] })
+    const kofi = callerOf(dev, 'kofi')
+    const [name, topic] = [unique('away'), 'Tea & biscuits?']
+    const channel = await makeChannel(dev, name, [wanda, kofi])
+    // Who is active is not pushed to: she does not say that she is.
+    await wanda.call('PATCH', 'settings', { presence_enabled: false })
+    const { page, context } = wanda
+    await context.addInitScript(subscribeAt, service.subscription)
+    await wanda.go('#settings/notifications')
+    await page.getByRole('switch', { name: /Notify me at this browser/ }).click()
+    await expect(page.getByText('This browser notifies you when you are away.')).toBeVisible()
+    const push = await pushTo(context, new URL(dev.url).origin)
+    await page.goto('about:blank')
+
+    const id = await kofi.send(channel, topic, '@**Wanda Away** the kettle is on')
+    const { headers, data } = await service.next()
+    expect(headers).toMatchObject({ 'content-encoding': 'aes128gcm', authorization: /./, ttl: /\d/ })
+    expect(JSON.parse(data)).toMatchObject({ message_id: id, trigger: 'mentioned', sender_full_name: 'Kofi Mensah' })
+
+    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
+    const shown = () =>
+        worker.evaluate(async () => {
+            const { registration } = self as unknown as WorkerScope
+            return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }))
+        })
+    await push(data)
+    await expect.poll(async () => (await shown()).length).toBe(1)
+    await push(data)
+    const [note, ...others] = await shown()
+    expect(others).toEqual([])
+    expect(note).toMatchObject({ title: `Kofi Mensah · #${name} > ${topic}`, body: '@Wanda Away the kettle is on' })
+
+    await page.goto(`${dev.url}/#inbox`)
+    await expect(page.getByRole('heading', { name: 'Inbox', exact: true })).toBeVisible()
+    expect(await shown(), 'it is unread still').toHaveLength(1)
+    await worker.evaluate(async () => {
+        const scope = self as unknown as WorkerScope
+        const [notification] = await scope.registration.getNotifications()
+        if (notification) scope.dispatchEvent(new scope.NotificationEvent('notificationclick', { notification }))
+    })
+    await expect(page).toHaveURL(new RegExp(`/near/${id}$`))
+    expect(new URL(page.url()).hash, 'the page tags it in the same way').toBe(`${note?.tag}/near/${id}`)
+    await new TalkPage(page).sees('the kettle is on')
+    await expect.poll(shown).toEqual([])
+    service.stop()
+})

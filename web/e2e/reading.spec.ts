@@ -1,0 +1,84 @@
+/** What messages hold and what one does with them: both people see it. And what is unread: found, read, and made unread again. */
+import { callerOf, channelOf, expect, makeChannel, test, unique } from './people'
+import { TalkPage } from './talk-page'
+
+test('a spoiler, a formula, a poll, the versions of a message and who has read it', async ({ person, dev }) => {
+    const [ines, kofi] = [await person('ines'), await person('kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('contents')
+    await ines.send(general, topic, '```spoiler The end\nThe cat did it.\n```')
+    await ines.send(general, topic, 'As $$\\frac{a}{b}$$ shows')
+    await ines.send(general, topic, '/poll Lunch?\nSoup\nBread')
+    const edited = await ines.send(general, topic, 'Meet at nine')
+    await ines.call('PATCH', `messages/${edited}`, { content: 'Meet at **ten**' })
+    const [hers, his] = [new TalkPage(ines.page), new TalkPage(kofi.page)]
+    await Promise.all([ines, kofi].map((each) => each.go(`#narrow/channel/${general}/topic/${topic}`)))
+    await Promise.all([hers.sees('Meet at ten'), his.sees('Meet at ten')])
+
+    const secret = kofi.page.getByText('The cat did it.')
+    await expect(secret).toBeHidden()
+    await kofi.page.getByRole('button', { name: 'The end' }).click()
+    await expect(secret).toBeVisible()
+    await expect(his.message('shows').locator('.katex-html .mfrac')).toBeVisible()
+
+    const option = (page: TalkPage, name: RegExp) => page.message('Lunch?').getByRole('button', { name })
+    await option(hers, /^Soup/).click()
+    await expect(option(his, /^Soup/)).toContainText('1')
+    await his.message('Lunch?').getByRole('textbox', { name: 'Add an option' }).fill('Rice')
+    await kofi.page.keyboard.press('Enter')
+    await option(hers, /^Rice/).click()
+    await expect(option(his, /^Rice/)).toHaveAttribute('aria-pressed', 'false')
+    await expect(option(his, /^Rice/)).toContainText('1')
+    await expect(option(hers, /^Rice/)).toHaveAttribute('aria-pressed', 'true')
+
+    await his.message('Meet at ten').getByRole('button', { name: 'edited' }).click()
+    const history = kofi.page.getByRole('dialog', { name: 'Edit history' })
+    await expect(history.getByRole('listitem')).toHaveText([/Inés Aldecoa.*ten/s, /Inés Aldecoa.*written.*nine/s])
+    await kofi.page.keyboard.press('Escape')
+    await expect(history).toHaveCount(0)
+
+    await hers.choose('Meet at ten', 'Read by')
+    const receipts = ines.page.getByRole('dialog', { name: 'Read by' })
+    await expect(receipts).toContainText('Kofi Mensah')
+})
+
+test('one comes to the first unread message, reads to the end, and marks unread from where one was', async ({
+    newcomer,
+    dev,
+}) => {
+    const uma = await newcomer('Uma Unread')
+    const kofi = callerOf(dev, 'kofi')
+    const channel = await makeChannel(dev, unique('long'), [uma, kofi])
+    const topic = unique('story')
+    const text = (number: number) => `Verse ${number}.`
+    for (let number = 1; number <= 40; number += 1) await kofi.send(channel, topic, `${text(number)}\n\nla\n\nla`)
+    const { page } = uma
+    const talk = new TalkPage(page)
+    const line = page.getByRole('separator').filter({ hasText: 'Unread' })
+    const inbox = page.getByRole('main').getByRole('link', { name: topic })
+
+    await uma.go('#inbox')
+    await expect(inbox).toContainText('40')
+    await inbox.click()
+    await expect(talk.message(text(1))).toBeInViewport()
+    await expect(talk.message(text(40))).not.toBeInViewport()
+    await page.keyboard.press('End')
+    await expect(talk.message(text(40))).toBeInViewport()
+    await page.keyboard.press('Shift+G')
+    await expect(line).toBeInViewport()
+    await expect(talk.message(text(1))).toBeInViewport()
+
+    await page.getByRole('button', { name: 'More' }).first().click()
+    await page.getByRole('menuitem', { name: 'Mark all as read' }).click()
+    await page.keyboard.press('End')
+    await expect(talk.message(text(38))).toBeInViewport()
+    await talk.choose(text(38), 'Mark unread from here')
+    await expect(page.getByText('Unread from here on.')).toBeVisible()
+    await uma.go('#inbox')
+    await expect(inbox).toContainText('3')
+    await inbox.click()
+    await expect(line).toBeInViewport()
+    await expect(page, 'read as it was seen').not.toHaveTitle(/^\(/)
+    await uma.go('#inbox')
+    await expect(page.getByRole('heading', { name: 'You have read everything' })).toBeVisible()
+})
