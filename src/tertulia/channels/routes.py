@@ -56,7 +56,11 @@ async def subscribe(
     send_new_subscription_messages: bool = True,
     **chosen: Any,
 ) -> dict[str, Any]:
-    """Subscribe yourself or others to channels, making those that do not exist. Settings are for new channels only."""
+    """Subscribe yourself or others to channels, making those that do not exist. Settings are for new channels only.
+
+    With `authorization_errors_fatal` = false, channels that you may not reach, make or add others to are left alone, and
+    listed in `unauthorized`.
+    """
     new = _new_channel(chosen)
     order = Order(subscriptions, new, principals or [], authorization_errors_fatal)
     done = await carry_out(tx, caller, order, settings)

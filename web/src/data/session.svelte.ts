@@ -74,7 +74,8 @@ export class Session {
 
     async #askSettings(): Promise<void> {
         const answer = await this.api.serverSettings()
-        if (answer.ok) this.server = answer.value
+        // A server of many organizations answers at its own address too, and names none: nobody signs in there.
+        if (answer.ok) this.server = 'realm_name' in answer.value ? answer.value : null
         else if (answer.error.kind === 'offline') {
             this.#fail(answer.error)
             return
