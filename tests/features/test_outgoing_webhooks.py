@@ -1,16 +1,21 @@
 """Outgoing webhooks: who is called, with what, what is answered, and what happens when nothing is."""
 
+import itertools
 import json
-from collections.abc import Iterator
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import partial
 from urllib.parse import parse_qs
 
 import pytest
 
-from tests.features.bot_server import BotServer, bot_server
+from tests.features.bot_server import OK, Answer, BotServer, Posted, bot_server
 from tests.features.realm import Realm
-from tests.features.stage import Stage
+from tests.features.stage import Stage, at_once
 from tests.server import Channel
-from tests.talk import Json, Queue, check_success, unique
+from tests.talk import Json, Queue, Speaker, check_success, unique
 
 
 @pytest.fixture
@@ -25,14 +30,15 @@ def channel(realm: Realm, stage: Stage) -> Channel:
 
 
 class Bot:
-    """An outgoing-webhook bot of the member's."""
+    """An outgoing-webhook bot, of the member's unless somebody else is named."""
 
-    def __init__(self, realm: Realm, url: str, interface: int = 1) -> None:
+    def __init__(self, realm: Realm, url: str, interface: int = 1, owner: Speaker | None = None) -> None:
+        owner = owner or realm.member
         self.name = unique("Tea Bot")
         fields = {"full_name": self.name, "short_name": self.name.lower().replace(" ", "-"), "bot_type": 3}
-        made = realm.member.post("bots", payload_url=json.dumps(url), interface_type=interface, **fields)
+        made = owner.post("bots", payload_url=json.dumps(url), interface_type=interface, **fields)
         self.id = made["user_id"]
-        state = realm.member.post("register", event_types=[], fetch_event_types=["realm_bot"])
+        state = owner.post("register", event_types=[], fetch_event_types=["realm_bot"])
         [own] = [bot for bot in state["realm_bots"] if bot["user_id"] == self.id]
         self.token = own["services"][0]["token"]
         self.mention = f"@**{self.name}**"
@@ -186,3 +192,92 @@ def test_a_bot_that_is_off_is_not_called(realm: Realm, channel: Channel, theirs:
     realm.member.send(channel.stream_id, "tea", f"{gone.mention} {bot.mention}")
     assert theirs.next().json["bot_full_name"] == bot.name
     assert theirs.posted.empty()
+
+
+class Slow:
+    """A bot's server that answers nobody until it is told to; it counts who waits."""
+
+    def __init__(self, server: BotServer) -> None:
+        self.url = server.url
+        self._over = threading.Event()
+        self._changed = threading.Condition()
+        self._waiting: Counter[str] = Counter()
+        self.most: Counter[str] = Counter()
+        """By path: how many ever waited at once."""
+        server.answer = self._answer
+
+    def _answer(self, posted: Posted) -> Answer:
+        with self._changed:
+            self._waiting[posted.path] += 1
+            self.most[posted.path] = max(self.most[posted.path], self._waiting[posted.path])
+            self._changed.notify_all()
+        self._over.wait(9)
+        with self._changed:
+            self._waiting[posted.path] -= 1
+        return OK
+
+    def wait_for(self, path: str, count: int) -> None:
+        with self._changed:
+            assert self._changed.wait_for(lambda: self._waiting[path] >= count, 8), self._waiting
+
+    def answer(self) -> None:
+        self._over.set()
+
+
+@pytest.fixture
+def slow(theirs: BotServer) -> Iterator[Slow]:
+    slow = Slow(theirs)
+    yield slow
+    slow.answer()
+
+
+def ask(speaker: Speaker, bots: Sequence[Bot], count: int) -> None:
+    """Speak to each of the bots, so often in all."""
+    at_once([
+        partial(speaker.send, [bot.id], content="tea") for bot, _ in zip(itertools.cycle(bots), range(count))
+    ])  # fmt: skip
+
+
+def settle(realm: Realm, bots: Sequence[Bot]) -> None:
+    deadline = time.monotonic() + 20
+    while any(waiting(realm, bot) for bot in bots):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_slow_bots_of_one_owner_do_not_hold_up_those_of_others(realm: Realm, slow: Slow) -> None:
+    many = [Bot(realm, f"{slow.url}/many") for _ in range(4)]
+    other = Bot(realm, f"{slow.url}/other", owner=realm.owner)
+    ask(realm.member, many, 32)
+    realm.owner.send([other.id], content="and mine?")
+    slow.wait_for("/other", 1)
+    slow.wait_for("/many", 24)
+    slow.answer()
+    settle(realm, [*many, other])
+    assert slow.most["/many"] == 24
+
+
+def test_slow_bots_of_one_organization_do_not_hold_up_those_of_others(realm: Realm, stage: Stage, slow: Slow) -> None:
+    elsewhere = Realm(stage)
+    many = [Bot(realm, f"{slow.url}/many", owner=one) for one in (realm.member, realm.owner, realm.moderator) * 3]
+    other = Bot(elsewhere, f"{slow.url}/other")
+    ask(realm.administrator, many, 54)
+    elsewhere.member.send([other.id], content="and mine?")
+    slow.wait_for("/other", 1)
+    slow.wait_for("/many", 48)
+    slow.answer()
+    settle(realm, many)
+    assert slow.most["/many"] == 48
+
+
+def test_one_slow_bot_is_called_ten_times_at_once_at_most(realm: Realm, slow: Slow) -> None:
+    one, other = Bot(realm, f"{slow.url}/one"), Bot(realm, f"{slow.url}/other")
+    ask(realm.member, [one], 3)
+    slow.wait_for("/one", 3)
+    ask(realm.member, [one], 12)
+    realm.member.send([other.id], content="and you?")
+    slow.wait_for("/other", 1)
+    slow.wait_for("/one", 10)
+    slow.answer()
+    settle(realm, [one, other])
+    assert slow.most["/one"] == 10

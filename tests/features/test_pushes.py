@@ -295,6 +295,33 @@ def test_a_push_service_that_fails_is_tried_again_and_one_that_knows_nobody_is_f
     eventually(lambda: not me.get("users/me/push_subscriptions")["subscriptions"])
 
 
+def test_a_push_service_that_never_takes_anything_is_forgotten_after_days(realm: Realm, service: BotServer) -> None:
+    me, other = realm.member, realm.owner
+    Browser(service).subscribe(me)
+
+    def say(status: int) -> list[tuple[object, ...]]:
+        """What is known of the browser after a push that was answered like this."""
+        service.answer = lambda _posted: (status, "text/plain", b"")
+        other.send([me.id], content="do you hear?")
+        service.next()
+        settle(realm)
+        return realm.stage.sql("select failures from push_subscription where user_id = %s", me.id)
+
+    def age(failures: int, days: int) -> None:
+        sql = "update push_subscription set failures = %s, failing_since = now() - make_interval(days => %s)"
+        realm.stage.sql(f"{sql} where user_id = %s", failures, days, me.id)
+
+    assert say(403) == [(1,)]
+    age(50, 1)
+    assert say(403) == [(51,)]  # an outage of a day
+    age(3, 30)
+    assert say(400) == [(4,)]  # hardly anything was said
+    assert say(201) == [(0,)]
+    age(9, 3)
+    assert say(403) == []
+    assert me.get("users/me/push_subscriptions")["subscriptions"] == []
+
+
 def test_somebody_with_a_slow_push_service_does_not_hold_up_the_others(realm: Realm, service: BotServer) -> None:
     over = threading.Event()
 

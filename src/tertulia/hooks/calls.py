@@ -43,14 +43,16 @@ class Calls:
 
     async def start_due(self) -> int:
         """Start what is due, as far as there is room; how many."""
-        room = min(self._errands.room, MAX_OF_ONE_BOT)
-        if not room:
-            return 0
-        async with self._database.transaction() as tx:
-            claimed = await queries.claim(tx, room, self._errands.busy(), CLAIMED_SECONDS)
-        for call in claimed:
-            self._errands.start(self._make(call.bot_id, call.message_id), call.bot_id, call.owner_id, call.realm_id)
-        return len(claimed)
+        started = 0
+        while started < MAX_RUNNING and (room := self._errands.room):
+            async with self._database.transaction() as tx:
+                claimed = await queries.claim(tx, room, self._errands.busy(), CLAIMED_SECONDS)
+            if not claimed:
+                break
+            for call in claimed:
+                self._errands.start(self._make(call.bot_id, call.message_id), call.bot_id, call.owner_id, call.realm_id)
+            started += len(claimed)
+        return started
 
     async def _make(self, bot_id: int, message_id: int) -> None:
         try:

@@ -32,16 +32,24 @@ class Errands:
 
     @property
     def room(self) -> int:
-        """How many more may be started."""
-        return max(0, self._most - len(self._running))
+        """How many more may be started, for whomever that is not busy: so few that none of them gets too many."""
+        left = [
+            most - count
+            for counts, most in zip(self._counts(), self._most_of_one, strict=True)
+            for count in (0, *counts.values())
+            if count < most
+        ]
+        return max(0, min(self._most - len(self._running), *left))
 
     def busy(self) -> list[list[int]]:
         """Of each kind those who have as many under way as they may."""
-        counts = [Counter(whose[kind] for whose in self._running.values()) for kind in range(len(self._most_of_one))]
         return [
-            [id for id, count in of_kind.items() if count >= most]
-            for of_kind, most in zip(counts, self._most_of_one, strict=True)
+            [id for id, count in counts.items() if count >= most]
+            for counts, most in zip(self._counts(), self._most_of_one, strict=True)
         ]
+
+    def _counts(self) -> list[Counter[int]]:
+        return [Counter(whose[kind] for whose in self._running.values()) for kind in range(len(self._most_of_one))]
 
     def start(self, errand: Coroutine[Any, Any, None], *whose: int) -> None:
         """Begin an errand; it makes room by itself when it has ended."""

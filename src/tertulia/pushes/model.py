@@ -38,6 +38,8 @@ class Push(msgspec.Struct, frozen=True):
     trigger: str
     attempts: int
     """Including the one under way."""
+    is_failing: bool
+    """Whether the push service did not take the last one."""
     is_wanted: bool
     """Whether the user may read the message still, has not yet, and is not active."""
     shows_direct: bool

@@ -98,7 +98,8 @@ with due as (
     returning push_call.*
 )
 select taken.subscription_id, endpoint, public_key, auth_secret, account.id as user_id, realm.subdomain, taken.message_id,
-    taken.trigger, taken.attempts, account.is_active and realm.is_active and {_IS_UNREAD} and not {_IS_ACTIVE} as is_wanted,
+    taken.trigger, taken.attempts, failures > 0 as is_failing,
+    account.is_active and realm.is_active and {_IS_UNREAD} and not {_IS_ACTIVE} as is_wanted,
     {_setting("pm_content_in_desktop_notifications", True)} as shows_direct, message.sender_id,
     sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.rendered,
     extract(epoch from message.sent_at)::bigint as sent_at, channel.id as channel_id, channel.name as channel,
@@ -145,7 +146,8 @@ async def put_subscription(
     insert into push_subscription as known (realm_id, user_id, endpoint, public_key, auth_secret, session_digest, key_id)
     values ($1, $2, $3, $4, $5, $6, $7) on conflict (endpoint) do update set
         realm_id = excluded.realm_id, user_id = excluded.user_id, public_key = excluded.public_key,
-        auth_secret = excluded.auth_secret, session_digest = excluded.session_digest, key_id = excluded.key_id
+        auth_secret = excluded.auth_secret, session_digest = excluded.session_digest, key_id = excluded.key_id,
+        failures = 0, failing_since = null
     returning id
     """
     return int(await tx.fetchval(sql, *owner, endpoint, *keys, *login))
@@ -168,8 +170,26 @@ async def delete_subscription(tx: Transaction, user_id: int, endpoint: str) -> b
 
 
 async def forget_subscription(tx: Transaction, subscription_id: int, endpoint: str) -> None:
-    """The push service says that the browser is gone."""
+    """The browser is gone."""
     await tx.execute("delete from push_subscription where id = $1 and endpoint = $2", subscription_id, endpoint)
+
+
+async def note_taken(tx: Transaction, subscription_id: int) -> None:
+    """The push service takes pushes again."""
+    await tx.execute("update push_subscription set failures = 0, failing_since = null where id = $1", subscription_id)
+
+
+async def note_failed(tx: Transaction, subscription_id: int, endpoint: str, failures: int, days: int) -> bool:
+    """Count a push that was not taken; whether that was the last straw, and the subscription is forgotten."""
+    sql = """
+    update push_subscription set failures = failures + 1, failing_since = coalesce(failing_since, now())
+    where id = $1 and endpoint = $2
+    returning failures >= $3 and failing_since <= now() - make_interval(days => $4)
+    """
+    is_gone = bool(await tx.fetchval(sql, subscription_id, endpoint, failures, days))
+    if is_gone:
+        await forget_subscription(tx, subscription_id, endpoint)
+    return is_gone
 
 
 async def subscriptions_of(

@@ -27,6 +27,9 @@ RETRY_SECONDS = (2.0, 60.0)
 KEPT_SECONDS = 86_400
 """So long a push service keeps a push for a browser that is away."""
 URGENT = ("direct_message", "mentioned")
+MAX_FAILED, FAILED_DAYS = 10, 3
+"""A browser whose push service took none of so many pushes in a row, for so many days, is forgotten as if it were gone. Both:
+a service that is away for an afternoon costs nobody their notifications, however much is said in that time."""
 
 
 class Pushes:
@@ -54,7 +57,7 @@ class Pushes:
 
     async def _claim(self) -> list[asyncpg.Record]:
         """A few pushes that are due, of those who have not too many under way."""
-        room = min(self._errands.room, MAX_OF_ONE_USER)
+        room = self._errands.room
         if not room:
             return []
         async with self._database.transaction() as tx:
@@ -94,10 +97,18 @@ class Pushes:
             async with self._database.transaction() as tx:
                 await queries.put_off(tx, push.subscription_id, push.message_id, RETRY_SECONDS[push.attempts - 1])
         else:
-            if not 200 <= status < 300:
-                log.warning("a push was not taken", status=status, endpoint_host=push.endpoint.split("/")[2])
-            await self._end(push)
+            await self._end(push, status)
 
-    async def _end(self, push: Push) -> None:
+    async def _end(self, push: Push, status: int | None = None) -> None:
+        """It is done with; `status` is what the push service answered, if it was asked."""
         async with self._database.transaction() as tx:
             await queries.delete_call(tx, push.subscription_id, push.message_id)
+            if status is None:
+                return
+            if 200 <= status < 300:
+                if push.is_failing:
+                    await queries.note_taken(tx, push.subscription_id)
+                return
+            log.warning("a push was not taken", status=status, endpoint_host=push.endpoint.split("/")[2])
+            if await queries.note_failed(tx, push.subscription_id, push.endpoint, MAX_FAILED, FAILED_DAYS):
+                log.info("a browser is forgotten", endpoint_host=push.endpoint.split("/")[2])

@@ -25,6 +25,10 @@ create table push_subscription (
     session_digest bytea references browser_session on delete cascade,
     key_id bigint references api_key on delete cascade,
     created timestamptz not null default now(),
+    -- How many pushes in a row the push service did not take, and since when.
+    failures integer not null default 0,
+    failing_since timestamptz,
+    check ((failures = 0) = (failing_since is null)),
     check ((session_digest is null) <> (key_id is null)),
     foreign key (realm_id, user_id) references account (realm_id, id) on delete cascade
 );
