@@ -68,6 +68,18 @@ WHOLE = (
         "reaction_type, everywhere",
         "sent to clients whose name begins with Zulip",
     ),
+    Older(
+        "email_address",
+        "GET /streams/{stream_id}/email_address",
+        "subscriptions of register",
+        "empty, as there; sent to clients whose name begins with ZulipTerminal",
+    ),
+    Older(
+        "unknown users, whom the caller does not see",
+        "nobody",
+        "realm_users of register, realm_user events",
+        "for limited guests; not sent to clients with the capability user_list_incomplete",
+    ),
 )
 """What stands for itself, and is left out or spelt by whoever writes it."""
 
@@ -183,6 +195,11 @@ def old_post_keys(group: str | None) -> dict[str, Any]:
 def old_mute_keys(*, is_muted: bool) -> dict[str, Any]:
     """What not being muted was called."""
     return {"in_home_view": not is_muted}
+
+
+def old_mail_keys(client: str) -> dict[str, Any]:
+    """A channel's own mail address, without which a client ends when it shows a channel. This server takes in no mail."""
+    return {"email_address": ""} if client.startswith("ZulipTerminal") else {}
 
 
 # Organizations: numbers for groups. What an older policy had no number for is shown as the strictest that fits.

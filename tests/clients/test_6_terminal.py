@@ -210,6 +210,19 @@ def test_it_shows_what_is_known(seat: Seat) -> None:
     seat.screen.until_gone("Message Information")
 
 
+@pytest.mark.client(TERMINAL, "shows what is known of a channel", package="zulip-term")
+def test_it_shows_what_is_known_of_a_channel(seat: Seat) -> None:
+    seat.screen.press("q")
+    seat.screen.type(seat.channel.name)
+    seat.screen.press("Enter", "i")
+    screen = seat.screen.until("Stream Details")
+    assert re.search(rf"Stream ID +{seat.channel.stream_id}", screen)
+    seat.screen.press("Escape")
+    seat.screen.until_gone("Stream Details")
+    seat.screen.press("/", "Escape")
+    seat.screen.until(ALL)
+
+
 @pytest.mark.client(TERMINAL, "first run without an rc file: logs in with a password", package="zulip-term")
 def test_the_first_run_asks_for_the_password(server: OwnServer, address: str, terminal: Path, folder: Path) -> None:
     user = server.members[1]

@@ -70,6 +70,7 @@ class SubscriptionRecord(ChannelRecord, frozen=True, kw_only=True):
     color: str
     is_muted: bool
     in_home_view: bool | msgspec.UnsetType = msgspec.UNSET
+    email_address: str | msgspec.UnsetType = msgspec.UNSET
     pin_to_top: bool
     desktop_notifications: bool | None
     audible_notifications: bool | None

@@ -16,6 +16,7 @@ from tertulia.channels.records import (
 )
 from tertulia.channels.rights import MAY_SEE
 from tertulia.channels.statements import default_channels
+from tertulia.compat import old_mail_keys
 from tertulia.events.ranges import SeqSet
 from tertulia.events.register import Wanted, provider
 from tertulia.kernel.auth import Caller
@@ -42,7 +43,8 @@ async def channels(reader: Reader, caller: Caller, wanted: Wanted, _settings: Se
     own = [one for one in await subscriptions_of(reader, caller.user_id) if archived_too or not one.record.is_archived]
     if not wanted.options.capabilities.notification_settings_null:
         own = await _with_inherited(reader, caller, own)
-    subscribed = [one.record for one in own if one.is_active]
+    old = old_mail_keys(wanted.options.client) if wanted.options.old_names else {}
+    subscribed = [msgspec.structs.replace(one.record, **old) for one in own if one.is_active]
     left = [one.record for one in own if not one.is_active and one.may_see]
     never = await selected_records(reader, _NEVER, caller.user_id, archived_too)
     asked = wanted.include_subscribers
