@@ -257,7 +257,6 @@ PRESENTERS: dict[str, Presenter] = {
     "typing": TypingPresenter(),
     "typing_edit_message": EditingPresenter(),
     "reaction": ReactionPresenter(),
-    "presence": PresencePresenter(),
     "user_status": StatusPresenter(),
 }
 ARRIVAL = Arrival(hold=hold, welcome=welcome)
@@ -308,6 +307,7 @@ def build_api(
     directory = Directory(database)
     database.after_commit[NOTICES] = Notices(database, settings).deliver
     built = BuiltFiles(watch=settings.development)
+    presenters = PRESENTERS | {"realm_user": UserPresenter(settings), "presence": PresencePresenter(settings)}
     services: dict[type, Any] = {
         Settings: settings,
         Database: database,
@@ -315,7 +315,7 @@ def build_api(
         ChannelFinder: finder,
         Gateway: gateway,
         RateLimits: limits,
-        Polls: Polls(gateway, PRESENTERS | {"realm_user": UserPresenter(settings)}),
+        Polls: Polls(gateway, presenters),
         InitialState: InitialState([*STATE, users_state.realm_users(directory)], settings),
         Directory: directory,
         Typing: Typing(database, finder, gateway.signals),

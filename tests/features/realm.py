@@ -33,5 +33,6 @@ def people_events(queue: Queue) -> list[Json]:
     return [event for event in queue.so_far() if event["type"] == "realm_user"]
 
 
-def listening(speaker: Speaker, *types: str) -> Queue:
-    return Queue(speaker, event_types=["realm_user", "message", *types], fetch_event_types=["realm_user"])
+def listening(speaker: Speaker, *types: str, **options: object) -> Queue:
+    fetched = ["realm_user", *types]
+    return Queue(speaker, event_types=[*fetched, "message"], fetch_event_types=fetched, **options)

@@ -5,7 +5,8 @@ import time
 import pytest
 
 from tertulia.channels.actions import subscribe
-from tests.features.realm import Realm, listening
+from tests.features import realm as realms
+from tests.features.realm import Realm
 from tests.features.stage import at_once
 from tests.server import GUEST, MEMBER, Channel
 from tests.talk import Json, Queue, Speaker, check_error, check_success, unique
@@ -37,7 +38,13 @@ def invites(realm: Realm, channel: Channel, *people: Speaker) -> None:
     realm.stage.write(lambda tx: subscribe(tx, realm.id, [channel.stream_id], ids))
 
 
-def check_adds_up(queue: Queue) -> list[tuple[str, int]]:
+def listening(speaker: Speaker, *types: str, does_without: bool = True) -> Queue:
+    """A client that knows only whom its user sees, or one that counts on knowing everybody."""
+    capabilities = {"notification_settings_null": True, "user_list_incomplete": does_without}
+    return realms.listening(speaker, *types, client_capabilities=capabilities)
+
+
+def check_adds_up(queue: Queue, *, does_without: bool = True) -> list[tuple[str, int]]:
     """What the queue's client knows is what a new registration says; the events of people, as (op, user id)."""
     known = {one["user_id"]: one | {"is_active": True} for one in queue.state["realm_users"]}
     known |= {one["user_id"]: one | {"is_active": False} for one in queue.state["realm_non_active_users"]}
@@ -45,13 +52,13 @@ def check_adds_up(queue: Queue) -> list[tuple[str, int]]:
     for event in told:
         person: Json = event["person"]
         if event["op"] == "add":
-            assert person["user_id"] not in known
+            assert person["user_id"] not in known or known[person["user_id"]]["full_name"] == "Unknown user"
             known[person["user_id"]] = person | {"is_active": True}
         elif event["op"] == "remove":
             del known[person["user_id"]]
         else:
             known[person["user_id"]] |= person
-    with listening(queue.speaker) as later:
+    with listening(queue.speaker, does_without=does_without) as later:
         now = {one["user_id"]: one | {"is_active": True} for one in later.state["realm_users"]}
         now |= {one["user_id"]: one | {"is_active": False} for one in later.state["realm_non_active_users"]}
     assert known == now
@@ -103,6 +110,75 @@ def test_two_guests_who_come_together_see_each_other(closed: Realm) -> None:
         invites(closed, channel, closed.guest, other)
         assert ("add", other.id) in check_adds_up(queue)
         assert ("add", closed.guest.id) in check_adds_up(theirs)
+
+
+def test_a_client_that_counts_on_knowing_everybody_is_shown_unknown_users(closed: Realm) -> None:
+    gone = closed.speaker(MEMBER)
+    closed.owner.delete(f"users/{gone.id}")
+    channel = channel_of(closed, closed.member)
+    hidden = sorted({one.id for one in (*closed.all, gone)} - {closed.guest.id})
+    with listening(closed.guest) as shy, listening(closed.guest, does_without=False) as queue:
+        assert [one["user_id"] for one in shy.state["realm_users"]] == [closed.guest.id]
+        unknown = [dict(one) for one in queue.state["realm_users"] if one["user_id"] != closed.guest.id]
+        assert [one.pop("user_id") for one in unknown] == hidden
+        assert {one.pop("email") for one in unknown} == {f"user{id}@{domain_of(closed)}" for id in hidden}
+        assert {(one["full_name"], one["role"], one["delivery_email"]) for one in unknown} == {
+            ("Unknown user", 400, None)
+        }
+        assert all(one == unknown[0] for one in unknown)
+        new = closed.speaker(MEMBER)
+        invites(closed, channel, closed.guest)
+        leaves(closed.guest, channel)
+        closed.owner.request("PATCH", f"users/{closed.member.id}", full_name="Nobody hears of it")
+        seen = closed.member.id
+        told = check_adds_up(queue, does_without=False)
+        assert told == [("add", new.id), ("add", seen), ("remove", seen), ("add", seen)]
+        assert check_adds_up(shy) == [("add", seen), ("remove", seen)]
+
+
+def domain_of(realm: Realm) -> str:
+    """Where addresses of people who hide theirs seem to be."""
+    check_success(realm.moderator.request("PATCH", "settings", email_address_visibility=4))
+    shown: str = realm.owner.get(f"users/{realm.moderator.id}")["user"]["email"]
+    return shown.partition("@")[2]
+
+
+MODERN = {"notification_settings_null": True, "user_list_incomplete": True, "simplified_presence_events": True}
+
+
+def test_whoever_comes_into_sight_is_told_with_their_status_and_presence(closed: Realm) -> None:
+    shy, member, quiet = closed.moderator, closed.member, closed.speaker(MEMBER)
+    check_success(shy.request("PATCH", "settings", email_address_visibility=4))
+    channel = channel_of(closed, member, shy, quiet)
+    member.post("users/me/status", status_text="At tea", emoji_name="tea")
+    for speaker in (member, shy):
+        speaker.post("users/me/presence", status="active")
+    types = ["user_status", "presence"]
+    options: Json = {"event_types": [*types, "realm_user", "message"], "fetch_event_types": types}
+    with (
+        Queue(closed.guest, **options, client_capabilities=MODERN) as queue,
+        Queue(closed.guest, **options) as old,
+    ):
+        assert queue.state["user_status"] == queue.state["presences"] == {}
+        invites(closed, channel, closed.guest)
+        told, told_old = queue.so_far(), old.so_far()
+    with Queue(closed.guest, **options, slim_presence=True) as later, Queue(closed.guest, **options) as old_later:
+        [status] = [event for event in told if event["type"] == "user_status"]
+        expected = later.state["user_status"][str(member.id)]
+        assert {key: status[key] for key in expected} == expected
+        assert (status["user_id"], status["away"]) == (member.id, False)
+        presences = {id: one for event in told if event["type"] == "presence" for id, one in event["presences"].items()}
+        assert presences == {id: one for id, one in later.state["presences"].items() if id != str(closed.guest.id)}
+        assert presences.keys() == {str(member.id), str(shy.id)}
+        by_email = {event["email"]: event["presence"] for event in told_old if event["type"] == "presence"}
+        assert by_email.keys() == old_later.state["presences"].keys() - {closed.guest.email}
+    with Queue(closed.guest, **options, client_capabilities=MODERN) as queue:
+        leaves(closed.guest, channel)
+        member.post("users/me/status", status_text="", emoji_name="")
+        closed.moderator.send([closed.guest.id])
+        member.send([closed.guest.id])
+        statuses = [event for event in queue.so_far() if event["type"] == "user_status"]
+        assert [(one["user_id"], one["status_text"], one["emoji_name"]) for one in statuses] == [(member.id, "", "")]
 
 
 def test_a_direct_message_brings_people_into_sight(closed: Realm) -> None:
@@ -181,6 +257,31 @@ def test_people_who_come_together_at_the_same_time_see_each_other(closed: Realm)
                 lambda: closed.administrator.request("PATCH", f"users/{member.id}", full_name=name),  # noqa: B023
             ])  # fmt: skip
             check_adds_up(queue)
+
+
+def test_whoever_changes_people_and_whoever_subscribes_them_never_wait_in_a_circle(closed: Realm) -> None:
+    # In the order of their ids: who is in the channel, who changes the guest, and the guest.
+    channel = channel_of(closed, closed.owner, closed.administrator, closed.member)
+    who: Json = {"subscriptions": [{"name": channel.name}], "principals": [closed.guest.id, closed.moderator.id]}
+    gone = who | {"subscriptions": [channel.name]}
+    made = {"name": unique("made")}
+    by_address: Json = {"subscriptions": [made], "principals": [closed.guest.email, closed.moderator.email]}
+    with listening(closed.guest) as queue:
+        for turn in range(25):
+            made["name"] = unique("made")
+            path, name = f"users/{closed.guest.id}", f"Name {turn}"
+            replies = at_once([
+                lambda: closed.owner.request("POST", "users/me/subscriptions", **who),
+                lambda: closed.owner.request("PATCH", path, full_name=name),  # noqa: B023
+                lambda: closed.administrator.request("PATCH", path, full_name=f"{name} too"),  # noqa: B023
+                lambda: closed.member.request("POST", "users/me/subscriptions", **by_address),
+                lambda: closed.owner.request("POST", f"users/{closed.guest.id}/status", status_text=name),  # noqa: B023
+                lambda: closed.administrator.request("DELETE", "users/me/subscriptions", **gone),
+                lambda: closed.administrator.request("DELETE", f"users/{closed.moderator.id}"),
+                lambda: closed.owner.request("POST", f"users/{closed.moderator.id}/reactivate"),
+            ])  # fmt: skip
+            assert [reply.text for reply in replies if reply.status_code not in (200, 400)] == []
+        check_adds_up(queue)
 
 
 def test_where_guests_see_everybody_nothing_is_told(realm: Realm) -> None:

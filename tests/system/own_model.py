@@ -63,8 +63,10 @@ class OwnModel:
             for key, value in registered.items()
             if key not in _COMPARED | _OF_THE_PROCESS and not key.startswith("realm_")
         }
-        self.people = {str(person["user_id"]) for person in registered["realm_users"]}
-        """Whom it has seen all the time: of others who come into sight no status or presence is told before it changes."""
+        self.people = {
+            str(person["user_id"]) for person in registered["realm_users"] if person["full_name"] != "Unknown user"
+        }
+        """Whom it has seen all the time. Others who come into sight may ping at the same moment, and that is told later."""
 
     def apply(self, event: Json) -> None:
         """Take one event."""
@@ -74,6 +76,8 @@ class OwnModel:
             person = event["person"]
             if event["op"] == "remove" or not person.get("is_active", True):
                 self.people.discard(str(person["user_id"]))
+            if event["op"] == "remove":
+                self.statuses.pop(str(person["user_id"]), None)
 
     def ping(self, answer: Json) -> None:
         """What POST /users/me/presence says."""
@@ -84,17 +88,14 @@ class OwnModel:
     def differences(self, other: "OwnModel") -> list[str]:
         """What the other one says differently."""
         found = []
-        for name in ("drafts", "snippets", "scheduled", "reminders", "emoji", "linkifiers", "playgrounds", "fixed"):
+        for name in (
+            *("drafts", "snippets", "scheduled", "reminders", "statuses"),
+            *("emoji", "linkifiers", "playgrounds", "fixed"),
+        ):
             found += _differences(name, getattr(self, name), getattr(other, name))
-        for name in ("statuses", "presences"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            people = self.people & other.people - {str(self.user_id) if name == "presences" else ""}
-            found += _differences(
-                name,
-                {user: mine[user] for user in people & mine.keys()},
-                {user: theirs[user] for user in people & theirs.keys()},
-            )
-        return found
+        people = self.people & other.people - {str(self.user_id)}
+        mine, theirs = ({user: one.presences[user] for user in people & one.presences.keys()} for one in (self, other))
+        return found + _differences("presences", mine, theirs)
 
     # Events by type
 

@@ -66,7 +66,7 @@ class PeopleModel:
         person = event["person"]
         known = self.users.get(person["user_id"])
         match event["op"]:
-            case "add" if known is None:
+            case "add" if known is None or known["full_name"] == "Unknown user":
                 self.users[person["user_id"]] = person | {"is_active": True}
             case "remove" if known is not None:
                 del self.users[person["user_id"]]

@@ -75,6 +75,8 @@ class Town:
         self.own: dict[str, list[int]] = {}
         """What people keep for themselves, and messages: ids by kind."""
         self.numbers = itertools.count(1)
+        self.does_without = self.chance.random() < 0.5
+        """Whether its clients do without those whom a guest does not see."""
 
     async def make(self) -> None:
         self.subdomain = next(_names)
@@ -107,7 +109,7 @@ class Town:
         body: Json = reply.json()
         if reply.status_code == 503 and path in ("register", "events", "user_groups"):
             return await self._ask(who, method, path, given)  # a busy machine
-        if reply.status_code not in (200, 400, 401, 503):
+        if reply.status_code not in (200, 400, 401, 503) or "the same things at the same time" in body["msg"]:
             raise Mismatch(f"{method} {path} {given}: {reply.status_code} {body}")
         return body
 
@@ -125,7 +127,8 @@ class Town:
     async def register(self, who: int) -> Client | None:
         types = [*people_model.TYPES, *own_model.TYPES]
         asked: Json = {"event_types": [*types, "message"], "fetch_event_types": [*types, *own_model.FIXED]}
-        asked["client_capabilities"] = own_model.CAPABILITIES | {"individual_emoji_changes": self.chance.random() < 0.5}
+        chosen = {"individual_emoji_changes": self.chance.random() < 0.5, "user_list_incomplete": self.does_without}
+        asked["client_capabilities"] = own_model.CAPABILITIES | chosen
         body = await self.call(who, "POST", "register", slim_presence=True, **asked)
         if "queue_id" not in body:
             return None

@@ -8,7 +8,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.kernel.errors import Refusal
 from tertulia.users.addresses import id_of_fake_email
-from tertulia.users.model import View, view_of
+from tertulia.users.model import view_of
 from tertulia.users.queries import email_key_of
 from tertulia.users.statements import SEES_EMAIL
 from tertulia.users.visibility import hidden_from
@@ -45,8 +45,7 @@ async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | s
         raise Refusal("principals has either user IDs or email addresses, not both.")
     fakes = {email: id_of_fake_email(email, caller.fake_domain) for email in emails}
     keys = {email: email_key_of(email) for email in emails}
-    asked = [*ids, *(user_id for user_id in fakes.values() if user_id is not None)]
-    everybody = await _find(reader, view_of(caller), asked, list(keys.values()))
+    everybody = await _find(reader, caller, named)
     hidden = await hidden_from(reader, caller, [one.id for one in everybody])
     found = [one for one in everybody if one.id not in hidden]
     known, addresses = {one.id for one in found}, {one.found_by for one in found}
@@ -62,6 +61,16 @@ async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | s
     return found
 
 
-async def _find(reader: Reader, view: View, ids: Sequence[int], keys: Sequence[str]) -> list[Principal]:
-    rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, ids, keys)
+async def find_ids(reader: Reader, caller: Caller, named: Sequence[int | str]) -> set[int]:
+    """The ids of those who are named and exist. Nothing is refused, and more than that must not be told."""
+    return {one.id for one in await _find(reader, caller, named)}
+
+
+async def _find(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:
+    ids = [one for one in named if isinstance(one, int)]
+    emails = [one for one in named if isinstance(one, str)]
+    fakes = [id for email in emails if (id := id_of_fake_email(email, caller.fake_domain)) is not None]
+    keys = [email_key_of(email) for email in emails]
+    view = view_of(caller)
+    rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, [*ids, *fakes], keys)
     return [Principal(**row) for row in rows]

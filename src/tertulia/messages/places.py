@@ -14,6 +14,7 @@ from tertulia.bots.queries import sending_channel_of
 from tertulia.channels.access import ChannelFinder
 from tertulia.channels.model import Channel
 from tertulia.channels.rules import clean_channel_name, name_key_of, no_such_channel
+from tertulia.channels.sight import tell_met
 from tertulia.events.record import Audience
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database
@@ -28,7 +29,6 @@ from tertulia.topics.rules import check_topic_policy, clean_topic
 from tertulia.users.addresses import id_of_fake_email
 from tertulia.users.model import view_of
 from tertulia.users.queries import email_key_of, guests_missing
-from tertulia.users.sight import tell_met
 from tertulia.users.visibility import hidden_from
 
 NOT_BEGUN = 0

@@ -13,7 +13,7 @@ from tertulia.kernel.db import Database
 from tertulia.presence import queries
 from tertulia.presence.events import Back
 from tertulia.presence.model import Ping, Presence, Returned
-from tertulia.users.events import those_who_know
+from tertulia.users.events import those_who_know_now
 
 log = structlog.get_logger()
 
@@ -36,7 +36,7 @@ class Pings:
     async def _write(self, pings: Sequence[Ping]) -> dict[Ping, bool]:
         async with self._database.transaction() as tx:
             returned = await queries.write(tx, pings)
-            told = [(one, await those_who_know(tx, one.realm_id, one.user_id)) for one in returned]
+            told = [(one, await those_who_know_now(tx, one.realm_id, one.user_id)) for one in returned]
         for one, audience in told:
             await self._signals.send(one.realm_id, record(audience, "presence", _event(one)))
         return dict.fromkeys(pings, True)

@@ -5,17 +5,22 @@ from collections.abc import Hashable
 import msgspec
 
 from tertulia.events.logged import Listener, Logged
+from tertulia.kernel.settings import Settings
 from tertulia.presence.model import CLIENT, Presence, legacy, modern
+from tertulia.users.addresses import fake_domain
 
 _encode = msgspec.json.Encoder().encode
 
 
 class Back(msgspec.Struct, frozen=True):
-    """The log's event: somebody is back."""
+    """The log's event: somebody is back, or comes into sight."""
 
     email: str
+    """Made up and written without its domain, it ends with the @."""
     server_timestamp: float
     presence: Presence
+    subdomain: str = ""
+    """Where the realm is, if that may be needed."""
 
 
 _decoder = msgspec.json.Decoder(Back)
@@ -23,6 +28,9 @@ _decoder = msgspec.json.Decoder(Back)
 
 class PresencePresenter:
     """Shows `presence` events."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     def variant(self, _logged: Logged, listener: Listener) -> Hashable:
         """What makes the texts of two listeners differ."""
@@ -40,5 +48,6 @@ class PresencePresenter:
             "presence": {CLIENT: legacy(back.presence)[CLIENT]},
         }
         if not listener.options.slim_presence:
-            event["email"] = back.email
+            is_whole = not back.email.endswith("@")
+            event["email"] = back.email if is_whole else back.email + fake_domain(self._settings, back.subdomain)
         return _encode(event)[1:-1]

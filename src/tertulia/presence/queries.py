@@ -103,6 +103,25 @@ async def with_addresses(reader: Reader, realm_id: int, domain: str, days: int) 
     return [(row["email"], Presence(row["user_id"], row["active_at"], row["connected_at"])) for row in rows]
 
 
+async def presences_of(reader: Reader, user_ids: Sequence[int], days: int) -> list[tuple[str, str, Presence]]:
+    """These people's presences of so many days, each with the realm's subdomain and their address.
+
+    A made-up address ends with the @.
+    """
+    sql = f"""
+    select subdomain, api_email(account, '') as email, {_COLUMNS}
+    from presence join account on account.id = presence.user_id join realm on realm.id = account.realm_id
+    where presence.user_id = any($1::bigint[]) and account.is_active
+        and connected_at > now() - make_interval(days => $2)
+    order by presence.user_id
+    """
+    rows = await reader.fetch(sql, user_ids, days)
+    return [
+        (row["subdomain"], row["email"], Presence(row["user_id"], row["active_at"], row["connected_at"]))
+        for row in rows
+    ]
+
+
 async def find_presence(reader: Reader, user_id: int) -> Presence | None:
     """When somebody was there."""
     row = await reader.fetchrow(f"select {_COLUMNS} from presence where user_id = $1", user_id)

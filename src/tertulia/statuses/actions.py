@@ -7,12 +7,11 @@ import msgspec
 from tertulia.custom_emoji.choosing import choose, complete
 from tertulia.custom_emoji.model import Emoji
 from tertulia.events.record import record
-from tertulia.kernel.auth import Caller
+from tertulia.kernel.auth import Caller, Role, check_administrator
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.preferences.actions import change_settings
 from tertulia.preferences.model import Wishes
-from tertulia.realms.changes import check_is_administrator
 from tertulia.statuses import queries
 from tertulia.statuses.model import NO_EMOJI, Wish
 from tertulia.users.events import those_who_know
@@ -53,7 +52,9 @@ async def set_own(tx: Transaction, caller: Caller, wish: Wish) -> None:
 
 async def set_of_other(tx: Transaction, caller: Caller, user_id: int, wish: Wish) -> None:
     """Change the status of somebody else, as an administrator."""
-    await check_is_administrator(tx, caller)
+    held = await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
+    actor = held.get(caller.user_id)
+    check_administrator(msgspec.structs.replace(caller, role=actor.role if actor and actor.is_active else Role.GUEST))
     await _set(tx, caller, user_id, wish)
 
 

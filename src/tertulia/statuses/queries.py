@@ -1,5 +1,7 @@
 """SQL of statuses: one statement per function."""
 
+from collections.abc import Sequence
+
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
@@ -24,6 +26,16 @@ async def statuses(reader: Reader, realm_id: int) -> list[Status]:
     ) order by account.id
     """
     return [Status(**row) for row in await reader.fetch(sql, realm_id)]
+
+
+async def statuses_of(reader: Reader, user_ids: Sequence[int]) -> list[Status]:
+    """What these accounts are up to, of those who have ever said anything about it."""
+    sql = f"""
+    select {_COLUMNS} from account left join user_status on user_status.user_id = account.id
+    where account.id = any($1::bigint[]) and (user_status.user_id is not null or account.settings ? 'presence_enabled')
+    order by account.id
+    """
+    return [Status(**row) for row in await reader.fetch(sql, user_ids)]
 
 
 async def get_status(reader: Reader, user_id: int) -> Status:

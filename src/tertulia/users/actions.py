@@ -46,8 +46,13 @@ async def create_user(
         user_id = await queries.insert_user(tx, realm_id, email, full_name, role, (bot_type, bot_owner_id), stored)
     except asyncpg.UniqueViolationError as error:
         raise Refusal("Email is already in use.") from error
-    to = await events.those_who_know(tx, realm_id, user_id)
-    tx.emit(realm_id, events.added(to, await queries.get_person(tx, user_id)))
+    # Nobody else knows the account before the commit, so nothing needs to be held. It must not: whoever subscribes the
+    # newcomer takes alone what would be shared here, and two at once would wait for each other.
+    to = await events.those_who_know_now(tx, realm_id, user_id)
+    person = await queries.get_person(tx, user_id)
+    tx.emit(realm_id, events.added(to, person))
+    if not to.realm:
+        tx.emit(realm_id, events.unknown_added(Audience(realm=True, without=to), user_id, person.subdomain))
     await tell_role_change(tx, realm_id, user_id, None, role)
     return user_id
 

@@ -18,6 +18,7 @@ from tertulia.realms.queries import lock_realm
 from tertulia.users import events, queries
 from tertulia.users.actions import check_name_free, get_both
 from tertulia.users.model import Account
+from tertulia.users.queries import Subscribers
 from tertulia.users.rules import check_is_owner, check_may_edit, is_last_owner, last_user, no_such_user
 
 
@@ -64,10 +65,11 @@ async def reactivate_user(tx: Transaction, caller: Caller, user_id: int) -> None
     if target.is_bot:
         await _check_may_have_bot(tx, caller, target)
     await queries.set_active(tx, [target.id], active=True)
+    channels = await queries.count_subscribers(tx, [target.id], 1)
     to = await events.those_who_know(tx, caller.realm_id, target.id)
     tx.emit(caller.realm_id, events.updated(to, target.id, is_active=True))
     await tell_role_change(tx, caller.realm_id, target.id, None, target.role)
-    await _tell_channels(tx, caller.realm_id, [target.id], "peer_add", 1)
+    await _tell_channels(tx, caller.realm_id, "peer_add", channels)
     owner = await queries.find_account(tx, target.bot_owner_id) if target.is_bot else None
     if target.is_bot and (owner is None or not owner.is_active):
         await queries.set_bot_owner(tx, target.id, caller.user_id)
@@ -89,19 +91,19 @@ def with_bots(held: dict[int, Account], target: Account) -> list[Account]:
 async def turn_off(tx: Transaction, realm_id: int, accounts: Sequence[Account]) -> None:
     """Deactivate locked accounts and tell everybody whom it concerns."""
     ids = [account.id for account in accounts]
-    audiences = {id: await events.those_who_know(tx, realm_id, id) for id in ids}
     await queries.set_active(tx, ids, active=False)
+    channels = await queries.count_subscribers(tx, ids, -1)
+    audiences = {id: await events.those_who_know(tx, realm_id, id) for id in ids}
     for account in accounts:
         told = events.updated(audiences[account.id], account.id, ends=(account.id,), is_active=False)
         tx.emit(realm_id, told)
         await tell_role_change(tx, realm_id, account.id, account.role, None)
-    await _tell_channels(tx, realm_id, ids, "peer_remove", -1)
+    await _tell_channels(tx, realm_id, "peer_remove", channels)
     if inviters := await queries.revoke_invitations(tx, ids):
         await events.tell_invites(tx, realm_id, inviters)
 
 
-async def _tell_channels(tx: Transaction, realm_id: int, user_ids: Sequence[int], op: str, sign: int) -> None:
-    channels = await queries.count_subscribers(tx, user_ids, sign)
+async def _tell_channels(tx: Transaction, realm_id: int, op: str, channels: Sequence[Subscribers]) -> None:
     seers = await seers_of(tx, [channel.channel_id for channel in channels if channel.invite_only])
     for channel in channels:
         seeing = seers.get(channel.channel_id, ())

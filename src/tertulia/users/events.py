@@ -10,12 +10,15 @@ import msgspec
 
 from tertulia.events.logged import Listener, Logged
 from tertulia.events.record import Audience, Record, record
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.users import queries
 from tertulia.users.addresses import EVERYONE, LOWEST_ROLE, fake_domain
 from tertulia.users.queries import Person
+from tertulia.users.visibility import unknown_user
 
+INCOMPLETE = "user_list_incomplete"
+"""The capability of clients that do without those whom their user does not see."""
 _encode = msgspec.json.Encoder().encode
 _NOTHING = msgspec.Raw()
 
@@ -84,6 +87,13 @@ def added(to: Audience, person: Person) -> Record:
     return record(to, "realm_user", told)
 
 
+def unknown_added(to: Audience, user_id: int, subdomain: str) -> Record:
+    """A user whom those guests do not see whose clients count on knowing everybody."""
+    person = msgspec.Raw(_encode(unknown_user(user_id, "")))
+    told = PersonTold(op="add", person=person, user_id=user_id, subdomain=subdomain)
+    return record(msgspec.structs.replace(to, lacks=INCOMPLETE), "realm_user", told)
+
+
 def removed(to: Audience, user_id: int) -> Record:
     """A user who is out of sight."""
     return record(to, "realm_user", PersonTold(op="remove", person=msgspec.Raw(_encode({"user_id": user_id}))))
@@ -108,8 +118,18 @@ def address_changed(to: Audience, user_id: int, email: str, visibility: int) -> 
 
 
 async def those_who_know(tx: Transaction, realm_id: int, user_id: int) -> Audience:
-    """Everybody who may hear of a user. Features that emit `realm_user` events ask here for their audience."""
-    guests = await queries.limited_guests(tx, realm_id, user_id)
+    """Everybody who may hear of a user. Features that emit `realm_user` events ask here for their audience.
+
+    Ask after the last lock: no guest comes to see the user, or loses sight of them, until the commit.
+    """
+    if not await queries.hold_sight(tx, realm_id, user_id):
+        return Audience(realm=True)
+    return await those_who_know_now(tx, realm_id, user_id)
+
+
+async def those_who_know_now(reader: Reader, realm_id: int, user_id: int) -> Audience:
+    """As `those_who_know`, where it does no harm that a guest comes to see the user at the same moment."""
+    guests = await queries.limited_guests(reader, realm_id, user_id)
     return Audience(realm=True) if guests is None else Audience(members=True, users=guests)
 
 

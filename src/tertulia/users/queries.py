@@ -104,6 +104,15 @@ async def users_for_state(reader: Reader, view: View, *, limited: bool = False) 
     return row[0], row[1], row[2]
 
 
+async def users_out_of_sight(reader: Reader, view: View) -> list[int]:
+    """Whom a guest does not see where guests do not see everybody."""
+    sql = f"""
+    select account.id from account
+    where {_REALM} and not {IN_SIGHT} and $1::int[] is not null and $3::text is not null order by account.id
+    """
+    return [row["id"] for row in await reader.fetch(sql, *view.arguments, view.realm_id)]
+
+
 async def users_for_public(reader: Reader, view: View) -> tuple[bytes, bytes]:
     """As `users_for_state`, for a reader without an account."""
     row = await reader.fetchrow(_PUBLIC_STATE, *view.arguments, view.realm_id)
@@ -158,6 +167,11 @@ async def find_account(reader: Reader, user_id: int | None) -> Account | None:
     """An account as it is now, not held."""
     row = await reader.fetchrow(f"select {_ACCOUNT} from account where id = $1", user_id)
     return Account(**row) if row else None
+
+
+async def subdomain_of(reader: Reader, realm_id: int) -> str:
+    """Where a realm is."""
+    return str(await reader.fetchval("select subdomain from realm where id = $1", realm_id))
 
 
 async def owner_id_of(reader: Reader, bot_id: int) -> int | None:
@@ -295,12 +309,9 @@ async def get_person(reader: Reader, user_id: int) -> Person:
     return msgspec.structs.replace(hidden, seen=seen.hidden)
 
 
-async def hold_persons(tx: Transaction, user_ids: Sequence[int]) -> list[Person]:
-    """The records of users as guests see them, who do not change until the commit."""
-    if not user_ids:
-        return []
-    await tx.fetch("select id from account where id = any($1::bigint[]) order by id for share", user_ids)
-    return await _persons(tx, user_ids, -1)
+async def persons_for_guests(reader: Reader, user_ids: Sequence[int]) -> list[Person]:
+    """The records of users as guests see them."""
+    return await _persons(reader, user_ids, -1) if user_ids else []
 
 
 async def _persons(reader: Reader, user_ids: Sequence[int], reader_id: int) -> list[Person]:
@@ -313,8 +324,8 @@ async def limited_guests(reader: Reader, realm_id: int, user_id: int) -> tuple[i
     sql = f"""
     select array(
         select guest.id from account as guest
-        where guest.realm_id = $1 and guest.role = 600 and guest.is_active
-            and (guest.id = $2 or {shares("guest.id", "$2")})
+        where guest.realm_id = $1 and guest.role = 600
+            and (guest.id = $2 or (guest.is_active and {shares("guest.id", "$2")}))
     ) as ids
     where {LIMITED} and exists (select from account where id = $2 and bot_type is null)
     """
@@ -338,6 +349,15 @@ async def lock_sight(tx: Transaction, realm_id: int) -> bool:
     # The statement's own view of the data is older than the lock: what needs it is asked in later statements.
     sql = f"select pg_advisory_xact_lock({SIGHT_LOCK}, $1::bigint::int) where {LIMITED}"
     return await tx.fetchrow(sql, realm_id) is not None
+
+
+async def hold_sight(tx: Transaction, realm_id: int, user_id: int) -> bool:
+    """Whether guests may not see this user; if so, whoever sees them now does until the commit, and nobody else."""
+    sql = f"""
+    select pg_advisory_xact_lock_shared({SIGHT_LOCK}, $1::bigint::int)
+    where {LIMITED} and exists (select from account where id = $2 and bot_type is null)
+    """
+    return await tx.fetchrow(sql, realm_id, user_id) is not None
 
 
 async def hidden_from_guest(reader: Reader, realm_id: int, guest_id: int, user_ids: Collection[int]) -> frozenset[int]:

@@ -3,7 +3,8 @@
 Whoever changes subscriptions, or begins a direct conversation, calls here: in the same transaction, once, after all its
 other locks, and before it tells of the change itself. In organizations where guests see everybody (nearly all) that is
 one cheap statement. Elsewhere one such change at a time looks at the others: of two people who come together by two
-transactions, the later one sees both.
+transactions, the later one sees both. Whoever changes a person shares the same lock (`those_who_know`): they come
+before, and what is told here has their change, or after, and tell the guests who see the person by then.
 """
 
 from collections import Counter, defaultdict
@@ -24,10 +25,11 @@ Seen = dict[int, list[int]]
 """People, each with the guests who came to see them or lost sight of them."""
 
 
-async def tell_subscribed(tx: Transaction, realm_id: int, joined: Sequence[tuple[int, int]]) -> None:
-    """Users, each with a channel they were not in before this transaction."""
+async def tell_subscribed(tx: Transaction, realm_id: int, joined: Sequence[tuple[int, int]]) -> Seen:
+    """Users, each with a channel they were not in before this transaction; who was told of whom."""
     if joined and await queries.lock_sight(tx, realm_id):
-        await _tell_seen(tx, realm_id, await _find(tx, TOGETHER[True], joined))
+        return await _tell_seen(tx, realm_id, await _find(tx, TOGETHER[True], joined))
+    return {}
 
 
 async def tell_unsubscribed(tx: Transaction, realm_id: int, left: Sequence[tuple[int, int]]) -> None:
@@ -36,10 +38,11 @@ async def tell_unsubscribed(tx: Transaction, realm_id: int, left: Sequence[tuple
         await _tell_lost(tx, realm_id, await _find(tx, TOGETHER[False], left))
 
 
-async def tell_met(tx: Transaction, realm_id: int, conversation_id: int) -> None:
-    """A direct conversation that this transaction made."""
+async def tell_met(tx: Transaction, realm_id: int, conversation_id: int) -> Seen:
+    """A direct conversation that this transaction made; who was told of whom."""
     if await queries.lock_sight(tx, realm_id):
-        await _tell_seen(tx, realm_id, _by_person(await tx.fetch(MET, conversation_id)))
+        return await _tell_seen(tx, realm_id, _by_person(await tx.fetch(MET, conversation_id)))
+    return {}
 
 
 async def _find(tx: Transaction, sql: str, changed: Sequence[tuple[int, int]]) -> Seen:
@@ -54,18 +57,23 @@ def _by_person(rows: Sequence[asyncpg.Record]) -> Seen:
     return found
 
 
-async def _tell_seen(tx: Transaction, realm_id: int, seen: Seen) -> None:
+async def _tell_seen(tx: Transaction, realm_id: int, seen: Seen) -> Seen:
     told = _end_queues(tx, realm_id, seen)
-    for person in await queries.hold_persons(tx, sorted(told)):
+    for person in await queries.persons_for_guests(tx, sorted(told)):
         to = Audience(users=tuple(sorted(told[person.id])))
         tx.emit(realm_id, events.added(to, person))
         if not person.is_active:
             tx.emit(realm_id, events.updated(to, person.id, is_active=False))
+    return told
 
 
 async def _tell_lost(tx: Transaction, realm_id: int, lost: Seen) -> None:
-    for person_id, guests in sorted(_end_queues(tx, realm_id, lost).items()):
-        tx.emit(realm_id, events.removed(Audience(users=tuple(sorted(guests))), person_id))
+    told = _end_queues(tx, realm_id, lost)
+    subdomain = await queries.subdomain_of(tx, realm_id) if told else ""
+    for person_id, guests in sorted(told.items()):
+        to = Audience(users=tuple(sorted(guests)))
+        tx.emit(realm_id, events.removed(to, person_id))
+        tx.emit(realm_id, events.unknown_added(to, person_id, subdomain))
 
 
 def _end_queues(tx: Transaction, realm_id: int, seen: Seen) -> Seen:

@@ -1,5 +1,6 @@
 """The users' part of POST /register."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -14,18 +15,21 @@ from tertulia.users import queries
 from tertulia.users.access import is_limited
 from tertulia.users.directory import Directory
 from tertulia.users.model import anonymous_view, avatar_url_medium, view_of
+from tertulia.users.visibility import unknown_user
 
 
 def realm_users(directory: Directory) -> Provider:
     """Everybody in the organization, and who the caller is in it."""
 
-    async def provide(reader: Reader, caller: Caller, _wanted: Wanted, settings: Settings) -> dict[str, Any]:
+    async def provide(reader: Reader, caller: Caller, wanted: Wanted, settings: Settings) -> dict[str, Any]:
         if caller.is_nobody:
             view = anonymous_view(caller.realm_id, caller.subdomain, settings)
             active, others = await queries.users_for_public(reader, view)
         elif await is_limited(reader, caller):
             view = view_of(caller)
             active, others, _ = await queries.users_for_state(reader, view, limited=True)
+            if not wanted.options.capabilities.user_list_incomplete:
+                active = with_unknown(active, await queries.users_out_of_sight(reader, view), caller.fake_domain)
         else:
             view = view_of(caller)
             active, others = await directory.state(reader, view)
@@ -38,6 +42,14 @@ def realm_users(directory: Directory) -> Provider:
         }
 
     return Provider(frozenset(["realm_user"]), provide)
+
+
+def with_unknown(listed: bytes, user_ids: Sequence[int], domain: str) -> bytes:
+    """A list of users and then these, as somebody sees them who does not."""
+    if not user_ids:
+        return listed
+    unknown = msgspec.json.encode([unknown_user(user_id, domain) for user_id in user_ids])
+    return unknown if listed == b"[]" else listed[:-1] + b"," + unknown[1:]
 
 
 def about_oneself(caller: Caller) -> dict[str, Any]:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from tertulia.channels import events, statements
 from tertulia.channels.model import ChannelRecord
 from tertulia.channels.records import channel_records, subscribers_of
+from tertulia.channels.sight import tell_subscribed
 from tertulia.channels.statements import Alike, Joined
 from tertulia.groups.sight import seers_of
 from tertulia.kernel.db import Transaction
-from tertulia.users.sight import tell_subscribed, tell_unsubscribed
+from tertulia.users.sight import tell_unsubscribed
 
 
 async def subscribe(

@@ -13,7 +13,7 @@ from tertulia.channels.actions.create import check_may_create, create_channels, 
 from tertulia.channels.actions.membership import subscribe
 from tertulia.channels.creation import NewChannel, Wish, clean_description
 from tertulia.channels.model import RuledChannel
-from tertulia.channels.principals import Principal, get_principals
+from tertulia.channels.principals import Principal, find_ids, get_principals
 from tertulia.channels.properties_rules import clean_color
 from tertulia.channels.queries import ids_by_name, ruled_channels
 from tertulia.channels.rules import clean_channel_name, name_key_of
@@ -98,7 +98,7 @@ async def _create_missing(
     if not missing:
         return {}
     # Everybody the call names, at once and in their order: who turns one of them off comes before or after all of it.
-    await hold_active_users(tx, caller.realm_id, sorted(_named_users(caller, order)))
+    await hold_active_users(tx, caller.realm_id, sorted(await _named_users(tx, caller, order)))
     if not order.is_strict and not await may_create(tx, caller, order.new):
         return {}
     values = await check_may_create(tx, caller, order.new, settings)
@@ -134,14 +134,16 @@ def _left_out(order: Order, name_keys: Collection[str]) -> list[str]:
     return [wish.name.strip() for wish in order.wishes if name_key_of(wish.name) not in name_keys]
 
 
-def _named_users(caller: Caller, order: Order) -> set[int]:
+async def _named_users(tx: Transaction, caller: Caller, order: Order) -> set[int]:
     in_settings = {
         user
         for value in order.new.settings.values()
         if isinstance(value, GroupMembers)
         for user in value.direct_members
     }
-    return {caller.user_id, *in_settings, *(one for one in order.principals if isinstance(one, int))}
+    are_ids = all(isinstance(one, int) for one in order.principals)
+    principals = order.principals if are_ids else await find_ids(tx, caller, order.principals)
+    return {caller.user_id, *in_settings, *(one for one in principals if isinstance(one, int))}
 
 
 def _clean(wish: Wish) -> Wish:
