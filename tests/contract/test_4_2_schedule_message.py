@@ -72,34 +72,10 @@ def test_they_are_listed_by_their_time(member: Speaker) -> None:
     assert list(scheduled(member)) == [ids[1], ids[2], ids[0]]
 
 
-def test_a_due_message_is_sent_once_and_leaves_the_list(member: Speaker, other: Speaker, channel: Channel) -> None:
-    topic = unique("Due")
-    with (
-        member.register(event_types=["scheduled_messages"]) as own,
-        other.register(event_types=["message"]) as queue,
-    ):
-        fields = {"type": "channel", "to": channel.stream_id, "topic": topic, "content": "Now"}
-        due = later(2)
-        scheduled_id = member.post("scheduled_messages", **fields, scheduled_delivery_timestamp=due)[
-            "scheduled_message_id"
-        ]
-        message = next(event["message"] for event in queue.poll() if event["message"]["subject"] == topic)
-        assert message["timestamp"] - due in (0, 1, 2, 3)
-        assert (message["sender_id"], message["content"]) == (member.id, "Now")
-        assert message["id"] != scheduled_id
-        told: list[Json] = []
-        while not told or told[-1]["op"] != "remove":
-            told += own.poll()
-        assert told[-1]["scheduled_message_id"] == scheduled_id
-    assert scheduled_id not in scheduled(member)
-    narrow = [{"operator": "channel", "operand": channel.stream_id}, {"operator": "topic", "operand": topic}]
-    assert len(member.window(before=10, narrow=narrow)["messages"]) == 1
-
-
-def test_its_author_has_read_it_as_they_said_or_by_client_and_recipient(
+def test_due_messages_are_sent_once_and_leave_the_list_read_by_their_author_or_not(
     newcomer: Speaker, other: Speaker, channel: Channel
 ) -> None:
-    topic = unique("Read")
+    topic = unique("Due")
     there = {"type": "channel", "to": channel.stream_id, "topic": topic}
     expected: dict[str, tuple[Json, list[str]]] = {
         "asked": ({**there, "client": "a script", "read_by_sender": True}, ["read"]),
@@ -111,15 +87,31 @@ def test_its_author_has_read_it_as_they_said_or_by_client_and_recipient(
         "a letter": ({"type": "direct", "to": [newcomer.id, other.id], "client": "website"}, ["read"]),
     }
     newcomer.post("users/me/subscriptions", subscriptions=[{"name": channel.name}])
-    with newcomer.register() as queue:
+    due: dict[str, int] = {}
+    ids: dict[str, int] = {}
+    with newcomer.register(event_types=["message", "scheduled_messages"]) as own, other.register() as theirs:
         for content, (fields, _) in expected.items():
-            newcomer.post("scheduled_messages", **fields, content=content, scheduled_delivery_timestamp=later(2))
-        told: dict[str, list[str]] = {}
-        while len(told) < len(expected):
-            told |= {
-                event["message"]["content"]: event["flags"] for event in queue.poll() if event["type"] == "message"
-            }
-    assert told == {content: flags for content, (_, flags) in expected.items()}
+            due[content] = later(2)
+            sent = {**fields, "content": content, "scheduled_delivery_timestamp": due[content]}
+            ids[content] = newcomer.post("scheduled_messages", **sent)["scheduled_message_id"]
+        told: list[Json] = []
+        while len([event for event in told if event.get("op") != "add"]) < 2 * len(expected):
+            told += [event for event in own.poll() if event["type"] != "heartbeat"]
+        heard = [event["message"] for event in theirs.so_far() if event["message"]["sender_id"] == newcomer.id]
+    messages = {event["message"]["content"]: event for event in told if event["type"] == "message"}
+    assert {content: event["flags"] for content, event in messages.items()} == {
+        content: flags for content, (_, flags) in expected.items()
+    }
+    for content, event in messages.items():
+        message = event["message"]
+        assert message["timestamp"] - due[content] in (0, 1, 2, 3)
+        assert (message["sender_id"], message["id"] in ids.values()) == (newcomer.id, False)
+    removed = [event["scheduled_message_id"] for event in told if event.get("op") == "remove"]
+    assert sorted(removed) == sorted(ids.values())
+    assert scheduled(newcomer) == {}
+    assert sorted(message["content"] for message in heard) == sorted([*list(expected)[:4], "a letter"])
+    narrow = [{"operator": "channel", "operand": channel.stream_id}, {"operator": "topic", "operand": topic}]
+    assert len(newcomer.window(before=10, narrow=narrow)["messages"]) == 4
 
 
 def test_topics_are_those_of_sending(member: Speaker, owner: Speaker, channel: Channel, empty_topic: str) -> None:
