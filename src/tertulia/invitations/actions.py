@@ -14,7 +14,7 @@ from tertulia.invitations.arrival import offered_channels
 from tertulia.invitations.frequency import Spend
 from tertulia.invitations.mails import join_url, send_invitation
 from tertulia.invitations.model import Invite, Offer
-from tertulia.invitations.rules import check_may_invite_as, may_invite_as, no_such_invitation
+from tertulia.invitations.rules import KEY_BYTES, check_may_invite_as, may_invite_as, no_such_invitation
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.errors import Refusal
@@ -26,7 +26,6 @@ from tertulia.users.events import tell_invites
 from tertulia.users.queries import email_key_of
 from tertulia.users.rules import is_email
 
-KEY_BYTES = 24
 NOBODY_INVITED = "No invitations were sent."
 
 

@@ -8,6 +8,8 @@ from tertulia.kernel.errors import Refusal
 DEFAULT_MINUTES = 14_400
 MAX_MINUTES = 10 * 366 * 24 * 60
 MAX_EMAILS = 1000
+KEY_BYTES = 24
+"""Random ones, in the keys of invitations and those that are sent to addresses."""
 _NAMED = re.compile(r".*<([^<>]+)>\s*")
 
 

@@ -8,7 +8,7 @@ from tertulia.invitations import queries
 from tertulia.invitations.arrival import find_good_terms
 from tertulia.invitations.mails import join_url, send_key, send_known
 from tertulia.invitations.model import Terms
-from tertulia.invitations.rules import bad_key
+from tertulia.invitations.rules import KEY_BYTES, bad_key
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
@@ -27,7 +27,6 @@ from tertulia.users.rules import clean_full_name, is_email, name_key_of
 
 log = structlog.get_logger()
 
-KEY_BYTES = 24
 VALID_SECONDS = 86400
 
 
