@@ -155,6 +155,15 @@ test('a status, a field of the profile and another password; then the account is
     await expect(card.getByText('Kitchen')).toBeVisible()
     await expect(card.getByText('In a meeting')).toBeVisible()
 
+    await page.getByRole('main').getByRole('link', { name: 'Notifications' }).click()
+    for (const word of ['apple', 'pear']) {
+        await page.getByLabel('Word', { exact: true }).fill(word)
+        await page.getByLabel('Word', { exact: true }).press('Enter')
+        await expect(page.getByRole('button', { name: `Remove ${word}` })).toBeVisible()
+    }
+    await page.getByRole('button', { name: 'Remove apple' }).press('Enter')
+    await expect(page.getByRole('button', { name: 'Remove pear' })).toBeFocused()
+
     await page.getByRole('main').getByRole('link', { name: 'Account' }).click()
     const password = page.getByRole('region', { name: 'Password' })
     await password.getByLabel('Your password now').fill('something else')
