@@ -63,7 +63,7 @@ test('who is away is told by a push that only their browser can read, and a clic
     const push = await pushTo(context, new URL(dev.url).origin)
     await page.goto('about:blank')
 
-    const id = await kofi.send(channel, topic, '@**Wanda Away** the kettle is on')
+    const id = await kofi.send(channel, topic, `@**Wanda Away|${wanda.user.user_id}** the kettle is on`)
     const { headers, data } = await service.next()
     expect(headers).toMatchObject({ 'content-encoding': 'aes128gcm', authorization: /./, ttl: /\d/ })
     expect(JSON.parse(data)).toMatchObject({ message_id: id, trigger: 'mentioned', sender_full_name: 'Kofi Mensah' })

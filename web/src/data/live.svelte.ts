@@ -47,8 +47,8 @@ const TICK_MS = 5000
 /** A clock that jumps by more has slept, and the connections with it. That of a hidden page ticks once a minute by itself. */
 const SLEPT_MS = { visible: 4 * TICK_MS, hidden: 150_000 }
 
-/** Calls `wake` when the page is looked at again; or, surely, when the network is back, the browser froze the page or put it
- *  aside, or the machine slept. The answer ends that. */
+/** Calls `wake` when the page is looked at again; or, surely, when the network is gone or back, the browser froze the page or put
+ *  it aside, or the machine slept. The answer ends that. */
 export function watchWaking(wake: (isSure: boolean) => void): () => void {
     const sure = () => wake(true)
     const look = () => {
@@ -63,12 +63,14 @@ export function watchWaking(wake: (isSure: boolean) => void): () => void {
         last = Date.now()
     }, TICK_MS)
     addEventListener('online', sure)
+    addEventListener('offline', sure)
     addEventListener('pageshow', shown)
     document.addEventListener('resume', sure)
     document.addEventListener('visibilitychange', look)
     return () => {
         clearInterval(clock)
         removeEventListener('online', sure)
+        removeEventListener('offline', sure)
         removeEventListener('pageshow', shown)
         document.removeEventListener('resume', sure)
         document.removeEventListener('visibilitychange', look)
