@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import signal
+import uuid
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,6 +18,7 @@ from tertulia.events.epoch import QUEUE_BUCKET
 from tertulia.events.record import Audience, record
 from tertulia.events.stream import call_api
 from tertulia.kernel.db import Database
+from tertulia.kernel.settings import Settings
 from tests.server import Server
 from tests.system.relay_site import eventually
 from tests.system.web_process import WebProcess, second_web
@@ -119,6 +123,48 @@ async def test_a_queue_that_moves_hears_of_a_channel_only_from_when_its_person_w
         ("subscription", "remove", None),
         ("stream", "delete", None),
     ]
+
+
+async def test_a_queue_that_moves_while_the_relay_is_behind_hears_what_its_person_was_there_for(
+    server: Server, other: WebProcess
+) -> None:
+    guest, owner, newcomer = server.guest, server.owner, server.members[1]
+    async with (
+        server.async_client(owner) as client,
+        server.async_client(guest) as here,
+        server.async_client(guest, url=other.url) as there,
+    ):
+        name = f"shed {uuid.uuid4().hex[:8]}"
+        wanted = {"name": name, "subscribers": f"[{owner.user_id}, {guest.user_id}]"}
+        assert (await client.post("channels/create", data=wanted)).status_code == 200
+        registered = await register(here)
+        async with relay_behind(server):
+            brought = {"subscriptions": json.dumps([{"name": name}]), "principals": f"[{newcomer.user_id}]"}
+            assert (await client.post("users/me/subscriptions", data=brought)).status_code == 200
+            taken = {"subscriptions": json.dumps([name]), "principals": f"[{guest.user_id}]"}
+            assert (await client.request("DELETE", "users/me/subscriptions", data=taken)).status_code == 200
+            polling = asyncio.create_task(poll(there, registered, dont_block="true"))
+            await asyncio.wait([polling], timeout=1)
+        events = await polling
+        last = max([registered["last_event_id"], *(event["id"] for event in events)])
+        while not any(event["type"] == "stream" and event["op"] == "delete" for event in events):
+            events += await poll(there, {**registered, "last_event_id": last})
+            last = events[-1]["id"]
+    told = [(event["type"], event["op"]) for event in events if event["type"] in ("stream", "subscription")]
+    assert told == [("subscription", "peer_add"), ("subscription", "remove"), ("stream", "delete")]
+
+
+@asynccontextmanager
+async def relay_behind(server: Server) -> AsyncIterator[None]:
+    """Nothing comes out of PostgreSQL into the log: the process that sends it there is held."""
+    async with await Database.connect(server.postgres_url, shards=4, size=1) as database, database.reader() as reader:
+        sql = "select active_pid from pg_replication_slots where slot_name = $1"
+        sender: int = await reader.fetchval(sql, Settings().slot)
+    os.kill(sender, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(sender, signal.SIGCONT)
 
 
 async def test_a_queue_that_moved_is_kept_alive_by_the_process_that_serves_it(

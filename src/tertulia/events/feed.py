@@ -28,7 +28,9 @@ log = structlog.get_logger()
 TAIL_EVENTS = 2000
 TAIL_BYTES = 8 * 1024 * 1024
 FIRST_LOOK_BACK = 256
-REACH_SECONDS = 5
+REACH_SECONDS = 20
+LOOK_SECONDS = 0.5
+"""An event that does not come by itself in this time is looked for."""
 
 
 class QueueEnded(Exception):
@@ -58,6 +60,8 @@ class Feed:
         self._by_user: defaultdict[int, set[Queue]] = defaultdict(set)
         self._by_channel: defaultdict[int, set[Queue]] = defaultdict(set)
         self._listening_to_all: set[Queue] = set()
+        self._marks: dict[int, asyncio.Future[None]] = {}
+        """Transactions that somebody waits for."""
 
     async def open(self) -> None:
         """Learn where the log ends. Called after the live subscription was made; what came meanwhile waits."""
@@ -150,6 +154,8 @@ class Feed:
                 for queue in self._by_user.get(user_id, ()):
                     self._change_membership(queue, change.channel, joined=change.joined)
         self._end(logged)
+        if logged.xid is not None and (mark := self._marks.pop(logged.xid, None)) is not None:
+            mark.set_result(None)
 
     def _deliver(self, logged: Logged) -> None:
         for queue in self._audience(logged.record.to):
@@ -221,12 +227,32 @@ class Feed:
     async def rewind(self, queue: Queue, after: int) -> None:
         """Give a listener the memberships it had at its place in the log: those that were read from the database are newer.
 
-        What the database shows is in the log, but this process may not have taken it yet.
+        All that was read must be in what this feed has taken: see `pass_by`.
         """
-        last = await self._stream.last(self.shard, self.epoch, self.subject)
-        if last is not None:
-            await self._reach(last.seq)
         await self._each_after(after, queue.rewind)
+
+    async def pass_by(self, xid: int) -> None:
+        """Wait until the log here has an event of this transaction: it then has all that was committed before."""
+        patience = time.monotonic() + REACH_SECONDS
+        while not self._has(xid):
+            if time.monotonic() > patience:
+                raise StreamUnavailable(f"the log of realm {self.realm_id} is behind the database")
+            mark = self._marks.setdefault(xid, asyncio.get_running_loop().create_future())
+            try:
+                await asyncio.wait_for(asyncio.shield(mark), LOOK_SECONDS)
+                return
+            except TimeoutError:
+                self._marks.pop(xid, None)
+                last = await self._stream.last(self.shard, self.epoch, self.subject)
+                self.expect(last.seq if last is not None else 0)
+
+    def _has(self, xid: int) -> bool:
+        for logged in reversed(self._tail):
+            if logged.xid == xid:
+                return True
+            if logged.xmax < xid:
+                break
+        return False
 
     async def _each_after(self, position: int, act: Callable[[Logged], None]) -> None:
         """Do something with every event after a position; with the last of them without waiting in between."""
@@ -237,16 +263,6 @@ class Feed:
             position = until
         for logged in recent:
             act(logged)
-
-    async def _reach(self, seq: int) -> None:
-        self._target = max(self._target, seq)
-        patience = time.monotonic() + REACH_SECONDS
-        while self.head < seq:
-            if self._catching is None:
-                self._catch_up()
-            await asyncio.sleep(0.01)
-            if time.monotonic() > patience:
-                raise StreamUnavailable(f"the log of realm {self.realm_id} cannot be read up to {seq}")
 
     def remove(self, queue: Queue) -> None:
         """Forget a listener."""

@@ -11,9 +11,10 @@ Invariants:
 import asyncio
 import time
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import msgspec
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
@@ -25,12 +26,14 @@ from tertulia.events.filters import Filter
 from tertulia.events.options import QueueOptions
 from tertulia.events.queue import Queue
 from tertulia.events.ranges import SeqSet
+from tertulia.events.record import Audience, Record
 from tertulia.events.signals import Signals
 from tertulia.events.snapshot import Snapshot, parse_snapshot
 from tertulia.events.store import QueueRecord, drop_record, find_record, is_queue_id, put_record
 from tertulia.events.stream import StreamUnavailable
 from tertulia.events.wake import WakeUps
 from tertulia.kernel.auth import Caller
+from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
@@ -42,6 +45,8 @@ SWEEP_SECONDS = 20.0
 CLAIM = "queue.claim"
 REFILL_LOOKS = 10
 REFILL_PAUSE = 0.2
+MARK = "mark"
+"""The type of events that only tell how far the log has come."""
 
 Memberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
 """The channels of a user with the numbers that were theirs; an open end means that they belong to it now."""
@@ -77,6 +82,7 @@ class Gateway:
         self._stream = self._feeds.stream
         self._name = uuid.uuid4().hex
         self._wake_ups = WakeUps()
+        self._marks: Coalescer[int, int] = Coalescer(self._write_marks)
         self._queues: dict[str, tuple[Queue, Feed, QueueRecord]] = {}
         self._taking_over: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
         self._keeping: set[asyncio.Task[None]] = set()
@@ -230,6 +236,7 @@ class Gateway:
         if after > info.last_seq and not await self._refilled(feed, after):
             raise never_issued(after)
         joined = await self._read_memberships(feed, record.user_id)
+        await self._pass_by(feed)
         self._let_go(queue_id, moved=True)
         await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
         try:
@@ -243,6 +250,23 @@ class Gateway:
             snapshot = await read_snapshot(reader)
             memberships = await self._memberships(reader, user_id)
         return Joined(snapshot, memberships, await feed.start_of(snapshot, head))
+
+    async def _pass_by(self, feed: Feed) -> None:
+        """Wait until the feed has everything that was committed before this call.
+
+        The relay may be behind the database: what the queue is judged by now may be newer than events that are yet to come.
+        So an event that nobody hears is sent after it: one for all queues that are taken over at the same moment.
+        """
+        xid = await self._marks.load(feed.realm_id)
+        assert xid is not None
+        await feed.pass_by(xid)
+
+    async def _write_marks(self, realm_ids: Sequence[int]) -> dict[int, int]:
+        async with self._database.transaction() as tx:
+            for realm_id in realm_ids:
+                tx.emit(realm_id, Record(to=Audience(), type=MARK, event=msgspec.Raw(b"{}")))
+            xid = int(await tx.fetchval("select pg_current_xact_id()::text"))
+        return dict.fromkeys(realm_ids, xid)
 
     async def _beginning(self, feed: Feed) -> int:
         """The number before the first that the log still has: the start of a queue in a realm without older events."""
