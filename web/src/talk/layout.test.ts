@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { layOut, type Row } from './layout'
+import { layOut, type LayoutOptions, type Row } from './layout'
 
 const row = (id: number, changes: Partial<Row> = {}): Row => ({
     id,
@@ -10,8 +10,11 @@ const row = (id: number, changes: Partial<Row> = {}): Row => ({
     isMe: false,
     ...changes,
 })
-const kinds = (rows: Row[], options = { bars: false, unreadFrom: null as number | null }) =>
-    layOut(rows, options).map((item) => (item.kind === 'message' ? (item.head ? 'head' : 'more') : item.kind))
+/** Nothing comes before the first row, unless it is said. */
+const kinds = (rows: Row[], options: Partial<LayoutOptions> = {}) =>
+    layOut(rows, { bars: false, unreadFrom: null, beginning: true, ...options })
+        .map((item) => (item.kind === 'message' ? (item.head ? 'head' : 'more') : item.kind))
+        .filter((kind) => kind !== 'beginning')
 
 describe('the list of messages', () => {
     it('begins a run with its first message only', () => {
@@ -41,6 +44,11 @@ describe('the list of messages', () => {
         ])
     })
 
+    it('says neither day nor conversation before what follows something that is not loaded', () => {
+        const rows = [row(1), row(2, { day: 2, conversation: 'b' })]
+        expect(kinds(rows, { bars: true, beginning: false })).toEqual(['head', 'day', 'bar', 'head'])
+    })
+
     it('draws the unread line once, before the first unread message, though it is not loaded itself', () => {
         expect(kinds([row(1), row(5), row(6)], { bars: false, unreadFrom: 3 })).toEqual([
             'day',
@@ -52,8 +60,9 @@ describe('the list of messages', () => {
     })
 
     it('draws no unread line where the unread begin above what is loaded', () => {
-        expect(kinds([row(5), row(6)], { bars: false, unreadFrom: 3 })).toEqual(['day', 'head', 'more'])
-        expect(kinds([row(3), row(6)], { bars: false, unreadFrom: 3 })).toEqual(['day', 'unread', 'head', 'more'])
+        const part = { unreadFrom: 3, beginning: false }
+        expect(kinds([row(5), row(6)], part)).toEqual(['head', 'more'])
+        expect(kinds([row(3), row(6)], part)).toEqual(['unread', 'head', 'more'])
         const whole = layOut([row(5)], { bars: false, unreadFrom: 3, beginning: true })
         expect(whole.map((item) => item.kind)).toEqual(['beginning', 'day', 'unread', 'message'])
     })

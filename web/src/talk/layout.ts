@@ -37,8 +37,10 @@ export function layOut(rows: readonly Row[], { bars, unreadFrom, beginning = fal
     if (beginning && rows.length) items.push({ kind: 'beginning', key: 'beginning' })
     let last: Row | undefined
     for (const [index, row] of rows.entries()) {
-        const newDay = row.day !== last?.day
-        const newPlace = bars && row.conversation !== last?.conversation
+        // What was before the first row is not known, unless nothing was: a bar that is taken back would be a jump.
+        const isFirst = last === undefined && !beginning
+        const newDay = !isFirst && row.day !== last?.day
+        const newPlace = !isFirst && bars && row.conversation !== last?.conversation
         const unread = unreadFrom !== null && row.id >= unreadFrom && beginsUnread(unreadFrom, last, row, beginning)
         if (newDay) items.push({ kind: 'day', key: `day-${row.id}`, timestamp: row.timestamp })
         if (newPlace || (bars && newDay)) items.push({ kind: 'bar', key: `bar-${row.id}`, index })

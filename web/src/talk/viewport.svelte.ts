@@ -24,9 +24,15 @@ export class Viewport {
     scroller: HTMLElement | undefined
     spacer: HTMLElement | undefined
     block: HTMLElement | undefined
+    /** Whether a row stays as long as what is around it is loaded. */
+    isLasting: (key: string) => boolean = () => true
+    /** Whether nothing comes behind the last row. */
+    reachesEnd: () => boolean = () => true
     /** Told how much there is above and below the window, whenever one looks. */
     onlook: (above: number, below: number) => void = () => {}
     #anchor: { key: string; offset: number } | null = null
+    /** How far it was scrolled when we last looked. */
+    #top = 0
 
     get room(): number {
         return this.scroller?.clientHeight ?? 600
@@ -46,6 +52,17 @@ export class Viewport {
     stick(): void {
         this.stuck = true
         this.#anchor = null
+    }
+
+    /** These are the rows now. Those that were in the page stay in it, wherever they are in the list. */
+    setRows(keys: readonly string[], estimate: (index: number) => number): void {
+        this.#catchUp()
+        const { heights, shown } = this
+        const [first, last] = [heights.keyAt(shown.from), heights.keyAt(shown.to - 1)]
+        heights.setRows(keys, estimate)
+        const from = first === undefined ? undefined : heights.indexOf(first)
+        const to = last === undefined ? undefined : heights.indexOf(last)
+        if (from !== undefined && to !== undefined && from !== shown.from) this.shown = { from, to: to + 1 }
     }
 
     /** Give everything its place, and the anchor its old one. */
@@ -68,6 +85,7 @@ export class Viewport {
         const { scroller, heights } = this
         if (!scroller) return
         const top = scroller.scrollTop
+        this.#top = top
         const from = heights.indexAt(Math.max(0, top - SPARE))
         const to = Math.min(heights.length, heights.indexAt(top + scroller.clientHeight + SPARE) + 1)
         if (from !== this.shown.from || to !== this.shown.to) this.shown = { from, to }
@@ -82,37 +100,43 @@ export class Viewport {
     /** What has just come into the page is measured before it is seen: one layout, and everything is where it belongs. */
     measureNew(): void {
         this.moveBlock()
+        if (this.#measure((key) => !this.heights.isMeasured(key))) this.settle()
+    }
+
+    /** The block, or something around it, has another size. */
+    resized(isAround: boolean): void {
+        if (this.#measure(() => true) || isAround) this.settle()
+    }
+
+    /** Whether a row turned out to be of another height. */
+    #measure(isWanted: (key: string) => boolean): boolean {
+        this.#catchUp()
         let changed = false
         for (const element of this.block?.children ?? []) {
-            const key = keyOf(element)
-            if (key && !this.heights.isMeasured(key))
+            const key = (element as HTMLElement).dataset['key']
+            if (key && isWanted(key))
                 changed = this.heights.measure(key, element.getBoundingClientRect().height) || changed
         }
-        if (changed) this.settle()
+        return changed
     }
 
-    /** Rows (and what is no row) have these sizes now. */
-    resized(entries: readonly Pick<ResizeObserverEntry, 'target' | 'borderBoxSize'>[]): void {
-        let changed = false
-        for (const { target, borderBoxSize } of entries) {
-            const key = keyOf(target)
-            const height = borderBoxSize[0]?.blockSize
-            if (!key) changed = true
-            else if (height && this.heights.measure(key, height)) changed = true
-        }
-        if (changed) this.settle()
+    /** Somebody may have scrolled, and nobody has told yet: that is not to be undone. */
+    #catchUp(): void {
+        if (this.scroller && Math.abs(this.scroller.scrollTop - this.#top) > 1) this.remember()
     }
 
-    /** Where one is after scrolling: the anchor is the first whole row on screen. Returns its key. */
-    remember(reachesEnd: boolean): string | undefined {
+    /** Where one is after scrolling: the anchor is the first whole lasting row on screen. Returns its key. */
+    remember(): string | undefined {
         const { scroller, heights } = this
         if (!scroller) return undefined
         const top = scroller.scrollTop
-        this.stuck = reachesEnd && scroller.scrollHeight - top - scroller.clientHeight < 8
+        this.#top = top
+        this.stuck = this.reachesEnd() && scroller.scrollHeight - top - scroller.clientHeight < 8
+        const bottom = top + scroller.clientHeight
         let index = heights.indexAt(top)
-        if (heights.offsetOf(index) < top - 1 && index + 1 < heights.length) {
-            if (heights.offsetOf(index + 1) < top + scroller.clientHeight) index += 1
-        }
+        // What stands between messages comes and goes with what is loaded: a message is better to hold on to.
+        const isPoor = (at: number) => heights.offsetOf(at) < top - 1 || !this.isLasting(heights.keyAt(at) ?? '')
+        while (isPoor(index) && index + 1 < heights.length && heights.offsetOf(index + 1) < bottom) index += 1
         const key = heights.keyAt(index)
         this.#anchor = key === undefined ? null : { key, offset: top - heights.offsetOf(index) }
         return key
@@ -164,5 +188,3 @@ export class Viewport {
         return by === 1 ? heights.indexAt(top) + 1 : heights.indexAt(top + this.room) - 1
     }
 }
-
-const keyOf = (element: Element) => (element as HTMLElement).dataset['key']

@@ -37,13 +37,13 @@ const onScreen = (key: string) =>
     viewport.heights.offsetOf(viewport.heights.indexOf(key) ?? Number.NaN) - scroller.scrollTop
 
 function fill(rows: string[]) {
-    viewport.heights.setRows(rows, () => 40)
+    viewport.setRows(rows, () => 40)
     viewport.settle()
 }
 
 function scrollTo(top: number) {
     scroller.scrollTop = top
-    const key = viewport.remember(true)
+    const key = viewport.remember()
     viewport.look()
     return key
 }
@@ -68,6 +68,11 @@ describe('the line being read', () => {
         expect(scrollTo(1000)).toBe('m-125')
     })
 
+    it('is no line that may go when others are loaded', () => {
+        viewport.isLasting = (key) => key !== 'm-126' && key !== 'm-127'
+        expect(scrollTo(1010)).toBe('m-128')
+    })
+
     it('stays when rows come above it', () => {
         const before = onScreen('m-126')
         fill(keys(0, 200))
@@ -82,7 +87,8 @@ describe('the line being read', () => {
 
     it('stays when a row above it turns out to be higher', () => {
         const before = onScreen('m-126')
-        viewport.resized([{ target: row('m-104', 0), borderBoxSize: [{ blockSize: 90, inlineSize: 0 }] } as never])
+        children.push(row('m-104', 90))
+        viewport.resized(false)
         expect([onScreen('m-126'), scroller.scrollTop]).toEqual([before, 1060])
     })
 
@@ -95,6 +101,17 @@ describe('the line being read', () => {
         children.splice(0, 2, row('m-110', 500))
         viewport.measureNew()
         expect(scroller.scrollTop).toBe(1050)
+    })
+
+    it('is not put back where it was when somebody has just scrolled', () => {
+        scroller.scrollTop = 810
+        const before = onScreen('m-121')
+        fill(keys(0, 200))
+        expect(onScreen('m-121')).toBe(before)
+        scroller.scrollTop -= 200
+        children.push(row('m-104', 65))
+        viewport.resized(false)
+        expect(onScreen('m-121')).toBe(before + 200)
     })
 
     it('is where it was asked to be', () => {
@@ -122,7 +139,8 @@ describe('at the end', () => {
     })
 
     it('it is no end while newer messages are not loaded', () => {
-        viewport.remember(false)
+        viewport.reachesEnd = () => false
+        viewport.remember()
         expect(viewport.stuck).toBe(false)
     })
 })
@@ -134,6 +152,14 @@ describe('the page', () => {
         const { from, to } = viewport.shown
         expect(to - from).toBeLessThan((ROOM + 2 * 900) / 40 + 3)
         expect([from * 40, to * 40]).toEqual([2_000_000 - 920, 2_000_000 + ROOM + 920])
+    })
+
+    it('keeps its rows when others come above them', () => {
+        fill(keys(100, 200))
+        scrollTo(1010)
+        const { from, to } = viewport.shown
+        viewport.setRows(keys(0, 200), () => 40)
+        expect(viewport.shown).toEqual({ from: from + 100, to: to + 100 })
     })
 
     it('tells how much there is on both sides', () => {
