@@ -3,7 +3,7 @@
  *  after each quarter, at the same place and after the garbage is gone: what it uses must not grow with what has passed. */
 import { channelOf, expect, note, personOf, said, test, useOf, type Person } from './figure'
 
-const HOUR = 3600
+const HOUR = Number(process.env['MESSAGES'] ?? 3600)
 const QUARTERS = 4
 const SENDERS = 8
 const ROUNDS = 12

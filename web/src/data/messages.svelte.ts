@@ -43,8 +43,8 @@ const EVENTS = new Set([
     'submessage',
 ])
 /** More messages than this, and those that nobody shows are forgotten, the longest known first, until so few are left. */
-const MOST = 20_000
-const FEW = 10_000
+const MOST = 6_000
+const FEW = 3_000
 
 export class Messages {
     readonly #api: Api
