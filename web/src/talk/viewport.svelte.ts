@@ -130,8 +130,10 @@ export class Viewport {
         const { scroller, heights } = this
         if (!scroller) return undefined
         const top = scroller.scrollTop
+        // Where we put it ourselves it is at the end, though a formula or picture may have grown since.
+        const isOwn = this.stuck && Math.abs(top - this.#top) <= 1
         this.#top = top
-        this.stuck = this.reachesEnd() && scroller.scrollHeight - top - scroller.clientHeight < 8
+        this.stuck = this.reachesEnd() && (isOwn || scroller.scrollHeight - top - scroller.clientHeight < 8)
         const bottom = top + scroller.clientHeight
         let index = heights.indexAt(top)
         // What stands between messages comes and goes with what is loaded: a message is better to hold on to.

@@ -132,6 +132,12 @@ describe('at the end', () => {
         expect([scroller.scrollTop, viewport.below]).toEqual([110 * 40 - ROOM, 0])
     })
 
+    it('it stays there though the last rows have grown before anybody told', () => {
+        scroller.spacer.style.blockSize = '4300px'
+        viewport.remember()
+        expect(viewport.stuck).toBe(true)
+    })
+
     it('it does not once one has scrolled away', () => {
         scrollTo(3000)
         fill(keys(0, 110))
