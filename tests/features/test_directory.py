@@ -139,6 +139,9 @@ def closed(realm: Realm) -> Realm:
     return realm
 
 
+KNOWS_SOME = {"notification_settings_null": True, "user_list_incomplete": True}
+
+
 def test_a_limited_guest_sees_themselves_bots_and_those_they_share_something_with(closed: Realm) -> None:
     bot = closed.bot(closed.owner)
     assert listed(closed.guest).keys() == {closed.guest.id, bot.id}
@@ -146,7 +149,8 @@ def test_a_limited_guest_sees_themselves_bots_and_those_they_share_something_wit
     closed.moderator.send([closed.guest.id, closed.administrator.id])
     seen = {closed.guest.id, bot.id, closed.member.id, closed.moderator.id, closed.administrator.id}
     assert listed(closed.guest).keys() == seen
-    state = Queue(closed.guest, event_types=[], fetch_event_types=["realm_user"]).state
+    asked: Json = {"event_types": [], "fetch_event_types": ["realm_user"], "client_capabilities": KNOWS_SOME}
+    state = Queue(closed.guest, **asked).state
     assert {one["user_id"] for one in state["realm_users"]} == seen
     assert listed(closed.guest, user_ids=[closed.owner.id, closed.member.id]).keys() == {closed.member.id}
     assert check_error(closed.guest.request("GET", f"users/{closed.owner.id}")) == "Insufficient permission"
@@ -156,7 +160,7 @@ def test_a_limited_guest_sees_themselves_bots_and_those_they_share_something_wit
 
 def test_a_limited_guest_hears_only_of_those_in_sight(closed: Realm) -> None:
     closed.stage.channel(closed.guest, closed.member, realm_id=closed.id)
-    guest, member = listening(closed.guest), listening(closed.member)
+    guest, member = (listening(one, client_capabilities=KNOWS_SOME) for one in (closed.guest, closed.member))
     closed.owner.post(
         "users", email=unique("new").replace(" ", "") + "@example.com", password="long enough", full_name="X"
     )
