@@ -1,9 +1,9 @@
 /** What figures are made of. `note` puts one into the table that stands at the end of `npm run figures` (reporter.ts). */
-import type { CDPSession } from '@playwright/test'
-import { test } from '../people'
+import type { CDPSession, Page } from '@playwright/test'
+import { expect, test } from '../people'
 
-export { expect, personOf, channelOf, type Person } from '../people'
-export { test }
+export { personOf, channelOf, type Person } from '../people'
+export { expect, test }
 
 export function note(what: string, value: string): void {
     test.info().annotations.push({ type: 'figure', description: `${what}|${value}` })
@@ -34,4 +34,13 @@ export async function useOf(devtools: CDPSession): Promise<Use> {
 
 export function said({ heap, nodes, listeners }: Use): string {
     return `${heap.toFixed(1)} MB, ${nodes} nodes, ${listeners} listeners`
+}
+
+/** By keyboard to the end of the talk, where this message is. Again until it is there: the list may still be opening. */
+export async function toNewest(page: Page, id: number): Promise<void> {
+    await expect(async () => {
+        await page.getByRole('log').focus()
+        await page.keyboard.press('End')
+        await expect(page.locator(`article[data-message="${id}"]`)).toBeVisible({ timeout: 3000 })
+    }).toPass({ timeout: 60_000 })
 }

@@ -1,7 +1,7 @@
 /** Memory after an hour of traffic, played in as fast as the server takes it: one message a second in ten topics of two
  *  channels, with reactions, edits, typing and presence, while the reader goes from place to place. The page is measured
  *  after each quarter, at the same place and after the garbage is gone: what it uses must not grow with what has passed. */
-import { channelOf, expect, note, personOf, said, test, useOf, type Person } from './figure'
+import { channelOf, expect, note, personOf, said, test, toNewest, useOf, type Person } from './figure'
 
 const HOUR = Number(process.env['MESSAGES'] ?? 3600)
 const QUARTERS = 4
@@ -92,10 +92,7 @@ class Traffic {
 
     /** They go to the feed's end, and the last message is there. */
     async isSeenBy(person: Person): Promise<void> {
-        const { page } = person
-        await person.go('#feed')
-        await page.getByRole('log').focus()
-        await page.keyboard.press('End')
-        await expect(page.locator(`article[data-message="${this.#last}"]`)).toBeVisible({ timeout: 60_000 })
+        await visit(person, ['#feed'])
+        await toNewest(person.page, this.#last)
     }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
 import type { Dev } from '../server'
-import { expect, note, personOf, quantile, said, test, useOf, type Person } from './figure'
+import { expect, note, personOf, quantile, said, test, toNewest, useOf, type Person } from './figure'
 import { TEXTS } from './rich'
 import { framesOf, traced, type Frames } from './trace'
 
@@ -52,20 +52,18 @@ test('scrolling through 20,000 messages', async ({ browser, dev }) => {
 test('scrolling through code, formulas, tables, pictures', async ({ browser, dev }) => {
     const ines = await personOf(dev, 'ines', browser)
     const channel = dev.channels[0]?.stream_id ?? 0
-    let sent = 0
+    let [sent, last] = [0, 0]
     const send = async () => {
         while (sent < RICH) {
             const text = TEXTS[sent % TEXTS.length] ?? ''
             sent += 1
-            await ines.send(channel, 'rich', text)
+            last = Math.max(last, await ines.send(channel, 'rich', text))
         }
     }
     await Promise.all(Array.from({ length: 6 }, send))
     await ines.go(`#narrow/channel/${channel}/topic/rich`)
     await expect(ines.page.locator('article[data-message]').last()).toBeVisible()
-    await ines.page.getByRole('log').focus()
-    await ines.page.keyboard.press('End')
-    await expect(ines.page.getByRole('button', { name: 'Newest messages' })).toBeHidden()
+    await toNewest(ines.page, last)
     const devtools = await ines.context.newCDPSession(ines.page)
     let scrolled: Scrolled = { messages: 0, jumps: 0, waits: 0, rows: 0 }
     const events = await traced(devtools, async () => {
