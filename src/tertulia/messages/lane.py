@@ -26,7 +26,8 @@ from tertulia.messages.attaching import tell_attached
 from tertulia.messages.errands import note_errands
 from tertulia.messages.model import Outgoing, Sent
 from tertulia.messages.policies import decide_policies
-from tertulia.messages.statements import LOCK, LOCK_FREE, SEND, STORED, columns
+from tertulia.messages.statements import LOCK, LOCK_FREE, STORED
+from tertulia.messages.storing import store
 
 log = structlog.get_logger()
 
@@ -208,7 +209,7 @@ class SendLane:
         if not messages:
             return [], {}
         shards = self._database.shards
-        rows = await connection.fetch(SEND, *columns(messages, shards))
+        rows = await store(connection, messages, shards)
         await note_errands(connection, messages, rows)
         policies = await decide_policies(connection, messages, rows, shards)
         if any(message.attached for message in messages):

@@ -25,7 +25,8 @@ from tertulia.messages.composing import Composer
 from tertulia.messages.model import Outgoing, Person
 from tertulia.messages.places import Place
 from tertulia.messages.rules import ToPeople, clean_content
-from tertulia.messages.statements import CLAIM, LOCK, LOCK_FREE, MAKE_CONVERSATIONS, POSTPONE, SEND, columns
+from tertulia.messages.statements import CLAIM, LOCK, LOCK_FREE, MAKE_CONVERSATIONS, POSTPONE
+from tertulia.messages.storing import store
 from tertulia.notices.model import Notice
 from tertulia.realms.settings import decode_settings
 from tertulia.users.addresses import fake_domain
@@ -112,7 +113,7 @@ class Notices:
         had = {row["id"] for row in await tx.fetch(lock, wanted)} if wanted else set()
         messages = [message for message in ready.values() if message is not None and message.conversation_id in had]
         if messages:
-            await tx.fetch(SEND, *columns(messages, self._database.shards))
+            await store(tx.connection, messages, self._database.shards)
         if lock is LOCK:
             # Whoever waited and did not get it: it does not exist any more.
             return list(ready)

@@ -13,7 +13,6 @@ from tertulia.groups.queries import holds
 from tertulia.kernel.db import subject_of
 from tertulia.messages.model import Outgoing
 from tertulia.messages.rules import MANY
-from tertulia.uploads.queries import reached
 from tertulia.users.owner_queries import OWNER_COLUMNS
 
 LOCK = """
@@ -54,13 +53,8 @@ not exists (
 )
 """
 
-# Whether the files are there, and the sender's own or within their reach.
-_MAY_ATTACH = f"""
-not exists (
-    select from attached left join attachment on attachment.id = attached.attachment_id
-    where attached.ord = input.ord and (attachment.id is null or not {reached("input.sender_id")}) offset 0
-)
-"""
+# The files were looked at before (storing.py): one that is not there, or out of the sender's reach, has no number.
+_MAY_ATTACH = "not exists (select from attached where attached.ord = input.ord and attachment_id is null)"
 
 # What the message was judged by and its event made from (`channel_seen`): it may have changed since.
 _AS_SEEN = "input.channel_seen = concat_ws(' ', channel.invite_only::text, channel.topics_policy, channel.name)"
@@ -288,8 +282,10 @@ def channel_seen(channel: Channel) -> str:
     return f"{'true' if channel.invite_only else 'false'} {channel.topics_policy} {channel.name}"
 
 
-def columns(batch: Sequence[Outgoing], shards: int) -> list[list[object]]:
-    """The arguments of SEND."""
+def columns(
+    batch: Sequence[Outgoing], shards: int, files: Sequence[tuple[int, int | None, bool]] = ()
+) -> list[list[object]]:
+    """The arguments of SEND. `files` are those of storing.py."""
     rows = [
         (
             out.conversation_id,
@@ -314,7 +310,6 @@ def columns(batch: Sequence[Outgoing], shards: int) -> list[list[object]]:
         [(ord, group_id) for ord, out in enumerate(batch, start=1) for group_id in out.groups],
         [(ord, word) for ord, out in enumerate(batch, start=1) for word in out.alerting],
     )
-    flat = [[pair[index] for pair in pairs] for pairs in lists for index in (0, 1)]
-    files = [(ord, file.id, file.is_waiting) for ord, out in enumerate(batch, start=1) for file in out.attached]
+    flat: list[list[object]] = [[pair[index] for pair in pairs] for pairs in lists for index in (0, 1)]
     flat += [[file[index] for file in files] for index in (0, 1, 2)]
     return [*(list(column) for column in zip(*rows, strict=True)), *flat]

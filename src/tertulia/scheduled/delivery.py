@@ -15,7 +15,8 @@ from tertulia.messages.attaching import tell_attached
 from tertulia.messages.errands import note_errands
 from tertulia.messages.model import Outgoing
 from tertulia.messages.policies import decide_policies
-from tertulia.messages.statements import LOCK_FREE, SEND, columns
+from tertulia.messages.statements import LOCK_FREE
+from tertulia.messages.storing import store
 from tertulia.notices import Notice, tell
 from tertulia.scheduled import queries
 from tertulia.scheduled.actions import failed, removed
@@ -132,7 +133,7 @@ class Delivery:
         """Store the messages; the places in the list of those that were."""
         if not messages:
             return set()
-        rows = await tx.fetch(SEND, *columns(messages, self._database.shards))
+        rows = await store(tx.connection, messages, self._database.shards)
         await note_errands(tx.connection, messages, rows)
         await decide_policies(tx.connection, messages, rows, self._database.shards)
         if any(message.attached for message in messages):

@@ -59,6 +59,16 @@ async def find_files(reader: Reader, caller: Caller, path_ids: Collection[str]) 
     return [StoredFile(**row) for row in rows]
 
 
+async def within_reach(reader: Reader, linked: Sequence[tuple[int, int]]) -> list[int | None]:
+    """Users, each with a file they want to link: its number, or None if it is not there or out of their reach."""
+    sql = f"""
+    select attachment.id from unnest($1::bigint[], $2::bigint[]) with ordinality as linked(user_id, attachment_id, place)
+    left join attachment on attachment.id = linked.attachment_id and {reached("linked.user_id")} order by place
+    """
+    rows = await reader.fetch(sql, [user_id for user_id, _ in linked], [file_id for _, file_id in linked])
+    return [row["id"] for row in rows]
+
+
 async def files_in(reader: Reader, message_id: int) -> list[StoredFile]:
     """The files that a message links."""
     sql = f"""
