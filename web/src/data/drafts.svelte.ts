@@ -2,7 +2,8 @@
  *
  *  A conversation has one draft. What the server does not have yet is `unsaved`: it survives a reload in the browser's storage
  *  and is sent when the server is there again; an event never overwrites it, nor does the echo of what we saved overwrite what was
- *  saved later. What is found in the storage may be another tab's that is being written on: it is left to it while it changes. */
+ *  saved later. What is found in the storage may be another tab's that is being written on: it is left to it while it changes, and
+ *  what the server says of it counts here. One that was sent or thrown away is kept as an empty one until the server has deleted it. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
 import type { ApiDraft, ApiEvent, Id } from './api-types'
@@ -33,12 +34,16 @@ export class Drafts {
     readonly #byKey = new SvelteMap<string, Draft>()
     readonly #timers = new Map<string, ReturnType<typeof setTimeout>>()
     readonly #saving = new Set<string>()
+    /** Keys of what was found in the storage and is not ours yet. */
+    readonly #found = new Set<string>()
     /** By key: texts of ours that events are still to tell of, the oldest first. */
     readonly #echoes = new Map<string, string[]>()
     #me: Id = 0
     #loose = $state('')
     #isStopped = false
     isSynchronized: () => boolean = () => true
+    /** Does this in one tab after the other. */
+    inTurn: (name: string, work: () => Promise<void>) => Promise<void> = inTurn
 
     /** The one edited last comes first; empty ones are none. */
     readonly all: readonly Draft[] = $derived(
@@ -56,13 +61,22 @@ export class Drafts {
         if (me !== this.#me) this.#loose = this.#keep.get(LOOSE + me) ?? ''
         this.#me = me
         const unsaved = this.#keep.names(this.#prefix).flatMap((name) => readJson<Draft>(this.#keep, name) ?? [])
+        const ours = new Set(unsaved.filter((draft) => this.#isOurs(draft)))
         this.#byKey.clear()
         this.#echoes.clear()
+        this.#found.clear()
         for (const draft of drafts) this.#take(draft)
         for (const draft of unsaved) {
-            this.#find(draft)
-            this.#adoptLater(draft.key)
+            if (!this.#find(draft)) continue
+            if (ours.has(draft)) this.#later(draft.key)
+            else this.#adoptLater(draft.key)
         }
+    }
+
+    /** Whether what is in the storage was written in this tab. */
+    #isOurs({ key, content }: Draft): boolean {
+        const known = this.#byKey.get(key)
+        return known !== undefined && known.unsaved && known.content === content && !this.#found.has(key)
     }
 
     get #prefix(): string {
@@ -96,9 +110,14 @@ export class Drafts {
             serverId: old?.serverId ?? null,
             unsaved: true,
         }
-        this.#byKey.set(key, draft)
-        this.#keep.set(this.#prefix + key, JSON.stringify(draft))
+        this.#put(draft)
         this.#later(key)
+    }
+
+    #put(draft: Draft): void {
+        this.#found.delete(draft.key)
+        this.#byKey.set(draft.key, draft)
+        this.#keep.set(this.#prefix + draft.key, JSON.stringify(draft))
     }
 
     /** It was sent, or thrown away. */
@@ -118,19 +137,22 @@ export class Drafts {
         const draft = this.#byKey.get(key)
         if (!draft) return
         this.#stop(key)
-        this.#keep.delete(this.#prefix + key)
-        if (this.#saving.has(key)) {
-            // Its number is on the way: emptied now, deleted when that is known.
-            this.#byKey.set(key, { ...draft, content: '', unsaved: true })
-            return
-        }
+        if (this.#saving.has(key) || (draft.serverId !== null && this.isSynchronized())) {
+            // Its number may be on the way, or the server away: emptied now, deleted there as soon as may be.
+            this.#put({ ...draft, content: '', unsaved: true })
+            void this.#save(key)
+        } else this.#forget(key)
+    }
+
+    #forget(key: string): void {
+        this.#found.delete(key)
         this.#byKey.delete(key)
-        if (draft.serverId !== null && this.isSynchronized()) void this.#api.delete(`drafts/${draft.serverId}`)
+        this.#keep.delete(this.#prefix + key)
     }
 
     /** Save what is unsaved now: the page is being left, or the server is back. */
     flush(): void {
-        for (const [key, draft] of this.#byKey) if (draft.unsaved) void this.#save(key)
+        for (const [key, draft] of this.#byKey) if (draft.unsaved && !this.#found.has(key)) void this.#save(key)
     }
 
     /** Nothing goes out any more: whoever signs in next is somebody else. What is unsaved stays in the browser. */
@@ -148,28 +170,47 @@ export class Drafts {
         )
     }
 
-    #find(draft: Draft): void {
+    /** Whether there is something to save: not if what was to be deleted is gone, and another is there. */
+    #find(draft: Draft): boolean {
         const serverId = this.#byKey.get(draft.key)?.serverId ?? null
+        if (draft.content === '' && draft.serverId !== null && draft.serverId !== serverId) {
+            this.#keep.delete(this.#prefix + draft.key)
+            return false
+        }
         this.#byKey.set(draft.key, { ...draft, serverId, unsaved: true })
+        return true
     }
 
     /** What was found in the browser is saved by us if nobody else does. */
     #adoptLater(key: string): void {
         this.#stop(key)
         if (this.#isStopped) return
+        this.#found.add(key)
         const name = this.#prefix + key
         const before = this.#keep.get(name)
-        const adopt = () => {
+        const adopt = async () => {
+            // Written here meanwhile.
+            if (!this.#found.has(key) || this.#isStopped) return
             const now = readJson<Draft>(this.#keep, name)
-            const own = this.#byKey.get(key)
-            if (this.#keep.get(name) === before) void this.#save(key)
-            else if (now) {
-                this.#find(now)
-                this.#adoptLater(key)
-            } else if (!own || own.serverId === null) this.#byKey.delete(key)
-            else this.#byKey.set(key, { ...own, unsaved: false })
+            if (now === null || !this.#find(now)) this.#leave(key)
+            else if (this.#keep.get(name) === before) {
+                this.#found.delete(key)
+                await this.#save(key)
+            } else this.#adoptLater(key)
         }
-        this.#timers.set(key, setTimeout(adopt, ADOPT_AFTER_MS))
+        // Tabs that were opened together find the same: what one of them saved, the next does not find any more.
+        this.#timers.set(
+            key,
+            setTimeout(() => void this.inTurn(name, adopt), ADOPT_AFTER_MS),
+        )
+    }
+
+    /** Another tab saved it, or threw it away. */
+    #leave(key: string): void {
+        this.#found.delete(key)
+        const known = this.#byKey.get(key)
+        if (known?.unsaved && known.serverId === null) this.#byKey.delete(key)
+        else if (known) this.#byKey.set(key, { ...known, unsaved: false })
     }
 
     #stop(key: string): void {
@@ -245,12 +286,14 @@ export class Drafts {
             if (known.serverId === draft.id && other !== key && !known.unsaved) this.#byKey.delete(other)
         }
         const own = this.#byKey.get(key)
-        if (this.#isEcho(key, draft.content) || own?.unsaved || this.#saving.has(key)) {
+        const isWritten = own?.unsaved && !this.#found.has(key)
+        if (this.#isEcho(key, draft.content) || isWritten || this.#saving.has(key)) {
             if (own && own.serverId === null && !this.#saving.has(key))
                 this.#byKey.set(key, { ...own, serverId: draft.id })
             return
         }
-        if (own && own.serverId !== null && own.serverId > draft.id && own.timestamp >= draft.timestamp) return
+        const isNewer = own && own.serverId !== null && own.serverId > draft.id && own.timestamp >= draft.timestamp
+        if (isNewer && !this.#found.has(key)) return
         const { content, timestamp } = draft
         this.#byKey.set(key, { key, place, content, timestamp, serverId: draft.id, unsaved: false })
     }
@@ -266,7 +309,8 @@ export class Drafts {
     #removed(id: Id): void {
         for (const [key, draft] of this.#byKey) {
             if (draft.serverId !== id) continue
-            if (draft.unsaved) this.#byKey.set(key, { ...draft, serverId: null })
+            if (draft.unsaved && draft.content === '') this.#forget(key)
+            else if (draft.unsaved) this.#byKey.set(key, { ...draft, serverId: null })
             else this.#byKey.delete(key)
         }
     }
@@ -278,6 +322,11 @@ export class Drafts {
         if (draft.type === 'private' && draft.to.length) return directPlace(draft.to, this.#me) as SendPlace
         return null
     }
+}
+
+async function inTurn(name: string, work: () => Promise<void>): Promise<void> {
+    const locks: LockManager | undefined = globalThis.navigator?.locks
+    await (locks ? locks.request(name, work) : work())
 }
 
 /** Where a text written at this place goes; in a channel without a topic chosen, to the topic without a name. */

@@ -64,6 +64,35 @@ describe('a draft', () => {
         expect(stage(keep).drafts.textOf(LUNCH)).toBe('')
     })
 
+    it('that was sent while nobody answered is deleted later, also after a reload', async () => {
+        const { server, drafts, keep } = stage(memoryKeep(), [SAVED])
+        drafts.clear(LUNCH)
+        ;(await server.next('drafts/5')).fail()
+        await settled()
+        expect(drafts.all).toEqual([])
+        drafts.flush()
+        ;(await server.next('drafts/5')).fail()
+        await settled()
+        const later = stage(keep, [SAVED])
+        expect(later.drafts.all).toEqual([])
+        vi.advanceTimersByTime(5000)
+        const deleting = await later.server.next('drafts/5')
+        expect(deleting.method).toBe('DELETE')
+        deleting.answer({})
+        await settled()
+        expect(keep.names('tertulia:draft:')).toEqual([])
+    })
+
+    it('begun elsewhere after ours was sent stays', async () => {
+        const { server, drafts, keep } = stage(memoryKeep(), [SAVED])
+        drafts.clear(LUNCH)
+        ;(await server.next('drafts/5')).fail()
+        const later = stage(keep, [{ ...SAVED, id: 6, content: 'Another' }])
+        vi.advanceTimersByTime(5000)
+        await settled()
+        expect([later.drafts.textOf(LUNCH), later.server.all]).toEqual(['Another', []])
+    })
+
     it('is not set back by the echo of what it was before', async () => {
         const { server, drafts } = stage(memoryKeep(), [SAVED])
         for (const content of ['Hello', 'Hello you']) {
@@ -98,6 +127,46 @@ describe('a draft', () => {
         keep.delete(keep.names('tertulia:draft:')[0]!)
         vi.advanceTimersByTime(5000)
         expect([third.server.all, third.drafts.all]).toEqual([[], []])
+    })
+
+    it('is saved once when the server is back, by the tab in which it was written', async () => {
+        const { server, drafts, keep } = stage()
+        drafts.write(LUNCH, 'By the first')
+        const second = stage(keep)
+        for (const each of [drafts, second.drafts]) {
+            each.load(2, [])
+            each.flush()
+        }
+        expect((await server.next('drafts')).params['drafts']).toMatchObject([{ content: 'By the first' }])
+        expect([second.server.all, second.drafts.textOf(LUNCH)]).toEqual([[], 'By the first'])
+    })
+
+    it('that several tabs find is saved by one of them', async () => {
+        const { drafts, keep } = stage()
+        drafts.write(LUNCH, 'Before the crash')
+        drafts.stop()
+        let queue = Promise.resolve()
+        const tabs = [stage(keep), stage(keep)] as const
+        for (const tab of tabs) tab.drafts.inTurn = (_, work) => (queue = queue.then(work))
+        vi.advanceTimersByTime(5000)
+        ;(await tabs[0].server.next('drafts')).answer({ ids: [5] })
+        await queue
+        tabs[1].drafts.flush()
+        expect(tabs[1].server.all).toEqual([])
+        tabs[1].drafts.apply({ id: 1, type: 'drafts', op: 'add', drafts: [{ ...SAVED, content: 'Before the crash' }] })
+        expect(tabs.map((tab) => tab.drafts.textOf(LUNCH))).toEqual(['Before the crash', 'Before the crash'])
+    })
+
+    it('that another tab wrote on and saved is here as it saved it', async () => {
+        const { drafts, keep } = stage(memoryKeep(), [SAVED])
+        drafts.write(LUNCH, 'Hell')
+        const second = stage(keep, [SAVED])
+        expect(second.drafts.textOf(LUNCH)).toBe('Hell')
+        second.drafts.apply({ id: 1, type: 'drafts', op: 'update', draft: { ...SAVED, content: 'Hello' } })
+        keep.delete(keep.names('tertulia:draft:')[0]!)
+        vi.advanceTimersByTime(5000)
+        await settled()
+        expect([second.drafts.textOf(LUNCH), second.server.all]).toEqual(['Hello', []])
     })
 
     it('deleted elsewhere is gone, unless it is being written', () => {
