@@ -1,7 +1,7 @@
 /** What a signed-in page does besides showing: it announces messages, counts in its tab, tells that somebody is here, and listens to
  *  other tabs. `goLive` begins all of it and gives what ends it. */
 import { untrack } from 'svelte'
-import type { ApiEvent, ApiMessage } from '../data/api-types'
+import type { ApiEvent, ApiMessage, Id } from '../data/api-types'
 import { conversationOf } from '../data/message.svelte'
 import type { Outgoing } from '../data/outbox.svelte'
 import { hashOf, isTalk, keyOf, type Place } from '../data/place'
@@ -10,7 +10,8 @@ import { sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
 import { showIcon, titleOf } from './badge'
 import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
-import { closeRead, notify } from './notices'
+import { mayAnnounce } from './claims'
+import { closeAll, closeRead, notify } from './notices'
 import { keepPush } from './push'
 import { playChime } from './sound'
 
@@ -22,23 +23,16 @@ export interface LiveOptions {
     go: (hash: string) => void
 }
 
-/** Several tabs hear the same event: the first to claim it announces it. */
-const CLAIM_MS = 10_000
-
 export function goLive(world: World, options: LiveOptions): () => void {
     const stops = [
         watchBadge(world, options),
         watchPeople(world),
         watchTabs(world),
-        watchPush(world, options),
+        keepPush(world.api, options.go),
         watchOutbox(world, options),
+        watchNotices(world, options),
     ]
-    world.onEvent = (event) => {
-        if (event.type === 'message') void announce(event, world, options)
-        else if (event.type === 'update_message_flags' && event['flag'] === 'read') void withdraw(world)
-    }
     return () => {
-        world.onEvent = () => {}
         for (const stop of stops) stop()
         document.title = 'Tertulia'
         showIcon(0)
@@ -85,21 +79,40 @@ function watchPeople(world: World): () => void {
     }
 }
 
-/** Pushes come to whoever is signed in here; what was read since is not shown any longer. */
-function watchPush(world: World, options: LiveOptions): () => void {
+/** Announces what comes, and takes away what was read since; all of it, when somebody signs out. */
+function watchNotices(world: World, options: LiveOptions): () => void {
+    let heardOf = 0
+    let isOver = false
+    // A page that slept does not know yet of what was pushed meanwhile.
+    const isUnread = (id: Id) => id > Math.max(heardOf, newestOf(world)) || world.unread.has(id)
+    const withdraw = () => void closeRead(isUnread)
     const come = () => {
-        if (document.visibilityState === 'visible') void withdraw(world)
+        if (document.visibilityState === 'visible') withdraw()
     }
-    come()
     document.addEventListener('visibilitychange', come)
-    const stop = keepPush(world.api, options.go)
+    // At the start, and when what happened since had to be asked for anew.
+    const stop = $effect.root(() => {
+        $effect(() => {
+            newestOf(world)
+            untrack(withdraw)
+        })
+    })
+    world.onEvent = (event) => {
+        if (event.type === 'message') {
+            heardOf = Math.max(heardOf, (event['message'] as ApiMessage).id)
+            void announce(event, world, options, () => isOver)
+        } else if (event.type === 'update_message_flags' && event['flag'] === 'read') withdraw()
+    }
     return () => {
-        document.removeEventListener('visibilitychange', come)
+        isOver = true
+        world.onEvent = () => {}
         stop()
+        document.removeEventListener('visibilitychange', come)
+        void closeAll()
     }
 }
 
-const withdraw = (world: World) => closeRead((id) => world.unread.has(id))
+const newestOf = (world: World) => world.realm.value('max_message_id', 0)
 
 /** A message that could not be sent is told of where it is not on the screen. */
 function watchOutbox(world: World, options: LiveOptions): () => void {
@@ -137,12 +150,13 @@ function watchTabs(world: World): () => void {
     return () => removeEventListener('storage', hear)
 }
 
-async function announce(event: ApiEvent, world: World, options: LiveOptions): Promise<void> {
+async function announce(event: ApiEvent, world: World, options: LiveOptions, isOver: () => boolean): Promise<void> {
     const message = event['message'] as ApiMessage
     const why = whyOf(message, event['flags'] as string[], world.realm)
-    if (why === null || isLookedAt(message, world, options)) return
+    if (why === null) return
     const [shows, sounds] = [showsOnDesktop(why, message, world.realm), makesSound(why, message, world.realm)]
-    if ((!shows && !sounds) || !(await claim(message.id))) return
+    if (!shows && !sounds) return
+    if (!(await mayAnnounce(message.id, isLookedAt(message, world, options))) || isOver()) return
     if (sounds) playChime()
     if (shows) await show(message, world, options)
 }
@@ -152,17 +166,6 @@ function isLookedAt(message: ApiMessage, world: World, options: LiveOptions): bo
     const place = options.place()
     if (!document.hasFocus() || !place) return false
     return keyOf(place) === keyOf(conversationOf(message, world.me))
-}
-
-/** Whether this tab is the one to announce it. */
-async function claim(id: number): Promise<boolean> {
-    if (!('locks' in navigator)) return true
-    return new Promise((resolve) => {
-        void navigator.locks.request(`tertulia:announce:${id}`, { ifAvailable: true }, async (lock) => {
-            resolve(lock !== null)
-            if (lock) await new Promise((done) => setTimeout(done, CLAIM_MS))
-        })
-    })
 }
 
 async function show(message: ApiMessage, world: World, options: LiveOptions): Promise<void> {

@@ -21,8 +21,8 @@ const shown = new Map<Id, Notification>()
 
 export async function notify(notice: Notice, go: (hash: string) => void): Promise<void> {
     const { title, body, icon, tag, messageId, url } = notice
-    // The sound is our own.
-    const details = { body, icon, tag, silent: true, data: { url, messageId } }
+    // The sound is our own. What takes the place of an older one is shown like a new one.
+    const details = { body, icon, tag, renotify: true, silent: true, data: { url, messageId } }
     const worker = await registered()
     if (worker) return showOnce(worker, title, details)
     let note: Notification
@@ -60,6 +60,9 @@ export async function closeRead(isUnread: (id: Id) => boolean): Promise<void> {
         if (!isUnread(note.data?.messageId)) note.close()
     }
 }
+
+/** Take away everything: what is shown is of somebody who is not here any more. */
+export const closeAll = () => closeRead(() => false)
 
 async function registered(): Promise<ServiceWorkerRegistration | undefined> {
     const found = 'serviceWorker' in navigator ? await navigator.serviceWorker.getRegistration() : undefined
