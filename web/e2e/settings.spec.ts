@@ -29,12 +29,14 @@ test('an owner makes a channel, adds people and changes who may write; they see 
     const his = new TalkPage(tom.page)
     await expect(his.box).toBeVisible()
 
+    await page.getByLabel('What it is for').fill('Half a thou')
     const permission = page.getByRole('region', { name: 'Who may do what' }).getByLabel('Send messages')
     await permission.selectOption('Administrators')
     await expect(page.getByRole('status').filter({ hasText: 'Saved.' })).toBeVisible()
     await expect(tom.page.getByText('You may read here, but not write.')).toBeVisible()
     await permission.selectOption('Everyone')
     await expect(his.box).toBeVisible()
+    await expect(page.getByLabel('What it is for'), 'what is half typed stays').toHaveValue('Half a thou')
 })
 
 test('somebody changes their name and how it looks', async ({ newcomer, dev }) => {
@@ -49,7 +51,10 @@ test('somebody changes their name and how it looks', async ({ newcomer, dev }) =
     const after = unique('Nils')
     await nils.go('#settings/profile')
     await page.getByLabel('Your name').fill(after)
-    await page.getByRole('region', { name: 'Name', exact: true }).getByRole('button', { name: 'Save' }).click()
+    const saving = page.getByRole('region', { name: 'Name', exact: true }).getByRole('button', { name: 'Save' })
+    await saving.press('Enter')
+    await expect(saving).toHaveCount(0)
+    await expect(page.getByLabel('Your name')).toBeFocused()
     await expect(hers.message('It is me').getByRole('button', { name: after })).toBeVisible()
 
     await page.getByRole('main').getByRole('link', { name: 'Appearance' }).click()
@@ -217,7 +222,16 @@ test('folders are made and moved by the keyboard; a channel in one is for certai
     const rights = page.getByRole('region', { name: 'Who may do what' })
     const sending = rights.getByLabel('Send messages', { exact: true })
     await sending.selectOption('Certain people and groups')
-    await page.getByRole('button', { name: 'Take out Everyone' }).click()
+    const { user_groups } = await olga.call<{ user_groups: { id: number; name: string }[] }>('GET', 'user_groups')
+    const members = user_groups.find((group) => group.name === 'role:members')?.id
+    const changes = { can_send_message_group: { new: members }, description: 'Changed meanwhile' }
+    await olga.call('PATCH', `streams/${id}`, changes)
+    await expect(page.getByLabel('What it is for')).toHaveValue('Changed meanwhile')
+    await rights.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByText('Somebody else changed this meanwhile.')).toBeVisible()
+    await rights.getByRole('button', { name: 'Cancel' }).click()
+    await sending.selectOption('Certain people and groups')
+    await page.getByRole('button', { name: 'Take out Members' }).click()
     await page.getByRole('combobox', { name: 'Send messages: people and groups' }).fill('Olga Sorts')
     await page.getByRole('option').filter({ hasText: olga.user.email }).click()
     await rights.getByRole('button', { name: 'Save' }).click()

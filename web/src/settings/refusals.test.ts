@@ -18,6 +18,13 @@ test('an unknown refusal, or one about another field, is beside the first field'
     expect(problemsIn(refused('Invalid URL template.'), 'name')).toEqual({ name: 'That is no address template.' })
 })
 
+test('names and values that others were faster with are told of', () => {
+    const answer = refused('Name is already in use.')
+    expect(problemsIn(answer, 'short_name', 'full_name')).toEqual({ full_name: 'Somebody has this name already.' })
+    const { error } = refused("'old' value does not match the expected value.")
+    expect(reasonOf(error)).toMatch(/^Somebody else changed this meanwhile/)
+})
+
 test('nothing is said of what was taken', () => {
     expect(problemsIn({ ok: true, value: {} } as Answer<object>, 'name')).toEqual({})
 })

@@ -16,7 +16,7 @@ const KNOWN: readonly (readonly [pattern: RegExp, word: Word, field?: string])[]
     [/^Email address changes are disabled/, 'refused.email.disabled', 'email'],
     [/^Your email address comes from/, 'refused.email.directory', 'email'],
     [/^Invalid characters in the name/, 'refused.characters', 'full_name'],
-    [/^Unique names required/, 'refused.name.taken', 'full_name'],
+    [/^(Unique names required|Name is already in use)/, 'refused.name.taken', 'full_name'],
     [/already exists\.?$|of this name already|has this name already|named '.*' already/, 'refused.taken', 'name'],
     [/needs a name\.?$|Label cannot be blank|A name can't be empty/, 'refused.name.missing', 'name'],
     [/too long \(limit: (?<most>\d+) characters\)/, 'refused.long'],
@@ -37,6 +37,7 @@ const KNOWN: readonly (readonly [pattern: RegExp, word: Word, field?: string])[]
     [/^A default channel can't be private/, 'refused.default'],
     [/^All messages of the channel have to be in the topic (?<topic>.*) first/, 'refused.topics'],
     [/^Where the history is protected, everybody may open topics/, 'refused.protected'],
+    [/^'old' value does not match/, 'refused.meanwhile'],
     [/only organization owner/, 'refused.lastowner'],
     [/^(Insufficient permission|Must be an organization (administrator|owner))/, 'refused.rights'],
 ]
