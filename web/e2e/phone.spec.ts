@@ -95,6 +95,46 @@ test('with a thumb: the five places, a topic, a message, and back', async ({ new
     await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible()
 })
 
+test('a talk is where it was after one has looked at the places', async ({ newcomer, dev }) => {
+    const petra = await newcomer('Petra Place', PHONE)
+    const kofi = callerOf(dev, 'kofi')
+    const topic = unique('story')
+    const channel = await makeChannel(dev, unique('verses'), [petra, kofi])
+    for (let number = 1; number <= 75; number += 1)
+        await kofi.send(channel, topic, `Verse ${number}.\n\n${'la '.repeat(150)}`)
+    await petra.call('POST', 'mark_all_as_read')
+    const { page } = petra
+    const talk = new TalkPage(page)
+    const places = page.getByRole('navigation', { name: 'Places', exact: true })
+    const lookAtPlaces = async () => {
+        await page.getByRole('button', { name: 'Back' }).tap()
+        await expect(talk.list).toBeHidden()
+        await places.getByRole('link', { name: topic }).tap()
+        await expect(talk.list).toBeVisible()
+    }
+    /** The first whole message on the screen, and how far down it is. */
+    const reading = () =>
+        talk.list.evaluate((list) => {
+            const down = (row: Element) => row.getBoundingClientRect().top - list.getBoundingClientRect().top
+            const row = [...list.querySelectorAll<HTMLElement>('article')].find((each) => down(each) >= 0)
+            return { id: row?.dataset['message'], down: row ? down(row) : 0 }
+        })
+
+    await petra.go(`#narrow/channel/${channel}/topic/${topic}`)
+    await expect(talk.message('Verse 75.')).toBeInViewport()
+    await lookAtPlaces()
+    await expect(talk.message('Verse 75.'), 'still at the end').toBeInViewport()
+    await talk.list.evaluate((list) => list.scrollBy(0, -700))
+    await expect(page.getByRole('button', { name: 'newest' })).toBeVisible()
+    const before = await reading()
+    let fetches = 0
+    page.on('request', (request) => (fetches += request.url().includes('anchor=') ? 1 : 0))
+    await lookAtPlaces()
+    await expect.poll(async () => (await reading()).id).toBe(before.id)
+    expect(Math.abs((await reading()).down - before.down)).toBeLessThan(3)
+    expect(fetches, 'nothing had to be loaded').toBe(0)
+})
+
 test('every other page fits a small screen too', async ({ newcomer, dev }) => {
     const petra = await newcomer('Petra Pages', { ...PHONE, role: 100 })
     const name = unique('small')

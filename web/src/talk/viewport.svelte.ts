@@ -4,6 +4,9 @@
  *  anchor); after rows came, went or changed their height, `settle` scrolls so that it is where it was. At the very end the
  *  list sticks to the end instead. The browser's own anchoring is off.
  *
+ *  A phone shows the places instead of the talk: the list then has no size, and what could be measured means nothing. Nothing
+ *  moves and nothing is loaded until it is back, and then the anchor gets its old place whatever the browser kept.
+ *
  *  Rows stand in a `block` that is moved as a whole inside a `spacer`, which is as high as all of them. */
 import { tick } from 'svelte'
 import { Heights } from './heights'
@@ -33,9 +36,11 @@ export class Viewport {
     #anchor: { key: string; offset: number } | null = null
     /** How far it was scrolled when we last looked. */
     #top = 0
+    /** It had no size, and has not been given its place since. */
+    #isAway = false
 
     get room(): number {
-        return this.scroller?.clientHeight ?? 600
+        return this.scroller?.clientHeight || 600
     }
 
     /** Whether the row that is held is still among the rows. */
@@ -68,7 +73,8 @@ export class Viewport {
     /** Give everything its place, and the anchor its old one. */
     settle(): void {
         const { scroller, spacer, heights } = this
-        if (!scroller || !spacer) return
+        if (!scroller || !spacer || this.#hasNoSize()) return
+        this.#isAway = false
         spacer.style.blockSize = `${heights.total}px`
         const index = this.#anchor ? heights.indexOf(this.#anchor.key) : undefined
         if (this.stuck) scroller.scrollTop = scroller.scrollHeight
@@ -83,7 +89,7 @@ export class Viewport {
     /** What is to be in the page now. */
     look(): void {
         const { scroller, heights } = this
-        if (!scroller) return
+        if (!scroller || this.#hasNoSize() || this.#isAway) return
         const top = scroller.scrollTop
         this.#top = top
         const from = heights.indexAt(Math.max(0, top - SPARE))
@@ -110,6 +116,7 @@ export class Viewport {
 
     /** Whether a row turned out to be of another height. */
     #measure(isWanted: (key: string) => boolean): boolean {
+        if (this.#hasNoSize()) return false
         this.#catchUp()
         let changed = false
         for (const element of this.block?.children ?? []) {
@@ -120,15 +127,21 @@ export class Viewport {
         return changed
     }
 
+    #hasNoSize(): boolean {
+        const hasNone = this.scroller?.clientHeight === 0
+        this.#isAway ||= hasNone
+        return hasNone
+    }
+
     /** Somebody may have scrolled, and nobody has told yet: that is not to be undone. */
     #catchUp(): void {
-        if (this.scroller && Math.abs(this.scroller.scrollTop - this.#top) > 1) this.remember()
+        if (this.scroller && !this.#hasNoSize() && Math.abs(this.scroller.scrollTop - this.#top) > 1) this.remember()
     }
 
     /** Where one is after scrolling: the anchor is the first whole lasting row on screen. Returns its key. */
     remember(): string | undefined {
         const { scroller, heights } = this
-        if (!scroller) return undefined
+        if (!scroller || this.#hasNoSize() || this.#isAway) return undefined
         const top = scroller.scrollTop
         // Where we put it ourselves it is at the end, though a formula or picture may have grown since.
         const isOwn = this.stuck && Math.abs(top - this.#top) <= 1

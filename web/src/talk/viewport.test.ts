@@ -12,7 +12,7 @@ class Scrolled {
         return Math.max(ROOM, Number.parseFloat(this.spacer.style.blockSize))
     }
     get scrollTop() {
-        return this.#top
+        return this.clientHeight === 0 ? 0 : this.#top
     }
     set scrollTop(to: number) {
         this.#top = Math.max(0, Math.min(to, this.scrollHeight - ROOM))
@@ -148,6 +148,63 @@ describe('at the end', () => {
         viewport.reachesEnd = () => false
         viewport.remember()
         expect(viewport.stuck).toBe(false)
+    })
+})
+
+describe('a list that is not shown for a while, as when a phone shows the places', () => {
+    const told: number[] = []
+    beforeEach(() => {
+        fill(keys(0, 100))
+        viewport.onlook = (above) => told.push(above)
+    })
+
+    function hide() {
+        told.length = 0
+        scroller.clientHeight = 0
+        children.push(row('m-30', 0), row('m-31', 0))
+        viewport.resized(true)
+    }
+
+    function show() {
+        scroller.clientHeight = ROOM
+        children.splice(0, 2, row('m-30', 40), row('m-31', 40))
+        viewport.resized(true)
+    }
+
+    it.each(['keeps', 'loses'])('is where it was, if the browser %s how far it was scrolled', (what) => {
+        scrollTo(1210)
+        const before = onScreen('m-31')
+        hide()
+        fill(keys(0, 120))
+        viewport.measureNew()
+        expect([viewport.remember(), viewport.stuck]).toEqual([undefined, false])
+        viewport.look()
+        expect(told, 'nothing is loaded').toEqual([])
+        scroller.clientHeight = ROOM
+        if (what === 'loses') scroller.scrollTop = 0
+        // What is told of scrolling before the size is told was done by nobody.
+        viewport.remember()
+        viewport.look()
+        fill(keys(0, 121))
+        show()
+        expect([onScreen('m-31'), viewport.stuck]).toEqual([before, false])
+        expect(Math.min(...told)).toBe(1210)
+    })
+
+    it('is at its end if it was there', () => {
+        hide()
+        fill(keys(0, 120))
+        show()
+        expect([scroller.scrollTop, viewport.stuck, viewport.below]).toEqual([120 * 40 - ROOM, true, 0])
+    })
+
+    it('is put to its place when it is seen for the first time', () => {
+        scroller.clientHeight = 0
+        fill(keys(0, 200))
+        viewport.hold('m-100', 0.5)
+        viewport.settle()
+        show()
+        expect(onScreen('m-100')).toBe(ROOM / 2)
     })
 })
 
