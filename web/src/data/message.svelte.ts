@@ -4,6 +4,8 @@ import { directPlace, type TalkPlace } from './place'
 
 export class Message {
     readonly id: Id
+    /** Somebody is changing it: it stays known though no list shows it. */
+    isKept = false
     /** Replaced as a whole by every change, never changed in place. */
     data: ApiMessage = $state.raw(null as unknown as ApiMessage)
 

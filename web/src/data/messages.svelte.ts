@@ -45,6 +45,8 @@ const EVENTS = new Set([
 /** More messages than this, and those that nobody shows are forgotten, the longest known first, until so few are left. */
 const MOST = 6_000
 const FEW = 3_000
+/** After so many more it is tried again, if most of them are shown. */
+const MORE = 1_000
 
 export class Messages {
     readonly #api: Api
@@ -55,6 +57,7 @@ export class Messages {
     #fetches = 0
     #deleted = new Set<Id>()
     #isForgetting = false
+    #most = MOST
     /** Told what every fetch brought. */
     onFetched: (ids: readonly Id[]) => void = () => {}
     /** Counts registrations: what was fetched before the last one is not current. */
@@ -83,9 +86,10 @@ export class Messages {
         this.#journal = []
     }
 
-    /** In a turn of its own: what a fetch brought is shown by then. */
+    /** In a turn of its own: what a fetch brought is shown by then. While one is under way, what arrives may wait for it
+     *  unshown. */
     #forgetSoon(): void {
-        if (this.#byId.size <= MOST || this.#isForgetting) return
+        if (this.#byId.size <= this.#most || this.#isForgetting || this.#fetches > 0) return
         this.#isForgetting = true
         setTimeout(() => {
             this.#isForgetting = false
@@ -94,12 +98,14 @@ export class Messages {
     }
 
     #forget(): void {
+        if (this.#fetches > 0) return
         const shown = new Set<Id>()
         for (const each of this.#listeners) for (const row of each.rows) shown.add(row.id)
-        for (const id of this.#byId.keys()) {
+        for (const [id, message] of this.#byId) {
             if (this.#byId.size <= FEW) break
-            if (!shown.has(id)) this.#byId.delete(id)
+            if (!shown.has(id) && !message.isKept) this.#byId.delete(id)
         }
+        this.#most = Math.max(MOST, this.#byId.size + MORE)
     }
 
     async fetch(window: FetchWindow): Promise<Answer<Fetched>> {
@@ -155,6 +161,7 @@ export class Messages {
         if (this.#fetches === 0) {
             this.#journal = []
             this.#deleted = new Set()
+            this.#forgetSoon()
         }
         return answer
     }

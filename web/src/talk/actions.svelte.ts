@@ -127,8 +127,16 @@ export class TalkActions {
         if (!this.mayEdit(message) || (await this.#isEditing(message.id))) return
         const raw = await this.source(message)
         if (raw === null || (await this.#isEditing(message.id))) return
+        this.endEdit()
         this.editingText = this.editingBefore = raw
         this.editingId = message.id
+        message.isKept = true
+    }
+
+    endEdit(): void {
+        const message = this.editingId === null ? undefined : this.world.messages.get(this.editingId)
+        if (message) message.isKept = false
+        this.editingId = null
     }
 
     /** It is open already, or another edit is that would be lost: that one is shown. */

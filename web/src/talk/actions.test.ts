@@ -19,6 +19,7 @@ const [one, other] = [...all.values()] as [Message, Message]
 let actions: TalkActions
 beforeEach(() => {
     location.hash = ''
+    for (const each of all.values()) each.isKept = false
     actions = new TalkActions({
         me,
         messages: all,
@@ -50,6 +51,15 @@ describe('editing', () => {
         expect(actions.reveal).toHaveBeenCalledWith(7)
         await actions.edit(one)
         expect(actions.editingText).toBe('half a')
+    })
+
+    it('keeps the message known until it ends or goes to another', async () => {
+        await actions.edit(one)
+        expect([one.isKept, other.isKept]).toEqual([true, false])
+        await actions.edit(other)
+        expect([one.isKept, other.isKept]).toEqual([false, true])
+        actions.endEdit()
+        expect([one.isKept, other.isKept, actions.editingId]).toEqual([false, false, null])
     })
 
     it('goes to the place of an edit that is not saved', async () => {
