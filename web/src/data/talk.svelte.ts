@@ -42,8 +42,11 @@ export class Talk implements Listener {
     opened = $state(0)
     /** The message the window was opened at: to be scrolled to. Null: the end. */
     focusId: Id | null = $state(null)
-    /** The message being read, told by who shows it: a new registration loads around it, and what is far from it goes. */
-    readingId: Id | null = null
+    /** The message being read, or the end whatever it is, told by who shows it: a new registration loads around it, and what
+     *  is far from it goes. */
+    readingId: Id | 'newest' | null = null
+    /** The rows are being fetched anew. */
+    isOpening = false
     /** Where this talk went, if somebody moved all of it away. Whoever goes there sets it to null. */
     movedTo: TalkPlace | null = $state.raw(null)
 
@@ -54,8 +57,6 @@ export class Talk implements Listener {
     #waiting: Message[] = []
     /** What came from other places while the rows were being fetched. */
     #moved: Id[] = []
-    /** The rows are being fetched anew. */
-    #isOpening = false
     /** They reached the newest message when they could not be fetched anew. */
     #lostNewest = false
     #again: ReturnType<typeof setTimeout> | undefined
@@ -84,10 +85,10 @@ export class Talk implements Listener {
         if (this.rows.length === 0) this.state = 'loading'
         this.#waiting = []
         this.#moved = []
-        this.#isOpening = true
+        this.isOpening = true
         const answer = await this.#fetch({ anchor: at, before: FIRST_BEFORE, after: FIRST_AFTER })
         if (turn !== this.#turn) return
-        this.#isOpening = false
+        this.isOpening = false
         if (answer.ok) this.#replace(answer.value, at)
         else this.#fail(answer.error)
     }
@@ -108,13 +109,12 @@ export class Talk implements Listener {
     /** After a new registration: the same stretch around what is being read, from the server again. */
     reload(): Promise<void> {
         const hadNewest = this.atNewest || this.#lostNewest
-        const wasAtEnd = hadNewest && (this.readingId === null || this.readingId === this.rows.at(-1)?.id)
-        return this.open(wasAtEnd ? 'newest' : (this.readingId ?? this.focusId ?? 'first_unread'))
+        return this.open(this.readingId ?? (hadNewest ? 'newest' : (this.focusId ?? 'first_unread')))
     }
 
     /** Somebody comes back: to the first unread message, or else the end. */
     async revisit(): Promise<void> {
-        if (this.#isOpening) return
+        if (this.isOpening) return
         const [first] = this.rows
         const mayHaveOlder = !this.atOldest && (first?.isUnread ?? true)
         if (this.state !== 'ready' || !this.atNewest || mayHaveOlder) {
@@ -128,7 +128,7 @@ export class Talk implements Listener {
 
     async loadOlder(): Promise<void> {
         const first = this.rows[0]
-        if (this.atOldest || this.loadingOlder || !first || this.state !== 'ready' || this.#isOpening) return
+        if (this.atOldest || this.loadingOlder || !first || this.state !== 'ready' || this.isOpening) return
         const turn = this.#turn
         this.loadingOlder = true
         const answer = await this.#fetch({ anchor: first.id, before: MORE, after: 0, includeAnchor: false })
@@ -143,7 +143,7 @@ export class Talk implements Listener {
 
     async loadNewer(): Promise<void> {
         const last = this.rows.at(-1)
-        if (this.atNewest || this.loadingNewer || !last || this.state !== 'ready' || this.#isOpening) return
+        if (this.atNewest || this.loadingNewer || !last || this.state !== 'ready' || this.isOpening) return
         const turn = this.#turn
         this.loadingNewer = true
         this.#waiting = []
@@ -162,7 +162,7 @@ export class Talk implements Listener {
         const { rows } = this
         if (rows.length <= most) return
         const reading = this.readingId ?? this.focusId
-        const at = reading === null ? rows.length - 1 : rows.findLastIndex((row) => row.id <= reading)
+        const at = typeof reading === 'number' ? rows.findLastIndex((row) => row.id <= reading) : rows.length - 1
         const part = Math.floor(most / 3)
         const [from, to] = [Math.max(0, at - part), Math.max(0, at) + part + 1]
         if (from > 0) this.atOldest = false
@@ -183,10 +183,20 @@ export class Talk implements Listener {
         this.error = null
         this.#lostNewest = false
         this.state = 'ready'
-        this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null
+        this.firstUnreadId = this.#firstUnreadAt(at)
         this.focusId = this.#placeOf(at)
         this.opened += 1
         void this.fetchMoved(this.#moved)
+    }
+
+    /** Rows that begin amid unread messages do not tell where those begin: what was known of that holds. And whoever asks
+     *  for the line finds it where it was. */
+    #firstUnreadAt(at: At): Id | null {
+        const { firstUnreadId: known } = this
+        const [first] = this.rows
+        const isAmid = at !== 'first_unread' && first !== undefined && first.isUnread && !this.atOldest
+        if (known !== null && (at === known || (isAmid && known < first.id))) return known
+        return this.rows.find((row) => row.isUnread)?.id ?? null
     }
 
     /** The row to be scrolled to; null: the end. */
@@ -218,7 +228,7 @@ export class Talk implements Listener {
     arrived(messages: Message[]): void {
         const ours = messages.filter((message) => this.#belongs(message) === true)
         if (ours.length === 0) return
-        if (this.#isOpening || this.loadingNewer) this.#waiting.push(...ours)
+        if (this.isOpening || this.loadingNewer) this.#waiting.push(...ours)
         if (this.state === 'ready' && this.atNewest) this.#merge(ours)
     }
 
@@ -243,11 +253,11 @@ export class Talk implements Listener {
 
     /** Messages that came to this place from another; some were never loaded. */
     async fetchMoved(ids: readonly Id[]): Promise<void> {
-        if (this.#isOpening) this.#moved.push(...ids)
+        if (this.isOpening) this.#moved.push(...ids)
         if (this.state !== 'ready') return
         this.#takeIn(ids)
         const missing = ids.filter((id) => this.#isWithin(id) && !this.#messages.get(id))
-        if (missing.length === 0 || this.#isOpening) return
+        if (missing.length === 0 || this.isOpening) return
         if (missing.length > MOST_MOVED) return this.reload()
         const turn = this.#turn
         const answer = await this.#messages.fetchIds(missing)

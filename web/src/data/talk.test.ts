@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApiEvent, ApiMessage } from './api-types'
 import { recording } from './fixtures/recorded'
+import type { Message } from './message.svelte'
 import { changedBy, Messages } from './messages.svelte'
 import { Talk } from './talk.svelte'
 import { channelMessage, FakeServer, settled } from './testing'
@@ -360,6 +361,15 @@ describe('a talk that is open for days', () => {
         expect([talk.rows.at(-1)?.id, talk.atNewest, talk.atOldest]).toEqual([5000, true, false])
     })
 
+    it('stays at its end while nobody scrolls, whatever was last there', async () => {
+        const { server, messages, talk } = await opened([1, 2, 3])
+        talk.readingId = 'newest'
+        arrive(messages, 4, 5000)
+        expect([talk.rows.at(-1)?.id, talk.atNewest]).toEqual([5000, true])
+        void talk.reload()
+        expect((await server.next('messages')).params['anchor']).toBe('newest')
+    })
+
     it('keeps what is near the message being read, and loads the rest when it is asked for', async () => {
         const { server, messages, talk } = await opened([1, 2, 3])
         talk.readingId = 2
@@ -376,6 +386,96 @@ describe('a talk that is open for days', () => {
         await new Promise((resolve) => setTimeout(resolve))
         expect(messages.size).toBeLessThanOrEqual(3_100)
         expect([1, 2, 6_100].map((id) => messages.get(id) !== undefined)).toEqual([true, false, true])
+    })
+
+    const elsewhere = (messages: Messages, from: number, to: number) => {
+        for (let id = from; id <= to; id++) messages.apply(arrival(channelMessage(id, { subject: 'elsewhere' })))
+    }
+    const aTurn = () => new Promise((resolve) => setTimeout(resolve))
+
+    it('keeps a message that is being changed', async () => {
+        const { messages } = await opened([1])
+        elsewhere(messages, 2, 2)
+        const edited = messages.get(2)
+        if (edited) edited.isKept = true
+        elsewhere(messages, 3, 6_100)
+        await aTurn()
+        expect([2, 3].map((id) => messages.get(id) !== undefined)).toEqual([true, false])
+    })
+
+    it('keeps what waits for a fetch, and lets go once that has ended', async () => {
+        const { server, messages, talk } = await opened([1], { newest: false })
+        void talk.loadNewer()
+        const request = await server.next('messages')
+        messages.apply(arrival(channelMessage(3)))
+        elsewhere(messages, 4, 6_100)
+        await aTurn()
+        request.answer(found([channelMessage(2)]))
+        await settled()
+        expect(ids(talk)).toEqual([1, 2, 3])
+        expect(talk.rows[2]).toBe(messages.get(3))
+        await aTurn()
+        expect(messages.size).toBeLessThanOrEqual(3_100)
+        expect(talk.rows[2]).toBe(messages.get(3))
+    })
+
+    it('does not look again at each message that arrives when nearly all are shown', async () => {
+        const { messages } = stage()
+        const rows: Message[] = []
+        const looked = vi.fn(() => rows)
+        messages.listen({
+            get rows() {
+                return looked()
+            },
+            arrived: (found) => rows.push(...found),
+            changed: () => {},
+            removed: () => {},
+        })
+        arrive(messages, 1, 6_001)
+        await aTurn()
+        expect(looked).toHaveBeenCalledTimes(1)
+        arrive(messages, 6_002, 6_900)
+        await aTurn()
+        expect(looked).toHaveBeenCalledTimes(1)
+        arrive(messages, 6_901, 7_002)
+        await aTurn()
+        expect(looked).toHaveBeenCalledTimes(2)
+    })
+})
+
+describe('the line before what is unread', () => {
+    const read = (id: number) => channelMessage(id, { flags: ['read'] })
+    async function answered(server: FakeServer, messages: ApiMessage[], ends = {}) {
+        ;(await server.next('messages')).answer(found(messages, ends))
+        await settled()
+    }
+
+    async function atUnread() {
+        const all = stage()
+        void all.talk.open('first_unread')
+        await answered(all.server, [read(1), channelMessage(2), channelMessage(3)], { newest: false })
+        expect(all.talk.firstUnreadId).toBe(2)
+        return all
+    }
+
+    it('is where it was after one went to an end that is far below it', async () => {
+        const { server, talk } = await atUnread()
+        void talk.open('newest')
+        await answered(server, [channelMessage(90), channelMessage(91)], { oldest: false })
+        expect([talk.firstUnreadId, talk.focusId]).toEqual([2, null])
+        void talk.open(2)
+        await answered(server, [read(1), read(2), channelMessage(3)], { newest: false })
+        expect([talk.firstUnreadId, talk.focusId]).toEqual([2, 2])
+    })
+
+    it('is another where the rows tell', async () => {
+        const { server, talk } = await atUnread()
+        void talk.open('newest')
+        await answered(server, [read(90), channelMessage(91)], { oldest: false })
+        expect(talk.firstUnreadId).toBe(91)
+        void talk.open('first_unread')
+        await answered(server, [channelMessage(95), channelMessage(96)], { oldest: false })
+        expect(talk.firstUnreadId).toBe(95)
     })
 })
 
