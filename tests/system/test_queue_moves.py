@@ -5,11 +5,12 @@ import json
 import os
 import signal
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import asyncpg
 import httpx
 import nats
 import pytest
@@ -154,6 +155,43 @@ async def test_a_queue_that_moves_while_the_relay_is_behind_hears_what_its_perso
     assert told == [("subscription", "peer_add"), ("subscription", "remove"), ("stream", "delete")]
 
 
+async def test_a_queue_is_deleted_from_another_process_while_the_relay_is_behind(
+    server: Server, other: WebProcess
+) -> None:
+    async with here_and_there(server, other) as (here, there):
+        registered = await register(here)
+        async with relay_behind(server):
+            await delete(there, registered)
+        for client in (here, there):
+            await check_gone(client, registered)
+
+
+async def test_a_queue_deleted_while_another_process_takes_it_over_does_not_come_back(
+    server: Server, other: WebProcess
+) -> None:
+    async with here_and_there(server, other) as (here, there):
+        registered = await register(here)
+        async with log_beside(server) as has_mark, relay_behind(server):
+            moving = asyncio.create_task(check_gone(there, registered))
+            await eventually(has_mark, 10)
+            await delete(here, registered)
+        await moving
+        await check_gone(here, registered)
+
+
+async def test_polls_that_share_a_take_over_may_be_at_different_places(server: Server, other: WebProcess) -> None:
+    async with here_and_there(server, other) as (here, there):
+        witness, registered = await register(here), await register(here, event_types='["flood"]')
+        await send_to_self(here, server)
+        later = {**registered, "last_event_id": (await poll(here, witness))[-1]["id"]}
+        async with log_beside(server) as has_mark, relay_behind(server):
+            first = asyncio.create_task(poll(there, registered, dont_block="true"))
+            await eventually(has_mark, 10)
+            second = asyncio.create_task(poll(there, later, dont_block="true"))
+            await register(there)  # takes longer than the second needs to come to where the first waits
+        assert (await first, await second) == ([], [])
+
+
 @asynccontextmanager
 async def relay_behind(server: Server) -> AsyncIterator[None]:
     """Nothing comes out of PostgreSQL into the log: the process that sends it there is held."""
@@ -165,6 +203,27 @@ async def relay_behind(server: Server) -> AsyncIterator[None]:
         yield
     finally:
         os.kill(sender, signal.SIGCONT)
+
+
+@asynccontextmanager
+async def log_beside(server: Server) -> AsyncIterator[Callable[[], Awaitable[bool]]]:
+    """Tells whether a queue that moves waits for the log by now: its mark is committed, whether or not the relay sees it."""
+    connection = await asyncpg.connect(server.postgres_url)
+    slot = f"beside_{uuid.uuid4().hex}"
+
+    async def has_mark() -> bool:
+        sql = """
+            select data from pg_logical_slot_peek_binary_changes(
+                $1, null, null, 'proto_version', '1', 'publication_names', $2, 'messages', 'true')
+        """
+        rows = await connection.fetch(sql, slot, Settings().publication)
+        return any(b'"type":"mark"' in row["data"] for row in rows)
+
+    try:
+        await connection.execute("select pg_create_logical_replication_slot($1, 'pgoutput', true)", slot)
+        yield has_mark
+    finally:
+        await connection.close()
 
 
 async def test_a_queue_that_moved_is_kept_alive_by_the_process_that_serves_it(
@@ -204,8 +263,8 @@ def unread_ids(registered: dict[str, Any]) -> set[int]:
     return {number for topic in registered["unread_msgs"]["streams"] for number in topic["unread_message_ids"]}
 
 
-async def register(client: httpx.AsyncClient) -> dict[str, Any]:
-    reply = await client.post("register")
+async def register(client: httpx.AsyncClient, **choices: str) -> dict[str, Any]:
+    reply = await client.post("register", data=choices)
     assert reply.status_code == 200, reply.text
     body: dict[str, Any] = reply.json()
     return body
@@ -217,6 +276,17 @@ async def poll(client: httpx.AsyncClient, registered: dict[str, Any], **more: st
     assert reply.status_code == 200, reply.text
     events: list[dict[str, Any]] = reply.json()["events"]
     return events
+
+
+async def delete(client: httpx.AsyncClient, registered: dict[str, Any]) -> None:
+    reply = await client.request("DELETE", "events", data={"queue_id": registered["queue_id"]})
+    assert reply.status_code == 200, reply.text
+
+
+async def check_gone(client: httpx.AsyncClient, registered: dict[str, Any]) -> None:
+    asked = {"queue_id": registered["queue_id"], "last_event_id": registered["last_event_id"], "dont_block": "true"}
+    reply = await client.get("events", params=asked)
+    assert (reply.status_code, reply.json()["code"]) == (400, "BAD_EVENT_QUEUE_ID"), reply.text
 
 
 async def heard(client: httpx.AsyncClient, registered: dict[str, Any], count: int) -> AsyncIterator[dict[str, Any]]:

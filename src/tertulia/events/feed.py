@@ -10,7 +10,6 @@ Invariants:
 """
 
 import asyncio
-import time
 from collections import defaultdict, deque
 from collections.abc import AsyncIterator, Callable, Iterator
 
@@ -18,6 +17,7 @@ import msgspec
 import structlog
 
 from tertulia.events.logged import Logged
+from tertulia.events.marks import Marks
 from tertulia.events.queue import Queue
 from tertulia.events.record import Audience
 from tertulia.events.snapshot import Snapshot
@@ -28,9 +28,6 @@ log = structlog.get_logger()
 TAIL_EVENTS = 2000
 TAIL_BYTES = 8 * 1024 * 1024
 FIRST_LOOK_BACK = 256
-REACH_SECONDS = 20
-LOOK_SECONDS = 0.5
-"""An event that does not come by itself in this time is looked for."""
 
 
 class QueueEnded(Exception):
@@ -60,8 +57,8 @@ class Feed:
         self._by_user: defaultdict[int, set[Queue]] = defaultdict(set)
         self._by_channel: defaultdict[int, set[Queue]] = defaultdict(set)
         self._listening_to_all: set[Queue] = set()
-        self._marks: dict[int, asyncio.Future[None]] = {}
-        """Transactions that somebody waits for."""
+        self._marks = Marks(self._look)
+        self._is_closed = False
 
     async def open(self) -> None:
         """Learn where the log ends. Called after the live subscription was made; what came meanwhile waits."""
@@ -80,7 +77,9 @@ class Feed:
             self._catch_up()
 
     def close(self) -> None:
-        """Stop reading."""
+        """Stop reading, for good: who waits for something is told."""
+        self._is_closed = True
+        self._marks.close()
         if self._catching is not None:
             self._catching.cancel()
 
@@ -88,7 +87,7 @@ class Feed:
 
     def receive(self, stored: Stored) -> None:
         """An event arrived live."""
-        if stored.epoch != self.epoch:
+        if self._is_closed or stored.epoch != self.epoch:
             return
         self._target = max(self._target, stored.seq)
         if self._catching is not None:
@@ -103,7 +102,7 @@ class Feed:
     def expect(self, last_seq: int) -> None:
         """An audit says that the realm's log reaches this number."""
         self._target = max(self._target, last_seq)
-        if self._catching is None and self._target > self.head:
+        if self._catching is None and self._target > self.head and not self._is_closed:
             log.info("events were missed, reading them from the log", realm=self.realm_id, after=self.head, to=last_seq)
             self._catch_up()
 
@@ -154,8 +153,8 @@ class Feed:
                 for queue in self._by_user.get(user_id, ()):
                     self._change_membership(queue, change.channel, joined=change.joined)
         self._end(logged)
-        if logged.xid is not None and (mark := self._marks.pop(logged.xid, None)) is not None:
-            mark.set_result(None)
+        if logged.xid is not None:
+            self._marks.arrived(logged.xid)
 
     def _deliver(self, logged: Logged) -> None:
         for queue in self._audience(logged.record.to):
@@ -233,18 +232,16 @@ class Feed:
 
     async def pass_by(self, xid: int) -> None:
         """Wait until the log here has an event of this transaction: it then has all that was committed before."""
-        patience = time.monotonic() + REACH_SECONDS
-        while not self._has(xid):
-            if time.monotonic() > patience:
-                raise StreamUnavailable(f"the log of realm {self.realm_id} is behind the database")
-            mark = self._marks.setdefault(xid, asyncio.get_running_loop().create_future())
-            try:
-                await asyncio.wait_for(asyncio.shield(mark), LOOK_SECONDS)
-                return
-            except TimeoutError:
-                self._marks.pop(xid, None)
-                last = await self._stream.last(self.shard, self.epoch, self.subject)
-                self.expect(last.seq if last is not None else 0)
+        if not self._has(xid):
+            await self._marks.wait(xid)
+
+    async def _look(self) -> None:
+        try:
+            last = await self._stream.last(self.shard, self.epoch, self.subject)
+        except StreamUnavailable as reason:
+            log.warning("the end of the log is not known now", realm=self.realm_id, reason=str(reason))
+        else:
+            self.expect(last.seq if last is not None else 0)
 
     def _has(self, xid: int) -> bool:
         for logged in reversed(self._tail):

@@ -63,6 +63,7 @@ class Feeds:
 
     async def get(self, realm_id: int) -> Feed:
         """The realm's feed, opened if need be; concurrent callers share the opening."""
+        self._empty_since.pop(realm_id, None)  # whoever asks is about to listen
         feed = self._feeds.get(realm_id)
         if feed is not None:
             return feed
@@ -154,6 +155,7 @@ class Feeds:
             await _unsubscribe(subscription)
             raise StreamUnavailable(f"opening the log of realm {realm_id}: {error!r}") from error
         if self._watch.current is not current:
+            feed.close()
             await _unsubscribe(subscription)
             raise StreamUnavailable("the epoch ended")
         self._feeds[realm_id] = feed

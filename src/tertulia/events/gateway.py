@@ -23,13 +23,14 @@ from tertulia.events.epoch import ensure_buckets
 from tertulia.events.feed import Feed, QueueEnded
 from tertulia.events.feeds import Feeds
 from tertulia.events.filters import Filter
+from tertulia.events.marks import FeedEnded
 from tertulia.events.options import QueueOptions
 from tertulia.events.queue import Queue
 from tertulia.events.ranges import SeqSet
 from tertulia.events.record import Audience, Record
 from tertulia.events.signals import Signals
 from tertulia.events.snapshot import Snapshot, parse_snapshot
-from tertulia.events.store import QueueRecord, drop_record, find_record, is_queue_id, put_record
+from tertulia.events.store import QueueRecord, drop_record, find_record, put_record
 from tertulia.events.stream import StreamUnavailable
 from tertulia.events.wake import WakeUps
 from tertulia.kernel.auth import Caller
@@ -47,6 +48,8 @@ REFILL_LOOKS = 10
 REFILL_PAUSE = 0.2
 MARK = "mark"
 """The type of events that only tell how far the log has come."""
+MARK_PACE = 0.05
+"""Seconds between two transactions with marks: thousands of clients that come back together share a few."""
 
 Memberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
 """The channels of a user with the numbers that were theirs; an open end means that they belong to it now."""
@@ -82,7 +85,7 @@ class Gateway:
         self._stream = self._feeds.stream
         self._name = uuid.uuid4().hex
         self._wake_ups = WakeUps()
-        self._marks: Coalescer[int, int] = Coalescer(self._write_marks)
+        self._marks: Coalescer[int, int] = Coalescer(self._write_marks, pace=MARK_PACE)
         self._queues: dict[str, tuple[Queue, Feed, QueueRecord]] = {}
         self._taking_over: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
         self._keeping: set[asyncio.Task[None]] = set()
@@ -159,23 +162,28 @@ class Gateway:
         async with self._database.snapshot() as reader:
             return await load_state(reader, await open_door(reader))
 
-    async def find(self, caller: Caller, queue_id: str, last_event_id: int | None = None) -> Queue:
+    async def find(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue:
         """The caller's queue, taken over from another process if need be; a Refusal if it is dead or not theirs."""
         held = self._queues.get(queue_id)
-        if held is not None and not self._must_read_again(held[0], last_event_id):
-            queue: Queue | None = held[0]
-        else:
+        queue = held[0] if held is not None else None
+        # Requests share a take-over, so it may have begun at the position of another one: then once more.
+        while queue is None or self._must_read_again(queue, last_event_id):
             queue = await self._take_over_once(caller, queue_id, last_event_id)
-        if queue is None or queue.user_id != caller.user_id or queue.role != caller.role:
+            if queue is None:
+                raise bad_queue(queue_id)
+        if queue.user_id != caller.user_id or queue.role != caller.role:
             raise bad_queue(queue_id)
         return queue
 
     async def delete(self, caller: Caller, queue_id: str) -> None:
-        """End a queue, and the request that waits on it."""
-        queue = await self.find(caller, queue_id)
-        await drop_record(self._nc, queue.id)
-        self._let_go(queue.id)
-        await self._nc.publish(f"{CLAIM}.{queue.id}", self._name.encode())
+        """End a queue, wherever it lives, and the request that waits on it."""
+        held = self._queues.get(queue_id)
+        record = held[2] if held is not None else await find_record(self._nc, queue_id)
+        if record is None or record.user_id != caller.user_id or record.role != caller.role:
+            raise bad_queue(queue_id)
+        await drop_record(self._nc, queue_id)
+        self._let_go(queue_id)
+        await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
 
     def is_alive(self, queue: Queue) -> bool:
         """Whether the queue still is the one that lives here."""
@@ -200,15 +208,13 @@ class Gateway:
         except (StreamUnavailable, KeyError):
             queue.kept_at = float("-inf")  # with the next poll
 
-    def _must_read_again(self, queue: Queue, last_event_id: int | None) -> bool:
+    def _must_read_again(self, queue: Queue, last_event_id: int) -> bool:
         """Whether what is kept here is not enough: another process has served the queue, or it was too far behind."""
-        if last_event_id is None:
-            return False
         if last_event_id > queue.issued:
             return True
         return queue.overflowed and (not queue.pending or last_event_id >= queue.pending[-1].seq)
 
-    async def _take_over_once(self, caller: Caller, queue_id: str, last_event_id: int | None) -> Queue | None:
+    async def _take_over_once(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         key = queue_id, caller.user_id
         task = self._taking_over.get(key)
         if task is None:
@@ -216,9 +222,7 @@ class Gateway:
             task.add_done_callback(lambda _: self._taking_over.pop(key, None))
         return await asyncio.shield(task)
 
-    async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int | None) -> Queue | None:
-        if not is_queue_id(queue_id):
-            return None
+    async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         record = await find_record(self._nc, queue_id)
         if record is None or record.user_id != caller.user_id or record.role != caller.role:
             return None
@@ -228,21 +232,35 @@ class Gateway:
             raise StreamUnavailable("this process has not heard of the new epoch yet")
         if record.epoch != feed.epoch:
             return None
-        after = max(record.start, last_event_id or 0)
+        after = max(record.start, last_event_id)
         info = await self._stream.info(feed.shard, feed.epoch)
         if info is None or info.first_seq > after + 1:
             log.warning("a queue was left for longer than the log reaches back", queue=queue_id)
             return None
         if after > info.last_seq and not await self._refilled(feed, after):
             raise never_issued(after)
+        try:
+            return await self._move(record, feed, after)
+        except FeedEnded:
+            if (await self._feeds.get(record.realm_id)).epoch == record.epoch:
+                raise  # the client asks again
+            return None
+
+    async def _move(self, record: QueueRecord, feed: Feed, after: int) -> Queue | None:
+        """Make the queue live here, if it still lives anywhere."""
         joined = await self._read_memberships(feed, record.user_id)
         await self._pass_by(feed)
-        self._let_go(queue_id, moved=True)
-        await self._nc.publish(f"{CLAIM}.{queue_id}", self._name.encode())
+        self._let_go(record.id, moved=True)
+        await self._nc.publish(f"{CLAIM}.{record.id}", self._name.encode())
         try:
-            return await self._add(record, feed, joined, after, moves=True)
+            queue = await self._add(record, feed, joined, after, moves=True)
         except QueueEnded:
             return None
+        # From here on this process hears when it is deleted; whether that has happened before, its record tells.
+        if await find_record(self._nc, record.id) is None:
+            self._let_go(record.id)
+            return None
+        return queue
 
     async def _read_memberships(self, feed: Feed, user_id: int) -> Joined:
         head = feed.head
@@ -297,7 +315,7 @@ class Gateway:
             await feed.rewind(queue, start)
         await feed.admit(queue, start)
         if not self._feeds.is_current(feed):
-            raise StreamUnavailable("the epoch ended while the queue was being made")
+            raise FeedEnded("the feed ended while the queue was being made")
         self._queues[queue.id] = queue, feed, record
         return queue
 

@@ -50,6 +50,8 @@ async def drop_record(nc: Client, queue_id: str) -> None:
 
 async def find_record(nc: Client, queue_id: str) -> QueueRecord | None:
     """A queue's record as the leader knows it: one that was just written elsewhere is found."""
+    if not _is_queue_id(queue_id):
+        return None
     stream = f"KV_{QUEUE_BUCKET}"
     if await call_api(nc, f"STREAM.INFO.{stream}", missing=STREAM_NOT_FOUND) is None:
         return None
@@ -61,8 +63,8 @@ async def find_record(nc: Client, queue_id: str) -> QueueRecord | None:
     return _decoder.decode(msgspec.convert(answer["message"]["data"], bytes))
 
 
-def is_queue_id(text: str) -> bool:
-    """Whether the text can be a queue's id: nothing else may become part of a subject."""
+def _is_queue_id(text: str) -> bool:
+    # Nothing else may become part of a subject.
     return len(text) == 36 and all(part.isalnum() for part in text.split("-")) and text.isascii()
 
 

@@ -23,8 +23,9 @@ export interface LoopHandlers {
 
 const FIRST_WAIT_MS = 500
 const LONGEST_WAIT_MS = 10_000
-/** Longer than the server holds a poll (at most 55 s): nothing at all by then means the connection is dead. */
-const POLL_TIMEOUT_MS = 75_000
+/** Longer than the server takes for a poll (up to 20 s to bring the queue to another process, 55 s to hold it): nothing at all
+ *  by then means the connection is dead. */
+const POLL_TIMEOUT_MS = 90_000
 /** The server allows 200 requests a minute: in a storm of events polls are this far apart, after the first few. */
 const STORM_GAP_MS = 600
 const QUIET_POLLS = 20
