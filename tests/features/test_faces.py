@@ -1,10 +1,16 @@
 """Avatars, icons, logos and custom emoji in the store: whose they are, who hears of them, and that nothing is left behind."""
 
+import asyncio
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tertulia.kernel.db import Database, OutcomeUnknown
+from tertulia.kernel.settings import Settings
+from tertulia.pictures import keeping
+from tertulia.storage import Store
+from tertulia.uploads.sweeping import sweep_objects
 from tests.contract.test_avatar import fetch, upload
 from tests.contract.test_custom_emoji import png
 from tests.features.realm import Realm
@@ -57,6 +63,29 @@ def test_what_a_crash_left_behind_is_deleted_after_a_while(server: Server, realm
     settle(server, realm, 1)
     assert realm.stage.sql("select key from loose_object where key in (%s, %s)", key, new) == [(new,)]
     realm.stage.sql("delete from loose_object where key = %s", new)
+
+
+def test_a_picture_that_became_somebodys_stays_whatever_goes_wrong_after_that(server: Server, realm: Realm) -> None:
+    """As if PostgreSQL had gone away before it could say that the commit went through."""
+    assert isinstance(server, OwnServer)
+    store = Store(Settings(storage_folder=str(server.files)))
+    key = f"pictures/{realm.id}/avatars/{'0' * 40}.png"
+
+    async def adopt(database: Database) -> None:
+        async with keeping.offered(database, store, {key: b"a picture"}):
+            async with database.transaction() as tx:
+                await keeping.adopt(tx, [key])
+            raise OutcomeUnknown
+
+    async def run() -> None:
+        async with await Database.connect(server.postgres_url, shards=Settings().shards, size=1) as database:
+            with pytest.raises(OutcomeUnknown):
+                await adopt(database)
+            await sweep_objects(database, store)
+
+    asyncio.run(run())
+    assert realm.stage.sql("select key from loose_object where key = %s", key) == []
+    assert len(objects(server, realm)) == 1
 
 
 def test_two_at_once_leave_one(server: Server, realm: Realm) -> None:

@@ -1,9 +1,9 @@
 """Pictures in the store: objects that are announced before they are put there (storage/loose.py)."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.errors import server_not_ready
 from tertulia.storage import Store, loose
 
@@ -22,8 +22,11 @@ async def offered(database: Database, store: Store, pictures: Mapping[str, bytes
             await store.put(key, data, content_type(key))
         yield
     except Exception:
-        async with database.transaction() as tx:
-            await loose.drop(tx, keys)
+        # Without a database they stay for a while; the caller hears what went wrong first.
+        with suppress(*LOST):
+            async with database.transaction() as tx:
+                # Not put on the list again: it may have gone wrong after a commit that made them somebody's.
+                await loose.hasten(tx, keys)
         raise
 
 

@@ -1,8 +1,8 @@
 """Objects that no row refers to: being written, or left behind. A crash at any point leaves none that is not listed.
 
 Before an object is put into the store it is announced, in a transaction of its own. The transaction that writes the row which
-refers to it takes it off the list (`unlist`); the one that deletes the row puts it back (`drop`). What is due is deleted by the
-worker (uploads/sweeping.py). One statement per function.
+refers to it takes it off the list (`unlist`); the one that deletes the row puts it back (`drop`). Whoever gives up
+before that need not wait (`hasten`). What is due is deleted by the worker (uploads/sweeping.py). One statement per function.
 """
 
 from collections.abc import Sequence
@@ -28,6 +28,11 @@ async def unlist(tx: Transaction, keys: Sequence[str]) -> bool:
 async def drop(tx: Transaction, keys: Sequence[str]) -> None:
     """From the commit on these objects are nobody's."""
     await announce(tx, keys, 0.0)
+
+
+async def hasten(tx: Transaction, keys: Sequence[str]) -> None:
+    """Nothing comes of these objects, as far as they are still listed: whoever has taken them off owns them."""
+    await tx.execute("update loose_object set due = now() where key = any($1::text[])", keys)
 
 
 async def due(tx: Transaction, limit: int) -> list[str]:
