@@ -322,6 +322,29 @@ def test_a_push_service_that_never_takes_anything_is_forgotten_after_days(realm:
     assert me.get("users/me/push_subscriptions")["subscriptions"] == []
 
 
+def test_failures_of_one_browser_at_once_wait_in_the_order_in_which_it_is_forgotten(
+    realm: Realm, service: BotServer
+) -> None:
+    me, stage = realm.member, realm.stage
+    Browser(service).subscribe(me)
+    service.answer = lambda _posted: (403, "text/plain", b"")
+    almost = "update push_subscription set failures = 9, failing_since = now() - interval '3 days' where user_id = %s"
+    stage.sql(almost, me.id)
+    waiters = """
+    select count(*) from pg_stat_activity
+    where wait_event_type = 'Lock' and query like '%%update push_subscription set failures = failures + 1%%'
+    """
+    with stage.session() as execute:
+        execute("select from push_subscription where user_id = %s for no key update", me.id)
+        sent = [realm.owner.send([me.id], content="do you hear?") for _ in range(2)]
+        eventually(lambda: stage.sql(waiters) == [(2,)])
+        # Nobody who waits for the browser holds a push, which whoever forgets the browser is about to delete.
+        calls = execute("select message_id from push_call where message_id = any(%s) for update nowait", sent)
+        assert sorted(calls) == [(message_id,) for message_id in sent]
+    settle(realm)
+    assert me.get("users/me/push_subscriptions")["subscriptions"] == []
+
+
 def test_somebody_with_a_slow_push_service_does_not_hold_up_the_others(realm: Realm, service: BotServer) -> None:
     over = threading.Event()
 

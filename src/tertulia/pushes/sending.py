@@ -3,7 +3,7 @@
 import asyncpg
 import structlog
 
-from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import Errands
@@ -102,13 +102,17 @@ class Pushes:
     async def _end(self, push: Push, status: int | None = None) -> None:
         """It is done with; `status` is what the push service answered, if it was asked."""
         async with self._database.transaction() as tx:
+            # First the browser, then the push: whoever forgets the browser takes its pushes in this order too.
+            if status is not None:
+                await self._note(tx, push, status)
             await queries.delete_call(tx, push.subscription_id, push.message_id)
-            if status is None:
-                return
-            if 200 <= status < 300:
-                if push.is_failing:
-                    await queries.note_taken(tx, push.subscription_id)
-                return
-            log.warning("a push was not taken", status=status, endpoint_host=push.endpoint.split("/")[2])
-            if await queries.note_failed(tx, push.subscription_id, push.endpoint, MAX_FAILED, FAILED_DAYS):
-                log.info("a browser is forgotten", endpoint_host=push.endpoint.split("/")[2])
+
+    async def _note(self, tx: Transaction, push: Push, status: int) -> None:
+        """Remember whether the push service takes anything."""
+        if 200 <= status < 300:
+            if push.is_failing:
+                await queries.note_taken(tx, push.subscription_id)
+            return
+        log.warning("a push was not taken", status=status, endpoint_host=push.endpoint.split("/")[2])
+        if await queries.note_failed(tx, push.subscription_id, push.endpoint, MAX_FAILED, FAILED_DAYS):
+            log.info("a browser is forgotten", endpoint_host=push.endpoint.split("/")[2])
