@@ -104,7 +104,7 @@ def test_due_messages_are_sent_once_and_leave_the_list_read_by_their_author_or_n
     }
     for content, event in messages.items():
         message = event["message"]
-        assert message["timestamp"] - due[content] in (0, 1, 2, 3)
+        assert 0 <= message["timestamp"] - due[content] <= 30
         assert (message["sender_id"], message["id"] in ids.values()) == (newcomer.id, False)
     removed = [event["scheduled_message_id"] for event in told if event.get("op") == "remove"]
     assert sorted(removed) == sorted(ids.values())

@@ -118,15 +118,19 @@ def test_a_failed_one_needs_another_time_and_is_pending_then(
 ) -> None:
     place = make(owner, principals=[owner.id, newcomer.id])
     closed, everybody = anonymous([owner.id], []), place["can_send_message_group"]
+    scheduled_id = schedule(newcomer, type="channel", to=place["stream_id"], topic="T")
+    pending = one(newcomer, scheduled_id)
     with newcomer.register(event_types=["scheduled_messages", "message"]) as queue:
-        scheduled_id = schedule(newcomer, 2, type="channel", to=place["stream_id"], topic="T")
+        # Nothing comes between these two: it is due soon, and must not be sent before the channel is closed.
+        soon = int(time.time()) + 4
+        change(newcomer, scheduled_id, scheduled_delivery_timestamp=soon)
         check_success(owner.request("PATCH", f"streams/{place['stream_id']}", can_send_message_group={"new": closed}))
-        pending = one(newcomer, scheduled_id)
+        pending |= {"scheduled_delivery_timestamp": soon}
         told: list[Json] = []
         while len(told) < 3:
-            told += queue.poll()
-        failed = next(event for event in told if event.get("op") == "update")["scheduled_message"]
-        assert failed == pending | {"failed": True}
+            told += [event for event in queue.poll() if event["type"] != "heartbeat"]
+        changed, failed = (event["scheduled_message"] for event in told if event.get("op") == "update")
+        assert (changed, failed) == (pending, pending | {"failed": True})
         notice = next(event["message"] for event in told if event["type"] == "message")
         assert (notice["type"], notice["sender_full_name"]) == ("private", "Notification Bot")
     assert one(newcomer, scheduled_id) == failed

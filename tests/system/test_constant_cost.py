@@ -257,16 +257,16 @@ def test_a_poll_takes_one_statement_with_events_or_without(site: Site) -> None:
 
 def test_a_registration_takes_as_many_statements_with_many_channels_and_messages_as_with_few(site: Site) -> None:
     # Its answer is not looked at: with so many people that would take far longer than the request.
-    http = httpx.Client(base_url=site.sender.http.base_url, auth=site.sender.http.auth, verify=PLAIN_HTTP, timeout=30)
+    own = site.sender.http
+    with httpx.Client(base_url=own.base_url, auth=own.auth, trust_env=False, verify=PLAIN_HTTP, timeout=30) as http:
 
-    def register() -> None:
-        http.post("register").raise_for_status()
+        def register() -> None:
+            http.post("register").raise_for_status()
 
-    few = site.statements_of(register)
-    channels = site.fill(channels=30, messages=300, subscribers=FEW)
-    site.ask("update read_state set read = '{}' where conversation_id = any(%s)", channels)
-    assert site.statements_of(register) == few
-    http.close()
+        few = site.statements_of(register)
+        channels = site.fill(channels=30, messages=300, subscribers=FEW)
+        site.ask("update read_state set read = '{}' where conversation_id = any(%s)", channels)
+        assert site.statements_of(register) == few
 
 
 @pytest.fixture(scope="module")
