@@ -5,6 +5,9 @@ other locks, and before it tells of the change itself. In organizations where gu
 one cheap statement. Elsewhere one such change at a time looks at the others: of two people who come together by two
 transactions, the later one sees both. Whoever changes a person shares the same lock (`those_who_know`): they come
 before, and what is told here has their change, or after, and tell the guests who see the person by then.
+
+Only invitations are locked after that (who joins or goes takes them off the list); nobody who holds one asks here. What is
+left open while the limitation is turned on: docs/decisions/0051.
 """
 
 from collections import Counter, defaultdict
