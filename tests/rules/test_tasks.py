@@ -47,3 +47,8 @@ async def test_errands_have_room_for_so_many_and_tell_who_has_enough_of_them() -
         while errands.room < 2:
             await asyncio.sleep(0)
     assert errands.busy() == [[], []]
+
+
+def test_errands_that_are_for_nobody_have_room_for_so_many() -> None:
+    errands = Errands(4)
+    assert (errands.room, errands.busy()) == (4, [])

@@ -32,14 +32,17 @@ class Errands:
 
     @property
     def room(self) -> int:
-        """How many more may be started, for whomever that is not busy: so few that none of them gets too many."""
+        """How many more may be started, for whomever that is not busy: so few that none of them gets too many.
+
+        Somebody who is near their limit makes it small for all: then more is looked for more often, a statement each time.
+        """
         left = [
             most - count
             for counts, most in zip(self._counts(), self._most_of_one, strict=True)
             for count in (0, *counts.values())
             if count < most
         ]
-        return max(0, min(self._most - len(self._running), *left))
+        return max(0, min([self._most - len(self._running), *left]))
 
     def busy(self) -> list[list[int]]:
         """Of each kind those who have as many under way as they may."""
