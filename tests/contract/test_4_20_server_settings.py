@@ -44,6 +44,7 @@ def test_a_server_that_takes_passwords_says_so(nobody: Speaker) -> None:
 
 
 def test_external_ways_to_log_in_are_fully_described(nobody: Speaker) -> None:
+    """Where there are any: those of a server with providers are in tests/features/test_oidc.py."""
     for method in nobody.get("server_settings")["external_authentication_methods"]:
         assert all(isinstance(method[key], str) for key in ("name", "display_name", "login_url", "signup_url"))
         assert isinstance(method["display_icon"], str | None)

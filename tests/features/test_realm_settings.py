@@ -2,8 +2,10 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
+import asyncpg
 import httpx
 import pytest
 
@@ -14,6 +16,7 @@ from tertulia.kernel.http import Api
 from tertulia.kernel.settings import Settings
 from tertulia.realms.settings import CHANGEABLE, OWNERS_DECIDE, RealmSettings
 from tests.features.realm import Realm
+from tests.server import Server
 from tests.talk import Json, Queue, Speaker, check_error, check_success
 
 # A value that is not the default, for every setting that can be changed.
@@ -148,23 +151,20 @@ def test_changing_what_guests_see_ends_their_queues(realm: Realm) -> None:
 # A server of many organizations
 
 
-class NothingStored(Reader):
-    """A database without an organization."""
-
-    def __init__(self) -> None:
-        pass
-
-    async def fetchrow(self, _sql: str, *_arguments: object) -> None:
-        return None
-
-
 @asynccontextmanager
-async def nothing_stored() -> AsyncIterator[Reader]:
-    yield NothingStored()
+async def nobody_at_home(server: Server) -> AsyncIterator[Reader]:
+    """The database as if no organization lived at the server's own address; this is never committed."""
+    connection = await asyncpg.connect(server.postgres_url)
+    try:
+        await connection.execute("begin; update realm set subdomain = 'moved-away' where subdomain = ''")
+        yield Reader(connection)
+    finally:
+        await connection.close()
 
 
-async def test_where_no_organization_lives_the_server_speaks_of_itself_alone() -> None:
-    api = Api(collect(tertulia.realms.routes), services={Settings: Settings()}, scopes={Reader: nothing_stored})
+async def test_where_no_organization_lives_the_server_speaks_of_itself_alone(server: Server) -> None:
+    reader = partial(nobody_at_home, server)
+    api = Api(collect(tertulia.realms.routes), services={Settings: Settings()}, scopes={Reader: reader})
     transport = httpx.ASGITransport(app=api)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost/api/v1/") as client:
         body = check_success(await client.get("server_settings"))
