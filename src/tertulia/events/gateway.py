@@ -48,7 +48,7 @@ REFILL_LOOKS = 10
 REFILL_PAUSE = 0.2
 MARK = "mark"
 """The type of events that only tell how far the log has come."""
-MARK_PACE = 0.05
+MARK_PACE = 0.02
 """Seconds between two transactions with marks: thousands of clients that come back together share a few."""
 
 Memberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
