@@ -75,6 +75,13 @@ def show_all(seat: Seat) -> None:
         seat.screen.until(ALL)
 
 
+def narrowed(seat: Seat, title: str, shown: set[str], without: str | None = None) -> None:
+    """Until the view of this title shows what it should, and not the other: the title is drawn before the messages."""
+    seat.screen.until(
+        lambda text: all(part in text for part in (title, *shown)) and (without is None or without not in text)
+    )
+
+
 def arrived(seat: Seat, to: object, topic: str | None = None) -> tuple[int, str]:
     """Something the other has written, once it is on the screen and has the focus: its id and its text."""
     content = unique("written")
@@ -166,9 +173,7 @@ def test_a_message_is_starred(seat: Seat) -> None:
     seat.screen.until(lambda text: bool(re.search(r"Starred messages \[f\] +1 ", text)))
     assert "starred" in seat.me.message(message_id)["flags"]
     seat.screen.press("f")
-    screen = seat.screen.until("Starred messages  Search [/]:")
-    assert content in screen
-    assert SEEDED not in screen
+    narrowed(seat, "Starred messages  Search [/]:", {content}, without=SEEDED)
 
 
 @pytest.mark.client(TERMINAL, "words are searched for", package="zulip-term")
@@ -176,28 +181,20 @@ def test_words_are_searched_for(seat: Seat) -> None:
     _, content = arrived(seat, seat.channel.name, "lunch")
     seat.screen.press("/")
     seat.screen.enter("soup")
-    screen = seat.screen.until("Search Results")
-    assert SEEDED in screen
-    assert content not in screen
+    narrowed(seat, "Search Results", {SEEDED}, without=content)
 
 
 @pytest.mark.client(TERMINAL, "narrows to a channel, a topic, and direct messages", package="zulip-term")
 def test_it_narrows(seat: Seat) -> None:
     _, elsewhere = arrived(seat, seat.channel.name, "dinner")
     seat.screen.press("s")
-    screen = seat.screen.until(f"{seat.channel.name}  Search [/]:")
-    assert elsewhere in screen
-    assert SEEDED in screen
+    narrowed(seat, f"{seat.channel.name}  Search [/]:", {elsewhere, SEEDED})
     seat.screen.press("S")
-    screen = seat.screen.until(f"{seat.channel.name}: topic narrow")
-    assert elsewhere in screen
-    assert SEEDED not in screen
+    narrowed(seat, f"{seat.channel.name}: topic narrow", {elsewhere}, without=SEEDED)
     show_all(seat)
     _, direct = arrived(seat, [seat.me.id])
     seat.screen.press("P")
-    screen = seat.screen.until("All private messages")
-    assert direct in screen
-    assert elsewhere not in screen
+    narrowed(seat, "All private messages", {direct}, without=elsewhere)
 
 
 @pytest.mark.client(TERMINAL, "shows what is known of a message", package="zulip-term")
