@@ -5,7 +5,7 @@ What these tests find is docs/reference/clients.md: `acceptance` writes it when 
 
 import os
 from collections.abc import Callable, Generator, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,7 +13,8 @@ import pytest
 
 from tests.clients import acceptance, environments
 from tests.clients.program import Calls
-from tests.features.stage import Backstage, Stage
+from tests.features.staging import backstage as backstage
+from tests.features.staging import stage as stage
 from tests.server import OwnServer, Server, User
 
 FAST_HEART = {"TERTULIA_HEARTBEAT_SECONDS": "0.5", "TERTULIA_HEARTBEAT_JITTER_SECONDS": "0"}
@@ -28,18 +29,6 @@ def server() -> Iterator[OwnServer]:
         finally:
             code = own.stop()
         assert code == 0, f"`tertulia dev` ended with code {code}"
-
-
-@pytest.fixture(scope="session")
-def backstage(server: Server) -> Iterator[Backstage]:
-    with closing(Backstage(server)) as backstage:
-        yield backstage
-
-
-@pytest.fixture
-def stage(server: Server, backstage: Backstage) -> Iterator[Stage]:
-    with closing(Stage(server, backstage)) as stage:
-        yield stage
 
 
 @pytest.fixture(scope="session")

@@ -1,28 +1,17 @@
 """Fixtures of feature tests on a running server: a stage to make things on, and a second web process."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from tests.features.realm import Realm
-from tests.features.stage import Backstage, Stage, Web
+from tests.features.stage import Stage, Web
+from tests.features.staging import backstage as backstage
+from tests.features.staging import stage as stage
 from tests.server import OwnServer, Server
 
 HEARTBEAT_SECONDS = 0.5
-
-
-@pytest.fixture(scope="session")
-def backstage(server: Server) -> Iterator[Backstage]:
-    with closing(Backstage(server)) as backstage:
-        yield backstage
-
-
-@pytest.fixture
-def stage(server: Server, backstage: Backstage) -> Iterator[Stage]:
-    with closing(Stage(server, backstage)) as stage:
-        yield stage
 
 
 @pytest.fixture

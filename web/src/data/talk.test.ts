@@ -1,57 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { ApiEvent, ApiMessage } from './api-types'
-import { recording } from './fixtures/recorded'
-import type { Message } from './message.svelte'
-import { changedBy, Messages } from './messages.svelte'
-import { Talk } from './talk.svelte'
-import { channelMessage, FakeServer, settled } from './testing'
-import type { TalkPlace } from './place'
-
-const LUNCH: TalkPlace = { kind: 'topic', channelId: 1, topic: 'lunch' }
-const context = { me: 2, isTopicMuted: () => false }
-let eventId = 0
-
-function arrival(message: ApiMessage): ApiEvent {
-    return { id: ++eventId, type: 'message', message, flags: message.flags }
-}
-
-function found(messages: ApiMessage[], ends: { oldest?: boolean; newest?: boolean } = {}): Record<string, unknown> {
-    return {
-        messages,
-        found_oldest: ends.oldest ?? true,
-        found_newest: ends.newest ?? true,
-        found_anchor: true,
-        anchor: 0,
-        history_limited: false,
-    }
-}
-
-function move(message_ids: number[], orig_subject: string, subject: string): ApiEvent {
-    const [message_id] = message_ids
-    const about = { message_id, message_ids, stream_id: 1, orig_subject, subject, edit_timestamp: 9 }
-    return { id: ++eventId, type: 'update_message', ...about }
-}
-
-function stage(place: TalkPlace = LUNCH) {
-    const server = new FakeServer()
-    const messages = new Messages(server.api)
-    return { server, messages, talk: new Talk(place, messages, context) }
-}
-
-async function opened(ids: number[], ends: { oldest?: boolean; newest?: boolean } = {}) {
-    const all = stage()
-    void all.talk.open('newest')
-    ;(await all.server.next('messages')).answer(
-        found(
-            ids.map((id) => channelMessage(id)),
-            ends,
-        ),
-    )
-    await settled()
-    return all
-}
-
-const ids = (talk: Talk) => talk.rows.map((row) => row.id)
+import type { ApiMessage } from './api-types'
+import { arrival, arrive, found, ids, move, nextEventId, opened, stage } from './talk-testing'
+import { channelMessage, type FakeServer, settled } from './testing'
 
 describe('a talk', () => {
     it('grows by what arrives only while it reaches the newest message', async () => {
@@ -99,7 +49,7 @@ describe('a talk', () => {
         void talk.open('newest')
         const request = await server.next('messages')
         messages.apply({
-            id: ++eventId,
+            id: nextEventId(),
             type: 'update_message',
             message_id: 1,
             message_ids: [1],
@@ -107,9 +57,9 @@ describe('a talk', () => {
             edit_timestamp: 9,
             flags: [],
         })
-        messages.apply({ id: ++eventId, type: 'delete_message', message_ids: [2], message_type: 'stream' })
+        messages.apply({ id: nextEventId(), type: 'delete_message', message_ids: [2], message_type: 'stream' })
         messages.apply({
-            id: ++eventId,
+            id: nextEventId(),
             type: 'update_message',
             message_id: 3,
             message_ids: [3],
@@ -142,7 +92,7 @@ describe('a talk', () => {
         const move = { type: 'update_message', stream_id: 1, edit_timestamp: 9 }
         messages.apply({
             ...move,
-            id: ++eventId,
+            id: nextEventId(),
             message_id: 2,
             message_ids: [2],
             orig_subject: 'lunch',
@@ -151,7 +101,7 @@ describe('a talk', () => {
         expect(ids(talk)).toEqual([1, 5])
         messages.apply({
             ...move,
-            id: ++eventId,
+            id: nextEventId(),
             message_id: 2,
             message_ids: [2, 3],
             orig_subject: 'dinner',
@@ -164,7 +114,7 @@ describe('a talk', () => {
         expect(ids(talk)).toEqual([1, 2, 3, 5])
         messages.apply({
             ...move,
-            id: ++eventId,
+            id: nextEventId(),
             message_id: 1,
             message_ids: [1, 2, 3, 5],
             orig_subject: 'Lunch',
@@ -298,7 +248,7 @@ describe('a topic that went elsewhere', () => {
 describe('a talk to which somebody comes back', () => {
     it('is placed at its first unread message, or at its end', async () => {
         const { server, messages, talk } = await opened([1, 2])
-        const read = { id: ++eventId, type: 'update_message_flags', op: 'add', flag: 'read', messages: [1, 2] }
+        const read = { id: nextEventId(), type: 'update_message_flags', op: 'add', flag: 'read', messages: [1, 2] }
         messages.apply(read)
         await talk.revisit()
         expect([talk.firstUnreadId, talk.focusId, talk.opened]).toEqual([null, null, 2])
@@ -350,10 +300,6 @@ describe('a talk whose far ends are let go while it loads', () => {
 })
 
 describe('a talk that is open for days', () => {
-    const arrive = (messages: Messages, from: number, to: number) => {
-        for (let id = from; id <= to; id++) messages.apply(arrival(channelMessage(id)))
-    }
-
     it('keeps what is near its end while one reads there', async () => {
         const { messages, talk } = await opened([1])
         arrive(messages, 2, 5000)
@@ -378,68 +324,6 @@ describe('a talk that is open for days', () => {
         expect([ids(talk).slice(0, 3), talk.atNewest, talk.atOldest]).toEqual([[1, 2, 3], false, true])
         void talk.loadNewer()
         expect((await server.next('messages')).params['anchor']).toBe(talk.rows.at(-1)?.id)
-    })
-
-    it('lets the messages go that nobody shows', async () => {
-        const { messages } = await opened([1])
-        for (let id = 2; id <= 6_100; id++) messages.apply(arrival(channelMessage(id, { subject: 'elsewhere' })))
-        await new Promise((resolve) => setTimeout(resolve))
-        expect(messages.size).toBeLessThanOrEqual(3_100)
-        expect([1, 2, 6_100].map((id) => messages.get(id) !== undefined)).toEqual([true, false, true])
-    })
-
-    const elsewhere = (messages: Messages, from: number, to: number) => {
-        for (let id = from; id <= to; id++) messages.apply(arrival(channelMessage(id, { subject: 'elsewhere' })))
-    }
-    const aTurn = () => new Promise((resolve) => setTimeout(resolve))
-
-    it('keeps a message that is being changed', async () => {
-        const { messages } = await opened([1])
-        elsewhere(messages, 2, 2)
-        const edited = messages.get(2)
-        if (edited) edited.isKept = true
-        elsewhere(messages, 3, 6_100)
-        await aTurn()
-        expect([2, 3].map((id) => messages.get(id) !== undefined)).toEqual([true, false])
-    })
-
-    it('keeps what waits for a fetch, and lets go once that has ended', async () => {
-        const { server, messages, talk } = await opened([1], { newest: false })
-        void talk.loadNewer()
-        const request = await server.next('messages')
-        messages.apply(arrival(channelMessage(3)))
-        elsewhere(messages, 4, 6_100)
-        await aTurn()
-        request.answer(found([channelMessage(2)]))
-        await settled()
-        expect(ids(talk)).toEqual([1, 2, 3])
-        expect(talk.rows[2]).toBe(messages.get(3))
-        await aTurn()
-        expect(messages.size).toBeLessThanOrEqual(3_100)
-        expect(talk.rows[2]).toBe(messages.get(3))
-    })
-
-    it('does not look again at each message that arrives when nearly all are shown', async () => {
-        const { messages } = stage()
-        const rows: Message[] = []
-        const looked = vi.fn(() => rows)
-        messages.listen({
-            get rows() {
-                return looked()
-            },
-            arrived: (found) => rows.push(...found),
-            changed: () => {},
-            removed: () => {},
-        })
-        arrive(messages, 1, 6_001)
-        await aTurn()
-        expect(looked).toHaveBeenCalledTimes(1)
-        arrive(messages, 6_002, 6_900)
-        await aTurn()
-        expect(looked).toHaveBeenCalledTimes(1)
-        arrive(messages, 6_901, 7_002)
-        await aTurn()
-        expect(looked).toHaveBeenCalledTimes(2)
     })
 })
 
@@ -487,61 +371,4 @@ it('a talk opens at its beginning', async () => {
     request.answer(found([channelMessage(1), channelMessage(2)], { newest: false }))
     await settled()
     expect([ids(talk), talk.focusId, talk.atOldest, talk.atNewest]).toEqual([[1, 2], 1, true, false])
-})
-
-describe('messages', () => {
-    it('after the recorded events are what the server then gives', async () => {
-        const { events, messages: after } = recording()
-        const server = new FakeServer()
-        const messages = new Messages(server.api)
-        for (const event of events) messages.apply(event)
-        const arrived = new Set(events.filter((e) => e.type === 'message').map((e) => (e['message'] as ApiMessage).id))
-        const expected = after.filter((message) => arrived.has(message.id))
-        expect(expected.length).toBeGreaterThan(5)
-        for (const message of expected) {
-            const kept = messages.get(message.id)?.data
-            const { content, subject, flags, reactions } = message
-            const kind = kept?.type === 'stream' ? kept.stream_id : null
-            expect({
-                content: kept?.content,
-                subject: kept?.subject,
-                flags: [...(kept?.flags ?? [])].sort(),
-                reactions: kept?.reactions.map((r) => [r.user_id, r.emoji_code]),
-                kind,
-            }).toEqual({
-                content,
-                subject,
-                flags: [...flags].sort(),
-                reactions: reactions.map((r) => [r.user_id, r.emoji_code]),
-                kind: message.type === 'stream' ? message.stream_id : null,
-            })
-        }
-    })
-
-    it('stay as they are when the same event comes twice', () => {
-        const { events, messages } = recording()
-        for (const event of events) {
-            for (const message of messages) {
-                const once = changedBy(message, event)
-                expect(changedBy(once, event)).toEqual(once)
-            }
-        }
-    })
-
-    it('that were edited show the new text, not what a search marked in the old one', () => {
-        const marked = channelMessage(1, { match_content: '<p><b>old</b></p>', match_subject: 'lunch' })
-        const event = { id: 1, type: 'update_message', message_id: 1, message_ids: [1], rendered_content: '<p>new</p>' }
-        const after = changedBy(marked, event)
-        expect([after.content, after.match_content, after.match_subject]).toEqual(['<p>new</p>', undefined, undefined])
-    })
-
-    it('of which no event tells arrive when they are brought', async () => {
-        const { server, messages, talk } = await opened([1])
-        const fetched: number[] = []
-        messages.onFetched = (found) => fetched.push(...found)
-        void messages.bring(2)
-        ;(await server.next('messages')).answer(found([channelMessage(2)]))
-        await settled()
-        expect([ids(talk), fetched]).toEqual([[1, 2], [2]])
-    })
 })
