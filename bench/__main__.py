@@ -3,7 +3,6 @@
 import importlib
 import logging
 import os
-from enum import StrEnum
 from typing import Annotated
 
 import structlog
@@ -23,48 +22,81 @@ UNLIMITED = {
 }
 
 
-class Measurement(StrEnum):
-    SEND = "send"
-    COST = "cost"
-    POLLS = "polls"
-    DELIVERY = "delivery"
-    EVENTS = "events"
-    REGISTER = "register"
-    FETCH = "fetch"
-    RIGHTS = "rights"
-    USERS = "users"
-    TYPING = "typing"
-    UNREAD = "unread"
-    PRESENCE = "presence"
-    RENAME = "rename"
-    MARKUP = "markup"
-    CHANNELS = "channels"
-    SCHEDULED = "scheduled"
+# What each command shows, and the modules that measure it.
+MEASUREMENTS = {
+    "send": ("Messages a second, 64 clients.", ["send"]),
+    "cost": ("Rows and time of a message at 10 to 100,000 subscribers.", ["cost"]),
+    "polls": ("10,000 waiting polls: memory, and time until all have a message.", ["polls"]),
+    "delivery": ("From POST /messages to the event.", ["delivery"]),
+    "events": ("Delivery and polls.", ["delivery", "polls"]),
+    "register": ("POST /register with the whole state.", ["register"]),
+    "fetch": ("The 100 newest messages of several narrows.", ["fetch"]),
+    "rights": ("May they? At many groups and channels.", ["rights"]),
+    "users": ("GET /users with 10,000 users.", ["users"]),
+    "typing": ("Typing notices a second.", ["typing_notices"]),
+    "unread": ("50,000 unread messages: listing and marking them.", ["unread"]),
+    "presence": ("A minute in which everybody pings.", ["presence"]),
+    "rename": ("Renaming a large topic.", ["rename"]),
+    "markup": ("Text to HTML.", ["markup"]),
+    "channels": ("10,000 channels; 10,000 people subscribed at once.", ["channels"]),
+    "audit": ("The audit log with 1,000,000 entries.", ["audit"]),
+    "scheduled": ("10,000 scheduled messages due at once.", ["scheduled"]),
+}
+
+app = typer.Typer(
+    help="Start a server of its own, measure it and, in the same run, the bare engine beside it.",
+    rich_markup_mode=None,
+    add_completion=False,
+    no_args_is_help=True,
+)
+
+Quick = Annotated[bool, typer.Option("--quick", help="Short and small: shows that it works.")]
+Json = Annotated[bool, typer.Option("--json", help="One line of JSON per report instead of tables.")]
 
 
-# What `events` is made of; the others are one module each.
-_PARTS = {Measurement.EVENTS: (Measurement.DELIVERY, Measurement.POLLS)}
+def add_measurement(name: str, about: str, modules: list[str]) -> None:
+    def measure(quick: Quick = False, json: Json = False) -> None:
+        postgres = prepare()
+        for module in modules:
+            before = machine(postgres)
+            report = importlib.import_module(f"bench.{module}").measure(quick=quick)
+            report.machine = before
+            if json:
+                print(as_json(report), flush=True)
+            else:
+                show(report)
+
+    app.command(name, help=about)(measure)
 
 
-def bench(
-    what: Annotated[Measurement, typer.Argument(help="What to measure; `events` is delivery and polls.")],
-    quick: Annotated[bool, typer.Option("--quick", help="Short and small: shows that it works.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON per report instead of tables.")] = False,
+@app.command()
+def gate(
+    only: Annotated[str, typer.Option(help="Only the cases whose name contains this.")] = "",
+    within: Annotated[float, typer.Option(help="By how many percent processor time may be worse.")] = 20.0,
+    record: Annotated[bool, typer.Option("--record", help="Do not judge: write bench/baseline.json anew.")] = False,
 ) -> None:
-    """Start a server of its own, measure it, measure the bare engine in the same run, and print the ratio."""
+    """Fail if a hot path costs more than bench/baseline.json says: CPU, statements, rows, WAL bytes."""
+    before = machine(prepare())
+    from bench.gate.command import NoSuchCase, record_baseline, run_gate
+
+    try:
+        if record:
+            record_baseline(before, only=only)
+        elif not run_gate(before, only=only, within=within):
+            raise typer.Exit(1)
+    except NoSuchCase as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+def prepare() -> str:
+    """What all of them need; the version of PostgreSQL."""
     os.environ.update(UNLIMITED | os.environ)
     raise_open_files()
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
-    postgres = str(postgres_version(find_postgres(load_settings())))
-    for part in _PARTS.get(what, (what,)):
-        about = machine(postgres)
-        report = importlib.import_module(f"bench.{part}").measure(quick=quick)
-        report.machine = about
-        if json:
-            print(as_json(report), flush=True)
-        else:
-            show(report)
+    return str(postgres_version(find_postgres(load_settings())))
 
 
 if __name__ == "__main__":
-    typer.run(bench)
+    for name, (about, modules) in MEASUREMENTS.items():
+        add_measurement(name, about, modules)
+    app(prog_name="bin/bench")

@@ -16,7 +16,7 @@ from bench.pgbench import run_pgbench, script
 from bench.report import Figure, Report
 from bench.stage import Stage, bare_postgres, open_stage
 from bench.statements import statements_of
-from tests.server import User
+from tests.harness.server import User
 
 AT_ONCE = 500
 

@@ -3,12 +3,12 @@
 import asyncio
 import statistics
 
+from bench.http_bytes import send_request
 from bench.load import Load, run_load
 from bench.report import Figure, Report
 from bench.rows import count_rows, rows_since
-from bench.send import send_request
 from bench.stage import Stage, open_stage
-from tests.server import Channel, User
+from tests.harness.server import Channel, User
 
 SIZES = (10, 1_000, 100_000)
 QUICK_SIZES = (10, 1_000, 10_000)

@@ -9,7 +9,7 @@ import statistics
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Any, cast
+from typing import Any
 
 import asyncpg
 import msgspec
@@ -17,14 +17,14 @@ import nats
 import uvloop
 from nats.js.api import RePublish, StreamConfig
 
-from bench.http_bytes import Answer, request
-from bench.polls import Registered, hold, register
+from bench.connection import Connection
+from bench.http_bytes import request, send_request
+from bench.polls import Registered, hold, poll_request, register
 from bench.report import Figure, Report
-from bench.send import send_request
 from bench.stage import Stage, open_stage
-from tertulia.events import wal
-from tertulia.events.replication import Replication
-from tests.server import Channel, User
+from tertulia.events.relay import wal
+from tertulia.events.relay.replication import Replication
+from tests.harness.server import Channel, User
 
 LISTENERS = 500
 PAUSE_SECONDS = 0.02
@@ -62,30 +62,6 @@ def measure(*, quick: bool) -> Report:
     return Report("bench delivery", parameters, figures, notes)
 
 
-class Connection(asyncio.Protocol):
-    """One HTTP connection; an answer is a future of its arrival time."""
-
-    def __init__(self) -> None:
-        self.answer = Answer()
-        self.arrived: asyncio.Future[float] = asyncio.get_running_loop().create_future()
-        self._transport: asyncio.WriteTransport | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.WriteTransport, transport)
-
-    def ask(self, data: bytes) -> None:
-        assert self._transport is not None
-        self.answer.clear()
-        self.arrived = asyncio.get_running_loop().create_future()
-        self._transport.write(data)
-
-    def data_received(self, data: bytes) -> None:
-        if self.answer.feed(data):
-            if not self.answer.is_success:
-                raise RuntimeError(self.answer.body.decode(errors="replace"))
-            self.arrived.set_result(time.time())
-
-
 class Line:
     """A sender and a listener, one message at a time."""
 
@@ -109,11 +85,6 @@ class Line:
         [event] = msgspec.json.decode(self._listener.answer.body)["events"]
         self._queue = Registered(self._queue.queue_id, event["id"])
         return sent, answered, heard
-
-
-def poll_request(user: User, queue: Registered) -> bytes:
-    fields = {"queue_id": queue.queue_id, "last_event_id": str(queue.last_event_id)}
-    return request("GET", "/api/v1/events", user, fields)
 
 
 async def open_line(stage: Stage, channel: Channel) -> Line:

@@ -14,7 +14,7 @@ from bench.report import Figure, Report
 from bench.stage import bare_postgres, open_stage
 from bench.statements import statements_of
 from tertulia.kernel.settings import Settings
-from tests.server import User
+from tests.harness.server import User
 
 CLIENTS = 8
 CHANNELS = 300

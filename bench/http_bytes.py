@@ -3,9 +3,10 @@
 import base64
 from urllib.parse import urlencode
 
-from tests.server import User
+from tests.harness.server import User
 
 AGENT = "website/1.0"
+CONTENT = "The bridge over the old canal is closed until Thursday; take the path by the mill instead."
 
 
 def request(
@@ -25,6 +26,11 @@ def request(
     if body:
         lines += ["Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}"]
     return ("\r\n".join(lines) + "\r\n\r\n").encode() + body
+
+
+def send_request(channel_id: int, user: User, content: str = CONTENT, topic: str = "bench") -> bytes:
+    fields = {"type": "channel", "to": str(channel_id), "topic": topic, "content": content, "read_by_sender": "true"}
+    return request("POST", "/api/v1/messages", user, fields)
 
 
 class Answer:

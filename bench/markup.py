@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from markdown_it import MarkdownIt
 
 from bench.report import Figure, Report
-from tertulia.markup import Context, render, wanted
+from tertulia.content.markup import Context, render, wanted
 from tests.rules.markup_corpus import CONTEXT, cases
 
 LONG = (

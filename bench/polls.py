@@ -16,15 +16,14 @@ from contextlib import contextmanager
 
 import msgspec
 
-from bench.http_bytes import request
+from bench.http_bytes import request, send_request
 from bench.listeners import EVENT, Crowd, Listeners, Round
 from bench.load import ROOT, Load, run_load
 from bench.processes import cpu_seconds, rss_bytes
 from bench.report import Figure, Report
-from bench.send import send_request
 from bench.stage import Stage, open_stage
 from tertulia.engines import free_port
-from tests.server import User
+from tests.harness.server import User
 
 POLLS = 10_000
 REGISTERING = 16
@@ -94,6 +93,11 @@ def register(stage: Stage, people: Sequence[User]) -> list[Registered]:
     return [each for _, each in sorted_by_person]
 
 
+def poll_request(user: User, queue: Registered) -> bytes:
+    fields = {"queue_id": queue.queue_id, "last_event_id": str(queue.last_event_id)}
+    return request("GET", "/api/v1/events", user, fields)
+
+
 def hold(stage: Stage, people: Sequence[User], registered: Sequence[Registered], trigger: bytes, rounds: int) -> Held:
     polls = []
     for user, queue in zip(people, registered, strict=True):
@@ -101,7 +105,7 @@ def hold(stage: Stage, people: Sequence[User], registered: Sequence[Registered],
         made = request("GET", "/api/v1/events", user, fields)
         polls.append(made.replace(b"last_event_id=0", b"last_event_id=" + EVENT))
     crowd = Crowd(stage.port, polls, [queue.last_event_id for queue in registered], trigger, rounds)
-    return run_rounds(crowd, stage.pids["web"], lambda: waiting_polls(stage.server.url))
+    return run_rounds(crowd, stage.pids["web"], lambda: waiting_polls(stage.server.metrics))
 
 
 def hold_bare(polls: int, answer: Round, rounds: int) -> Held:
@@ -152,7 +156,7 @@ def read(url: str) -> bytes:
 
 @contextmanager
 def bare_server(port: int, answer: bytes) -> Iterator[int]:
-    process = subprocess.Popen([sys.executable, "-m", "bench.bare_polls", str(port)], stdin=subprocess.PIPE, cwd=ROOT)
+    process = subprocess.Popen([sys.executable, "-m", "bench.bare_uvicorn", str(port)], stdin=subprocess.PIPE, cwd=ROOT)
     assert process.stdin is not None
     process.stdin.write(answer)
     process.stdin.close()

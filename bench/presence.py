@@ -11,7 +11,7 @@ from bench.load import Load, run_load
 from bench.processes import cpu_of
 from bench.report import Figure, Report
 from bench.stage import Stage, open_stage
-from tests.server import User
+from tests.harness.server import User
 
 CONNECTIONS = 64
 SAMPLE = 8

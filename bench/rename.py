@@ -12,7 +12,7 @@ import httpx
 from bench.pgbench import Statement, run_pgbench, script
 from bench.report import Figure, Report
 from bench.stage import Stage, bare_postgres, open_stage
-from tests.server import Channel, User
+from tests.harness.server import Channel, User
 
 RENAMES = 20
 MOVES = 10

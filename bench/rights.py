@@ -16,13 +16,13 @@ from typing import NamedTuple
 
 from bench.report import Figure, Report
 from tertulia.engines import Postgres, find_postgres
-from tertulia.groups import queries
-from tertulia.groups.records import group_records
-from tertulia.groups.rights import is_member, members_among
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.settings import load_settings
 from tertulia.migrations import migrate
-from tertulia.realms.actions import create_realm
+from tertulia.organization.groups import queries
+from tertulia.organization.groups.records import group_records
+from tertulia.organization.groups.rights import is_member, members_among
+from tertulia.organization.realms.actions import create_realm
 
 DEPTH = 10
 

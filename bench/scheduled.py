@@ -18,7 +18,7 @@ from bench.processes import cpu_of
 from bench.report import Figure, Report
 from bench.stage import Stage, open_stage
 from tertulia.engines import ChildProcess
-from tests.server import Channel
+from tests.harness.server import Channel
 
 WORKERS = 2
 """Beside the one that the server brings."""

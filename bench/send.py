@@ -3,23 +3,22 @@
 import asyncio
 from collections.abc import Sequence
 
-from bench.http_bytes import request
+from bench.http_bytes import CONTENT, send_request
 from bench.load import Load, Loaded, run_load
 from bench.pgbench import Bare, Statement, run_pgbench, script
 from bench.processes import cpu_of
 from bench.report import Figure, Report
 from bench.stage import Stage, bare_postgres, open_stage
-from tertulia.events.record import Audience
+from tertulia.events.log.record import Audience
 from tertulia.kernel.auth import Caller
-from tertulia.messages.actions import Draft, outgoing
-from tertulia.messages.composing import Composed
-from tertulia.messages.places import Place
-from tertulia.messages.rules import ToChannel, render_plain
-from tertulia.messages.statements import LOCK, SEND, columns
-from tests.server import Channel, User
+from tertulia.messaging.sending.actions import outgoing
+from tertulia.messaging.sending.model import Composed, Place, SendRequest
+from tertulia.messaging.sending.rules import ToChannel, render_plain
+from tertulia.messaging.sending.statements import LOCK, SEND, columns
+from tertulia.organization.realms.settings import decode_realm
+from tests.harness.server import Channel, User
 
 CLIENTS = 64
-CONTENT = "The bridge over the old canal is closed until Thursday; take the path by the mill instead."
 
 
 def measure(*, quick: bool) -> Report:
@@ -68,11 +67,6 @@ def send_requests(channels: Sequence[Channel], people: Sequence[User]) -> list[l
     return made
 
 
-def send_request(channel_id: int, user: User, content: str = CONTENT, topic: str = "bench") -> bytes:
-    fields = {"type": "channel", "to": str(channel_id), "topic": topic, "content": content, "read_by_sender": "true"}
-    return request("POST", "/api/v1/messages", user, fields)
-
-
 def bare_send(url: str, channels: Sequence[Channel], people: Sequence[User], seconds: float) -> Bare:
     ids = [channel.stream_id for channel in channels]
     first = people[0].user_id
@@ -89,7 +83,7 @@ def bare_send(url: str, channels: Sequence[Channel], people: Sequence[User], sec
 
 def arguments_of(channel: Channel, user: User) -> list[object]:
     """The arguments of SEND as the lane makes them, with the ids left to pgbench."""
-    caller = Caller(user.user_id, 1, 1, user.email, "Some Body", user.role, None, "", "", b"{}")
+    caller = Caller(user.user_id, 1, 1, user.email, "Some Body", user.role, None, "", "", decode_realm("{}"))
     place = Place(
         channel.stream_id,
         Audience(channel=channel.stream_id, public=True),
@@ -98,8 +92,8 @@ def arguments_of(channel: Channel, user: User) -> list[object]:
         "bench",
         channel_seen="",
     )
-    draft = Draft(ToChannel(channel.stream_id, "bench"), CONTENT, "website", read=True)
-    out = outgoing(caller, place, draft, Composed(CONTENT, render_plain(CONTENT)))
+    asked = SendRequest(ToChannel(channel.stream_id, "bench"), CONTENT, "website", read=True)
+    out = outgoing(caller, place, Composed(CONTENT, render_plain(CONTENT)), asked)
     first, second, *others = columns([out], 1)
     assert (first, second) == ([channel.stream_id], [user.user_id])
     return [":channel", ":sender", *others[:7], ":sender", *others[8:]]

@@ -20,7 +20,7 @@ from bench.load import ROOT
 from tertulia.engines import Postgres, find_postgres
 from tertulia.kernel.ids import digest_of_key, new_api_key
 from tertulia.kernel.settings import Settings, load_settings
-from tests.server import MEMBER, Channel, OwnServer, User
+from tests.harness.server import MEMBER, Channel, OwnServer, User
 
 
 class Stage:

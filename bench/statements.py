@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from bench.pgbench import Statement
-from tertulia.app import open_app
 from tertulia.kernel.settings import Settings
+from tertulia.server.web import open_app
 
 READY_SECONDS = 10.0
 _FRAME = ("begin", "commit", "rollback", "start")

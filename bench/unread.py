@@ -12,7 +12,7 @@ from bench.pgbench import run_pgbench, script
 from bench.report import Figure, Report
 from bench.stage import Stage, bare_postgres, open_stage
 from bench.statements import statements_of
-from tests.server import User
+from tests.harness.server import User
 
 CHANNELS = 300
 TARGET = "under 200 ms"

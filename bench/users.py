@@ -13,7 +13,7 @@ from bench.load import Load, run_load
 from bench.pgbench import run_pgbench
 from bench.report import Figure, Report
 from bench.stage import Stage, bare_postgres, open_stage
-from tests.server import User
+from tests.harness.server import User
 
 CLIENTS = 4
 PATH = "/api/v1/users"

@@ -9,7 +9,7 @@ const proxied = ['/api', '/avatar', '/user_avatars', '/user_uploads', '/static',
 export default defineConfig({
     plugins: [svelte()],
     build: {
-        outDir: '../src/tertulia/webclient/built',
+        outDir: '../src/tertulia/content/webclient/built',
         emptyOutDir: true,
         manifest: true,
         target: 'es2022',

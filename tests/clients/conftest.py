@@ -13,9 +13,9 @@ import pytest
 
 from tests.clients import acceptance, environments
 from tests.clients.program import Calls
-from tests.features.staging import backstage as backstage
-from tests.features.staging import stage as stage
-from tests.server import OwnServer, Server, User
+from tests.harness.server import OwnServer, Server, User
+from tests.harness.staging import backstage as backstage
+from tests.harness.staging import stage as stage
 
 FAST_HEART = {"TERTULIA_HEARTBEAT_SECONDS": "0.5", "TERTULIA_HEARTBEAT_JITTER_SECONDS": "0"}
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.clients.program import Calls
-from tests.features.stage import Stage
-from tests.talk import Json, unique
+from tests.harness.stage import Stage
+from tests.harness.talk import Json, unique
 
 LOOPS = {
     "call_endpoint",

@@ -10,8 +10,8 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-from tests.server import User
-from tests.talk import Json
+from tests.harness.server import User
+from tests.harness.talk import Json
 
 PROGRAMS = Path(__file__).parent / "programs"
 SECONDS = 30.0

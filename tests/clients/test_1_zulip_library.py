@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from tertulia.emoji import EXTRA_EMOJI
+from tertulia.content.emoji import EXTRA_EMOJI
 from tests.clients.methods import LOOPS, METHODS, Scene
 from tests.clients.program import Calls
-from tests.features.stage import Stage
-from tests.server import OwnServer, User
-from tests.talk import Json, Queue, unique
+from tests.harness.server import OwnServer, User
+from tests.harness.stage import Stage
+from tests.harness.talk import Json, Queue, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 Library = Callable[[User], Calls]

@@ -10,9 +10,9 @@ import pytest
 
 from tests.clients.conftest import FAST_HEART, address_of
 from tests.clients.program import PROGRAMS, Program, clean_environment
-from tests.features.stage import Stage
-from tests.server import OwnServer, Server, User
-from tests.talk import Json, Speaker, speaking, unique
+from tests.harness.server import OwnServer, Server, User
+from tests.harness.stage import Stage
+from tests.harness.talk import Json, Speaker, speaking, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 LIBRARY = "Python library `zulip`"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.clients.program import clean_environment, finished, write_rc
-from tests.features.stage import Stage
-from tests.talk import Json, Speaker, unique
+from tests.harness.stage import Stage
+from tests.harness.talk import Json, Speaker, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 

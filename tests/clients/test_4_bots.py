@@ -11,9 +11,9 @@ import pytest
 from tertulia.engines import free_port
 from tests.clients.front import Front
 from tests.clients.program import Program, clean_environment, write_rc
-from tests.features.stage import Stage
-from tests.server import MEMBER, Channel, OwnServer, User
-from tests.talk import Json, Queue, Speaker, unique
+from tests.harness.server import MEMBER, Channel, OwnServer, User
+from tests.harness.stage import Stage
+from tests.harness.talk import Json, Queue, Speaker, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 RunBot = Callable[[str, User], Program]

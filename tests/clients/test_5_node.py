@@ -8,10 +8,13 @@ from typing import Any
 
 import pytest
 
+from tertulia.people.users.actions import create_api_key
 from tests.clients.program import PROGRAMS, Program, clean_environment
-from tests.features.stage import Stage
-from tests.server import OwnServer, User
-from tests.talk import Json
+from tests.harness.authenticator import give_factor
+from tests.harness.browser import PASSWORD, person
+from tests.harness.server import OwnServer, User
+from tests.harness.stage import Stage
+from tests.harness.talk import Json
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 JS = "JavaScript library `zulip-js`"
@@ -128,6 +131,20 @@ def test_zulip_js_logs_in_with_a_password(server: OwnServer, address: str, run: 
     assert user.password
     js = run("zulip_js_calls.js", realm=address, username=user.email, password=user.password)
     assert len(json.loads(js.line())["key"]) == 32
+    assert call(js, "users.me.getProfile")["user_id"] == user.user_id
+
+
+@pytest.mark.client(JS, "does not log in with a password where there is a second factor", package="npm zulip-js")
+def test_zulip_js_gets_no_key_by_a_password_where_there_is_a_second_factor(
+    stage: Stage, address: str, run: Run
+) -> None:
+    user = person(stage)
+    give_factor(stage, user.user_id)
+    js = run("zulip_js_calls.js", realm=address, username=user.email, password=PASSWORD)
+    assert json.loads(js.line()) == {}
+    key = stage.write(lambda tx: create_api_key(tx, user.user_id, "zulip-js"))
+    js = run("zulip_js_calls.js", realm=address, username=user.email, apiKey=key)
+    assert json.loads(js.line())["key"] == key
     assert call(js, "users.me.getProfile")["user_id"] == user.user_id
 
 

@@ -2,22 +2,28 @@
 
 One terminal runs for all tests of this file, as it would for a day; each begins in the view of all messages. There are more
 messages than the screen has lines: on a screen with room left this version sometimes ends with an error of its own when
-a message arrives while it draws ("Listbox contents too short"), whatever the server.
+a message arrives while it draws ("Listbox contents too short"), whatever the server. Another error of its own is a race
+of its start: see `started`.
 """
 
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tertulia.people.users.actions import create_api_key
 from tests.clients.front import Front
 from tests.clients.program import clean_environment, write_rc
-from tests.clients.tmux import Screen
-from tests.features.stage import Backstage, Stage
-from tests.server import Channel, OwnServer
-from tests.talk import Speaker, unique
+from tests.clients.tmux import Complaint, Screen
+from tests.harness.authenticator import give_factor
+from tests.harness.browser import PASSWORD, person
+from tests.harness.server import Channel, OwnServer, User
+from tests.harness.stage import Backstage, Stage
+from tests.harness.talk import Speaker, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 TERMINAL = "Terminal client `zulip-term`"
@@ -25,6 +31,7 @@ SEEDED = "The soup is ready"
 UNREAD = r"All messages +\[a\] +[1-9]"
 ALL = "All messages  Search [/]:"
 MORE_THAN_A_SCREEN = 40
+RACE_OF_ITS_START = "_update_pipe"
 
 
 class Seat(NamedTuple):
@@ -52,12 +59,31 @@ def running(
     with Front(address) as front:
         rc = write_rc(shared_folder / "zuliprc", front.url, me.user)
         command = [terminal / "zulip-term", "--config-file", rc, "--color-depth", "16"]
-        with Screen(command, clean_environment(shared_folder), shared_folder) as screen:
-            screen.until(SEEDED)
+        with started(command, shared_folder) as screen:
             screen.press("/", "Escape")  # into the messages: it begins at the list of channels
             screen.until(ALL)
             yield Seat(screen, front, me, other, channel)
     stage.close()
+
+
+@contextmanager
+def started(command: Sequence[object], folder: Path) -> Iterator[Screen]:
+    """The client, showing its messages.
+
+    It asks for presence in a thread while it starts. An answer between two of its lines, after it has a view and before
+    it can draw, ends that thread with an error, whatever the server: then it is started anew, and nothing else is forgiven.
+    """
+    for is_last in (False, False, False, True):
+        with Screen(command, clean_environment(folder), folder) as screen:
+            try:
+                screen.until(SEEDED)
+            except Complaint:
+                time.sleep(1)  # until it has written all of it
+                if is_last or RACE_OF_ITS_START not in screen.text():
+                    raise
+                continue
+            yield screen
+            return
 
 
 @pytest.fixture
@@ -237,10 +263,37 @@ def test_the_first_run_asks_for_the_password(server: OwnServer, address: str, te
         assert f"email={user.email}" in rc.read_text()
 
 
+@pytest.mark.client(TERMINAL, "does not log in with a password where there is a second factor", package="zulip-term")
+def test_with_a_second_factor_it_takes_a_key_and_no_password(
+    stage: Stage, address: str, terminal: Path, folder: Path
+) -> None:
+    user = person(stage)
+    give_factor(stage, user.user_id)
+    rc = folder / "careful-zuliprc"
+    with Screen([terminal / "zulip-term", "--config-file", rc], clean_environment(folder), folder) as screen:
+        screen.until("Zulip URL:")
+        screen.enter(address)
+        screen.until("Email")
+        screen.enter(user.email)
+        screen.until("Password")
+        screen.enter(PASSWORD)
+        screen.until("Incorrect Email")
+        assert not rc.exists()
+    key = stage.write(lambda tx: create_api_key(tx, user.user_id, "zulip-term"))
+    # Without any channel and message it crashes at every server.
+    speaker = stage.speaker(User(user.user_id, user.email, user.password, key, user.role))
+    speaker.send(stage.channel(speaker).name, "tea", "Hello")
+    rc.write_text(f"[api]\nemail={user.email}\nkey={key}\nsite={address}\n")
+    rc.chmod(0o600)
+    with Screen([terminal / "zulip-term", "--config-file", rc], clean_environment(folder), folder) as screen:
+        screen.until("All messages     [a]")
+
+
 @pytest.mark.client(TERMINAL, "Ctrl-C ends it, and its event queue with it", package="zulip-term")
 def test_it_says_good_bye(seat: Seat) -> None:
     assert seat.front.count("DELETE /api/v1/events") == 0
     seat.screen.press("C-c")
     seat.front.until_asked("DELETE /api/v1/events")
     last = seat.screen.until_ended()
-    assert "Traceback" not in last
+    # What the race of its start wrote may have been hidden by the first drawing, and is seen now.
+    assert "Traceback" not in last or RACE_OF_ITS_START in last

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from tertulia.kernel.db import Transaction
-from tertulia.users.actions import create_api_key, create_user
+from tertulia.people.users.actions import create_api_key, create_user
 from tests.clients.front import Front
 from tests.clients.program import clean_environment, finished
-from tests.features.certificate import make_certificate
-from tests.features.stage import Stage
-from tests.server import MEMBER
-from tests.talk import unique
+from tests.harness.certificate import make_certificate
+from tests.harness.server import MEMBER
+from tests.harness.stage import Stage
+from tests.harness.talk import unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 

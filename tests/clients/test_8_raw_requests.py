@@ -10,9 +10,9 @@ from urllib.parse import quote, urlsplit
 
 import pytest
 
-from tests.features.stage import Stage, Web
-from tests.server import OwnServer, User
-from tests.talk import Json, unique
+from tests.harness.server import OwnServer, User
+from tests.harness.stage import Stage, Web
+from tests.harness.talk import Json, unique
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}

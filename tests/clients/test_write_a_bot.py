@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.clients.program import Program, clean_environment, finished
-from tests.features.stage import Stage
-from tests.talk import Json, Speaker
+from tests.harness.stage import Stage
+from tests.harness.talk import Json, Speaker
 
 pytestmark = [pytest.mark.system, pytest.mark.clients]
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "write-a-bot.md"

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.talk import Json, Queue, Speaker, check_error, check_success, unique
+from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, unique
 
 TYPES = ["message", "update_message", "delete_message", "stream", "user_topic"]
 

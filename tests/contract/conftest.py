@@ -1,13 +1,60 @@
-"""Who talks in the contract tests, and where: found by what the server itself says, not by what we know of the demo."""
+"""Who talks in the contract tests, and where: found by what the server itself says, not by what we know of the demo.
 
-from collections.abc import Iterator
+Against a server that runs elsewhere (bin/contract), tests that need one of their own are skipped, and at the end the
+statements of the protocol are counted.
+"""
+
+import os
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from typing import NamedTuple
 
 import pytest
 
-from tests.server import MEMBER, Channel, Server, User
-from tests.talk import Json, Queue, Speaker, speaking, unique
+from tests.harness import protocol
+from tests.harness.server import MEMBER, Channel, Server, User
+from tests.harness.talk import Json, Queue, Speaker, speaking, unique
+
+ELSEWHERE = os.environ.get("TERTULIA_TEST_URL")
+OWN = {"own_server", "engines", "folder", "shared_folder"}
+"""Fixtures with which a test starts processes of ours, or looks into their engines and files."""
+_outcomes = pytest.StashKey[dict[str, set[str]]]()
+"""What became of the tests that cite a statement, by its anchor."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    config.stash[_outcomes] = {}
+    for item in items if ELSEWHERE else ():
+        mark = item.get_closest_marker("own_server")
+        if mark is not None or OWN & {*getattr(item, "fixturenames", ())}:
+            reason = mark.args[0] if mark is not None else "it starts processes of its own"
+            item.add_marker(pytest.mark.skip(reason=f"needs a server of its own: {reason}"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if report.when == "call" or report.outcome != "passed":
+        for mark in item.iter_markers("holds"):
+            for anchor in mark.args:
+                item.config.stash[_outcomes].setdefault(anchor, set()).add(report.outcome)
+    return report
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if not ELSEWHERE or not (outcomes := config.stash.get(_outcomes, {})):
+        return
+    every = [statement.anchor for statement in protocol.statements()]
+    broken = [anchor for anchor in every if "failed" in outcomes.get(anchor, ())]
+    held = [anchor for anchor in every if "passed" in outcomes.get(anchor, ()) and anchor not in broken]
+    untested = [anchor for anchor in every if anchor not in broken and anchor not in held]
+    terminalreporter.section("statements of the protocol")
+    terminalreporter.line(
+        f"{ELSEWHERE}: of {len(every)} statements {len(held)} hold, {len(broken)} do not, {len(untested)} were not tested"
+    )
+    for word, anchors in (("Not held", broken), ("Not tested", untested)):
+        if 0 < len(anchors) <= 40:
+            terminalreporter.line(f"{word}: {', '.join(anchors)}")
 
 
 class Cast(NamedTuple):

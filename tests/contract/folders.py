@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.talk import Json, Queue, Speaker, unique
+from tests.harness.talk import Json, Queue, Speaker, unique
 
 
 def make_folder(speaker: Speaker, **fields: Any) -> int:

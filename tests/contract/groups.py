@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.talk import Json, Queue, Speaker, check_error, check_success, unique
+from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, unique
 
 SETTINGS = (
     "can_add_members_group",

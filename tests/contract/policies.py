@@ -1,6 +1,6 @@
 """What somebody decided about topics, as their registration says it."""
 
-from tests.talk import Json, Speaker
+from tests.harness.talk import Json, Speaker
 
 CAPABLE = {"notification_settings_null": True, "empty_topic_name": True}
 

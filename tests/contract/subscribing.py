@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx
 
-from tests.talk import Json, Queue, Speaker, check_success, unique
+from tests.harness.talk import Json, Queue, Speaker, check_success, unique
 
 SETTINGS = (
     "can_add_subscribers_group",

@@ -1,4 +1,4 @@
-"""Avatars that people upload (contract/users.md 4)."""
+"""Avatars that people upload (protocol/people.md#avatars)."""
 
 import io
 import re
@@ -8,8 +8,8 @@ import pytest
 from PIL import Image
 
 from tests.contract.test_custom_emoji import png
-from tests.server import PLAIN_HTTP
-from tests.talk import Json, Speaker, check_error, check_success
+from tests.harness.server import PLAIN_HTTP
+from tests.harness.talk import Json, Speaker, check_error, check_success
 
 UPLOADED = re.compile(r"/user_avatars/[0-9]+/[0-9a-f]{40}\.png\?v=([0-9]+)")
 
@@ -36,6 +36,7 @@ def size_of(reply: httpx.Response) -> tuple[int, int]:
     return Image.open(io.BytesIO(reply.content)).size
 
 
+@pytest.mark.holds("avatars.upload")
 def test_a_picture_becomes_an_avatar_in_two_sizes(newcomer: Speaker) -> None:
     before = own(newcomer)
     answer = check_success(upload(newcomer, png(side=700)))
@@ -49,6 +50,7 @@ def test_a_picture_becomes_an_avatar_in_two_sizes(newcomer: Speaker) -> None:
     assert size_of(fetch(newcomer, answer["avatar_url"].replace(".png", "-medium.png"))) == (500, 500)
 
 
+@pytest.mark.holds("avatars.told")
 def test_everybody_is_told(newcomer: Speaker, other: Speaker) -> None:
     with other.register(event_types=["realm_user"]) as queue:
         url = check_success(upload(newcomer, png()))["avatar_url"]
@@ -72,6 +74,7 @@ def test_everybody_is_told(newcomer: Speaker, other: Speaker) -> None:
         }
 
 
+@pytest.mark.holds("avatars.upload")
 def test_it_is_shown_wherever_the_user_is(newcomer: Speaker, member: Speaker) -> None:
     url = check_success(upload(newcomer, png()))["avatar_url"]
     assert newcomer.get("users/me")["avatar_url"] == url
@@ -88,9 +91,11 @@ def test_it_is_shown_wherever_the_user_is(newcomer: Speaker, member: Speaker) ->
     assert member.message(sent)["avatar_url"] == url
 
 
+@pytest.mark.holds("avatars.replaced", "user.avatar-version")
 def test_an_old_picture_is_gone_at_once(newcomer: Speaker) -> None:
     first = check_success(upload(newcomer, png(10)))["avatar_url"]
     second = check_success(upload(newcomer, png(20)))["avatar_url"]
+    assert int(second.rpartition("?v=")[2]) > int(first.rpartition("?v=")[2])
     assert fetch(newcomer, first).status_code == 404
     assert size_of(fetch(newcomer, second)) == (100, 100)
     drawn = newcomer.delete("users/me/avatar")["avatar_url"]
@@ -99,12 +104,14 @@ def test_an_old_picture_is_gone_at_once(newcomer: Speaker) -> None:
     assert fetch(newcomer, drawn).status_code == 200
 
 
+@pytest.mark.holds("avatars.replaced")
 def test_deleting_what_is_not_there_changes_nothing(newcomer: Speaker) -> None:
     before = own(newcomer)["avatar_url"]
     assert newcomer.delete("users/me/avatar")["avatar_url"] == before
     assert own(newcomer)["avatar_url"] == before
 
 
+@pytest.mark.holds("avatars.by-id")
 def test_the_address_by_number_leads_to_it_for_those_who_log_in(newcomer: Speaker, member: Speaker) -> None:
     url = check_success(upload(newcomer, png()))["avatar_url"]
     base = str(member.http.base_url).partition("/api")[0]
@@ -117,6 +124,7 @@ def test_the_address_by_number_leads_to_it_for_those_who_log_in(newcomer: Speake
     assert member.http.get(f"{base}/avatar/999999999").headers["content-type"] == "image/svg+xml"
 
 
+@pytest.mark.holds("avatars.refused")
 @pytest.mark.parametrize(
     "data",
     [
@@ -135,12 +143,14 @@ def test_what_is_no_picture_is_refused(newcomer: Speaker, data: bytes) -> None:
     assert own(newcomer)["avatar_url"] == before
 
 
+@pytest.mark.holds("avatars.refused")
 def test_exactly_one_file_is_needed_and_not_a_large_one(newcomer: Speaker) -> None:
     check_error(newcomer.request("POST", "users/me/avatar"))
     check_error(upload(newcomer, png(), png()))
     check_error(upload(newcomer, png() + b"x" * (5 * 1024 * 1024)))
 
 
+@pytest.mark.holds("avatars.bots")
 def test_a_bot_has_one_from_the_beginning_or_later(newcomer: Speaker) -> None:
     fields = {"full_name": f"Bot of {newcomer.id}", "short_name": f"b{newcomer.id}"}
     made = check_success(upload(newcomer, png(), path="bots", **fields))
@@ -156,6 +166,7 @@ def test_a_bot_has_one_from_the_beginning_or_later(newcomer: Speaker) -> None:
     check_error(upload(newcomer, png(), png(), path=f"bots/{made['user_id']}"))
 
 
+@pytest.mark.holds("avatars.bots")
 def test_nobody_changes_anothers_bot(newcomer: Speaker, member: Speaker) -> None:
     fields = {"full_name": f"Bot of {newcomer.id}", "short_name": f"c{newcomer.id}"}
     made = newcomer.post("bots", **fields)

@@ -1,4 +1,4 @@
-"""Custom emoji (specification 4.16 and 4.19; contract/emoji.md 5.2, 7, 8)."""
+"""Custom emoji (protocol/people.md#custom-emoji)."""
 
 import struct
 import zlib
@@ -6,8 +6,8 @@ import zlib
 import httpx
 import pytest
 
-from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, check_success, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, check_success, unique
 
 
 def png(red: int = 200, side: int = 100) -> bytes:
@@ -43,6 +43,7 @@ def made(speaker: Speaker, name: str, picture: bytes | None = None) -> Json:
     return record
 
 
+@pytest.mark.holds("custom-emoji.upload")
 def test_a_picture_becomes_an_emoji_and_is_served_to_anybody(member: Speaker, name: str, nobody: Speaker) -> None:
     emoji = made(member, name)
     assert emoji == {
@@ -61,6 +62,7 @@ def test_a_picture_becomes_an_emoji_and_is_served_to_anybody(member: Speaker, na
     assert missing.status_code == 404
 
 
+@pytest.mark.holds("custom-emoji.told")
 def test_it_is_told_in_two_ways(member: Speaker, other: Speaker, name: str) -> None:
     single = {"notification_settings_null": True, "individual_emoji_changes": True}
     with (
@@ -79,6 +81,7 @@ def test_it_is_told_in_two_ways(member: Speaker, other: Speaker, name: str) -> N
         assert event["realm_emoji"][emoji["id"]]["deactivated"] is True
 
 
+@pytest.mark.holds("custom-emoji.use", "set-status.realm-code", "status.reaction-type")
 def test_messages_reactions_and_statuses_use_it_by_name(member: Speaker, channel: Channel, name: str) -> None:
     emoji = made(member, name)
     message = member.send(channel.stream_id, "Emoji", f"Look :{name}:")
@@ -91,6 +94,7 @@ def test_messages_reactions_and_statuses_use_it_by_name(member: Speaker, channel
     member.post("users/me/status", emoji_name="")
 
 
+@pytest.mark.holds("reactions.type-found", "reactions.types")
 def test_a_reaction_goes_by_name_or_code_alone_whatever_its_type(member: Speaker, channel: Channel, name: str) -> None:
     emoji, message = made(member, name), member.send(channel.stream_id, "Emoji")
     path, custom = f"messages/{message}/reactions", {"emoji_name": name, "emoji_code": emoji["id"]}
@@ -104,6 +108,7 @@ def test_a_reaction_goes_by_name_or_code_alone_whatever_its_type(member: Speaker
     check_error(member.request("DELETE", path, **custom), "REACTION_DOES_NOT_EXIST")
 
 
+@pytest.mark.holds("custom-emoji.deactivate")
 def test_out_of_use_it_stays_where_it_is_and_can_be_taken_back(
     member: Speaker, other: Speaker, channel: Channel, name: str
 ) -> None:
@@ -122,6 +127,7 @@ def test_out_of_use_it_stays_where_it_is_and_can_be_taken_back(
     assert again["id"] != emoji["id"]
 
 
+@pytest.mark.holds("custom-emoji.deactivate")
 def test_only_its_maker_and_administrators_take_it_out_of_use(
     owner: Speaker, member: Speaker, other: Speaker, name: str
 ) -> None:
@@ -130,11 +136,13 @@ def test_only_its_maker_and_administrators_take_it_out_of_use(
     owner.delete(f"realm/emoji/{name}")
 
 
+@pytest.mark.holds("custom-emoji.names")
 @pytest.mark.parametrize("bad", ["Upper", "ends_", "dash-", "dots.", "ümlaut", "x" * 101, "%20"])
 def test_what_no_emoji_is_called(member: Speaker, bad: str) -> None:
     check_error(upload(member, bad, png()))
 
 
+@pytest.mark.holds("custom-emoji.names")
 def test_a_name_is_used_once_and_defaults_are_for_administrators(owner: Speaker, member: Speaker, name: str) -> None:
     made(member, name)
     check_error(upload(member, name, png()))
@@ -143,6 +151,7 @@ def test_a_name_is_used_once_and_defaults_are_for_administrators(owner: Speaker,
     owner.delete("realm/emoji/smile")
 
 
+@pytest.mark.holds("custom-emoji.refused")
 @pytest.mark.parametrize(
     "data",
     [
@@ -158,17 +167,20 @@ def test_what_is_no_picture_is_refused(member: Speaker, name: str, data: bytes) 
     check_error(upload(member, name, data), "BAD_IMAGE")
 
 
+@pytest.mark.holds("custom-emoji.refused")
 def test_exactly_one_file_is_needed_and_not_a_large_one(member: Speaker, name: str) -> None:
     check_error(upload(member, name))
     check_error(upload(member, name, png(), png()))
     check_error(upload(member, name, png() + b"x" * (5 * 1024 * 1024)))
 
 
+@pytest.mark.holds("custom-emoji.who")
 def test_guests_and_programs_make_none(guest: Speaker, bot: Speaker, name: str) -> None:
     check_error(upload(guest, name, png()))
     check_error(upload(bot, name, png()))
 
 
+@pytest.mark.holds("custom-emoji.published")
 def test_the_names_of_all_others_are_published(member: Speaker, nobody: Speaker) -> None:
     state = member.post("register", event_types=[], fetch_event_types=["realm", "realm_emoji"])
     member.delete("events", queue_id=state["queue_id"])

@@ -1,15 +1,18 @@
-"""DELETE /messages/{id} and POST /streams/{id}/delete_topic (contract/messages.md 6)."""
+"""DELETE /messages/{id} and POST /streams/{id}/delete_topic (protocol/messages.md#delete-message)."""
+
+import pytest
 
 from tests.contract.changes import events, listen, new_channel, topic_ids
 from tests.contract.conftest import Cast
-from tests.server import Channel
-from tests.talk import Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Speaker, check_error, unique
 
 
 def refused(speaker: Speaker, message_id: int) -> str:
     return check_error(speaker.request("DELETE", f"messages/{message_id}"))
 
 
+@pytest.mark.holds("delete-message.own")
 def test_ones_own_message_can_be_deleted(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("delete")
     sent = [member.send(channel.stream_id, topic) for _ in range(3)]
@@ -20,6 +23,7 @@ def test_ones_own_message_can_be_deleted(member: Speaker, other: Speaker, channe
     refused(member, sent[1])
 
 
+@pytest.mark.holds("delete-message.told")
 def test_all_who_see_it_hear_that_it_is_gone(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("gone")
     sent = member.send(channel.stream_id, topic)
@@ -32,6 +36,7 @@ def test_all_who_see_it_hear_that_it_is_gone(member: Speaker, other: Speaker, ch
             assert event == where | told
 
 
+@pytest.mark.holds("delete-message.told")
 def test_a_direct_message_is_gone_for_all(member: Speaker, other: Speaker) -> None:
     sent = member.send([other.id])
     with listen(other) as queue:
@@ -41,6 +46,7 @@ def test_a_direct_message_is_gone_for_all(member: Speaker, other: Speaker) -> No
     assert event == {"type": "delete_message", "message_ids": [sent], "message_type": "private"}
 
 
+@pytest.mark.holds("register.empty-topic")
 def test_the_empty_topic_is_named_for_those_who_want_it(member: Speaker, channel: Channel, empty_topic: str) -> None:
     sent = member.send(channel.stream_id, "")
     with listen(member) as knowing, listen(member, empty_topic_name=False) as plain:
@@ -48,6 +54,7 @@ def test_the_empty_topic_is_named_for_those_who_want_it(member: Speaker, channel
         assert [events(queue, "delete_message")[0]["topic"] for queue in (knowing, plain)] == ["", empty_topic]
 
 
+@pytest.mark.holds("delete-message.own")
 def test_others_may_not_delete_it_but_administrators_may(cast: Cast) -> None:
     sent = cast.member.send(cast.channel.stream_id, unique("whose"))
     refused(cast.other, sent)
@@ -55,11 +62,13 @@ def test_others_may_not_delete_it_but_administrators_may(cast: Cast) -> None:
     cast.owner.delete(f"messages/{sent}")
 
 
+@pytest.mark.holds("delete-message.out-of-reach")
 def test_what_is_out_of_reach_looks_like_what_does_not_exist(cast: Cast) -> None:
     private, direct = cast.owner.send(cast.private.stream_id, "x"), cast.member.send([cast.other.id])
     assert refused(cast.member, private) == refused(cast.member, 2**62) == refused(cast.owner, direct)
 
 
+@pytest.mark.holds("delete-message.gone")
 def test_unread_messages_that_are_deleted_are_not_unread_any_more(
     member: Speaker, other: Speaker, channel: Channel
 ) -> None:
@@ -72,6 +81,7 @@ def test_unread_messages_that_are_deleted_are_not_unread_any_more(
     assert other.message(sent[0])["flags"] == ["read"]
 
 
+@pytest.mark.holds("delete-message.gone")
 def test_the_channel_has_another_first_message_then(member: Speaker, other: Speaker) -> None:
     number = new_channel(member, other)
     sent = [member.send(number, "first") for _ in range(2)]
@@ -85,6 +95,7 @@ def test_the_channel_has_another_first_message_then(member: Speaker, other: Spea
     ]
 
 
+@pytest.mark.holds("delete-message.topic")
 def test_an_administrator_deletes_a_topic(cast: Cast) -> None:
     topic, kept = unique("topic"), unique("kept")
     sent = [cast.member.send(cast.channel.stream_id, topic) for _ in range(3)]
@@ -99,11 +110,14 @@ def test_an_administrator_deletes_a_topic(cast: Cast) -> None:
     assert cast.owner.post(path, topic_name=unique("nothing"))["complete"] is True
 
 
+@pytest.mark.holds("delete-message.topic")
 def test_deleting_a_topic_is_for_administrators_who_see_the_channel(cast: Cast) -> None:
     path = f"streams/{cast.channel.stream_id}/delete_topic"
     check_error(cast.member.request("POST", path, topic_name="x"), "UNAUTHORIZED_PRINCIPAL")
-    check_error(cast.owner.request("POST", "streams/999999999/delete_topic", topic_name="x"))
+    unknown = cast.owner.request("POST", "streams/999999999/delete_topic", topic_name="x")
+    check_error(unknown, "STREAM_DOES_NOT_EXIST", stream_id=999_999_999)
     secret = new_channel(cast.member, private=True)
     cast.member.send(secret, "x")
-    check_error(cast.owner.request("POST", f"streams/{secret}/delete_topic", topic_name="x"))
+    hidden = cast.owner.request("POST", f"streams/{secret}/delete_topic", topic_name="x")
+    check_error(hidden, "STREAM_DOES_NOT_EXIST", stream_id=secret)
     check_error(cast.owner.request("POST", path))

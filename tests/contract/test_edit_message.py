@@ -1,4 +1,4 @@
-"""PATCH /messages/{id} with content (contract/messages.md 5). Moves: test_move_messages.py."""
+"""PATCH /messages/{id} with content (protocol/messages.md#edit-message). Moves: test_move_messages.py."""
 
 import hashlib
 
@@ -6,10 +6,11 @@ import pytest
 
 from tests.contract.changes import edit, events, history, listen, one, refused
 from tests.contract.conftest import Cast
-from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, unique
 
 
+@pytest.mark.holds("edit-message.content")
 def test_the_sender_changes_the_content(member: Speaker, other: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, unique("edit"), "before")
     assert edit(member, sent, content="after")["detached_uploads"] == []
@@ -18,6 +19,7 @@ def test_the_sender_changes_the_content(member: Speaker, other: Speaker, channel
     assert one(other, sent)["content"] == "<p>after</p>"
 
 
+@pytest.mark.holds("edit-message.content")
 def test_a_direct_message_can_be_edited(member: Speaker, other: Speaker) -> None:
     sent = member.send([other.id], content="before")
     with listen(other) as queue:
@@ -28,6 +30,7 @@ def test_a_direct_message_can_be_edited(member: Speaker, other: Speaker) -> None
     assert event["message_ids"] == [sent]
 
 
+@pytest.mark.holds("edit-message.told")
 def test_everybody_with_access_hears_all_of_it(member: Speaker, other: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, unique("event"), "before")
     with listen(other) as queue:
@@ -53,6 +56,7 @@ def test_everybody_with_access_hears_all_of_it(member: Speaker, other: Speaker, 
     }
 
 
+@pytest.mark.holds("edit-message.told")
 def test_each_hears_their_own_flags(member: Speaker, other: Speaker, owner: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, unique("flags"), "before")
     other.post("messages/flags", messages=[sent], op="add", flag="read")
@@ -62,6 +66,7 @@ def test_each_hears_their_own_flags(member: Speaker, other: Speaker, owner: Spea
         assert events(dreamer)[0]["flags"] == []
 
 
+@pytest.mark.holds("edit-message.read-stays")
 def test_editing_leaves_what_is_read_as_it_is(member: Speaker, other: Speaker, channel: Channel) -> None:
     sent = [member.send(channel.stream_id, unique("still"), "before") for _ in range(2)]
     other.post("messages/flags", messages=sent[:1], op="add", flag="read")
@@ -70,6 +75,7 @@ def test_editing_leaves_what_is_read_as_it_is(member: Speaker, other: Speaker, c
     assert [one(other, number)["flags"] for number in sent] == [["read"], []]
 
 
+@pytest.mark.holds("edit-message.edited")
 def test_the_message_says_that_it_was_edited(member: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, unique("said"), "first")
     assert {"last_edit_timestamp", "last_moved_timestamp", "edit_history"}.isdisjoint(one(member, sent))
@@ -86,6 +92,7 @@ def test_the_message_says_that_it_was_edited(member: Speaker, channel: Channel) 
     assert member.message(sent)["edit_history"] == message["edit_history"]
 
 
+@pytest.mark.holds("edit-message.content-rules")
 @pytest.mark.parametrize("content", ["", " ", "\n \t"])
 def test_a_text_without_anything_in_it_says_deleted(member: Speaker, content: str) -> None:
     sent = member.send([member.id], content="something")
@@ -93,12 +100,14 @@ def test_a_text_without_anything_in_it_says_deleted(member: Speaker, content: st
     assert one(member, sent, apply_markdown=False)["content"] == "(deleted)"
 
 
+@pytest.mark.holds("edit-message.content-rules")
 def test_content_is_trimmed_as_when_sent(member: Speaker) -> None:
     sent = member.send([member.id], content="x")
     edit(member, sent, content="\n  code \n")
     assert one(member, sent, apply_markdown=False)["content"] == "  code"
 
 
+@pytest.mark.holds("edit-message.content-rules", "limits.refused-not-cut")
 def test_content_over_the_limit_is_refused(member: Speaker, limits: Json) -> None:
     sent = member.send([member.id], content="x")
     refused(member, sent, content="y" * (limits["max_message_length"] + 1))
@@ -106,6 +115,7 @@ def test_content_over_the_limit_is_refused(member: Speaker, limits: Json) -> Non
     refused(member, sent, content="a\0b")
 
 
+@pytest.mark.holds("edit-message.content")
 def test_nobody_edits_what_another_wrote(cast: Cast) -> None:
     sent = cast.member.send(cast.channel.stream_id, unique("mine"), "mine")
     for speaker in (cast.other, cast.owner, cast.bot):
@@ -113,12 +123,14 @@ def test_nobody_edits_what_another_wrote(cast: Cast) -> None:
     assert one(cast.member, sent, apply_markdown=False)["content"] == "mine"
 
 
+@pytest.mark.holds("edit-message.out-of-reach")
 def test_what_is_out_of_reach_looks_like_what_does_not_exist(cast: Cast) -> None:
     private, direct = cast.owner.send(cast.private.stream_id, "x"), cast.owner.send([cast.other.id])
     words = {refused(cast.member, number, content="x") for number in (private, direct, 2**62, 0)}
     assert len(words) == 1
 
 
+@pytest.mark.holds("edit-message.expected")
 def test_the_expected_text_must_be_the_one_that_is_there(member: Speaker) -> None:
     sent = member.send([member.id], content="här")
     right, wrong = (hashlib.sha256(text.encode()).hexdigest() for text in ("här", "there"))
@@ -129,6 +141,7 @@ def test_the_expected_text_must_be_the_one_that_is_there(member: Speaker) -> Non
     check_error(reply, "EXPECTATION_MISMATCH", field_name="prev_content_sha256")
 
 
+@pytest.mark.holds("edit-message.senseless")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -147,16 +160,19 @@ def test_a_request_that_makes_no_sense_is_refused(member: Speaker, fields: Json)
     refused(member, sent, **fields)
 
 
+@pytest.mark.holds("edit-message.widgets")
 def test_polls_and_lists_are_not_edited(member: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, unique("poll"), "/poll Tea?\nyes\nno")
     refused(member, sent, content="/poll Coffee?")
 
 
+@pytest.mark.holds("conventions.ignored-parameters")
 def test_unknown_parameters_are_named(member: Speaker) -> None:
     sent = member.send([member.id], content="x")
     assert edit(member, sent, content="y", colour="red")["ignored_parameters_unsupported"] == ["colour"]
 
 
+@pytest.mark.holds("edit-message.edited")
 def test_the_history_begins_with_the_original(member: Speaker, channel: Channel) -> None:
     topic = unique("history")
     sent = member.send(channel.stream_id, topic, "one two")
@@ -169,6 +185,7 @@ def test_the_history_begins_with_the_original(member: Speaker, channel: Channel)
     assert "three" in second["content_html_diff"]
 
 
+@pytest.mark.holds("edit-message.told")
 def test_mentions_follow_the_text(member: Speaker, other: Speaker, owner: Speaker, channel: Channel) -> None:
     names = {who.id: who.get("users/me")["full_name"] for who in (other, owner)}
     sent = member.send(channel.stream_id, unique("mentions"), f"Hello @**{names[other.id]}|{other.id}**")
@@ -184,6 +201,7 @@ def test_mentions_follow_the_text(member: Speaker, other: Speaker, owner: Speake
     assert (one(other, sent)["flags"], one(owner, sent)["flags"]) == ([], [])
 
 
+@pytest.mark.holds("edit-message.content-rules")
 def test_the_new_text_is_rendered_as_any_other(member: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, unique("markup"), "plain")
     edit(member, sent, content="**bold** <script>")
@@ -191,3 +209,19 @@ def test_the_new_text_is_rendered_as_any_other(member: Speaker, channel: Channel
     found = history(member, sent)[1]
     assert found["rendered_content"] == one(member, sent)["content"]
     assert "<script" not in found["content_html_diff"]
+
+
+@pytest.mark.holds("edit-message.history-bound")
+def test_a_history_has_the_newest_hundred_versions(member: Speaker, other: Speaker, channel: Channel) -> None:
+    topic = unique("topic")
+    sent = member.send(channel.stream_id, topic, "0")
+    for number in range(1, 100):
+        edit(member, sent, content=str(number))
+    assert [version["content"] for version in history(other, sent)] == [str(number) for number in range(100)]
+    edit(member, sent, content="100", topic=f"{topic} 2")
+    versions = history(other, sent)
+    assert [version["content"] for version in versions] == [str(number) for number in range(1, 101)]
+    assert versions[0]["prev_content"] == "0"
+    assert versions[-1]["prev_topic"] == topic
+    told = [entry["prev_content"] for entry in one(other, sent)["edit_history"]]
+    assert told == [str(number) for number in range(99, 89, -1)]

@@ -1,17 +1,20 @@
-"""GET and DELETE /events: the event queue (contract/register-and-events.md 7, contract/clients.md 2, decision 15)."""
+"""GET and DELETE /events: the event queue (protocol/events.md#event-queue)."""
 
 import time
-import uuid
 from concurrent.futures import FIRST_COMPLETED, wait
 from itertools import pairwise
 
 import httpx
 import pytest
 
-from tests.server import Channel
-from tests.talk import Speaker, check_error, check_success, message_ids, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Speaker, check_error, check_success, message_ids, unique
+
+NEVER_ISSUED = "5d7f2f6a-9b7e-4c53-8a2e-1f1f4d6c0e11"
+"""Looks like the id of a queue. Written down, because a test has the same name in every run."""
 
 
+@pytest.mark.holds("event-queue.poll", "events.delivery")
 def test_a_poll_waits_for_an_event(member: Speaker, other: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         poll = queue.later()
@@ -21,11 +24,13 @@ def test_a_poll_waits_for_an_event(member: Speaker, other: Speaker, channel: Cha
         assert message_ids(check_success(poll.result(10))["events"]) == [sent]
 
 
+@pytest.mark.holds("event-queue.answer")
 def test_the_answer_is_events_and_nothing_else(member: Speaker) -> None:
     with member.register() as queue:
         assert check_success(queue.request(dont_block=True)) == {"result": "success", "msg": "", "events": []}
 
 
+@pytest.mark.holds("event-queue.dont-block")
 def test_dont_block_answers_at_once_with_what_there_is(member: Speaker, channel: Channel) -> None:
     with member.register() as queue, member.register() as witness:
         assert queue.poll(dont_block=True) == []
@@ -34,6 +39,7 @@ def test_dont_block_answers_at_once_with_what_there_is(member: Speaker, channel:
         assert message_ids(queue.poll(dont_block=True)) == [sent]
 
 
+@pytest.mark.holds("event-queue.ids")
 def test_ids_are_small_whole_numbers_that_rise(member: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         sent = [member.send(channel.stream_id, unique("rise")) for _ in range(5)]
@@ -43,6 +49,7 @@ def test_ids_are_small_whole_numbers_that_rise(member: Speaker, channel: Channel
     assert all(earlier["id"] < later["id"] for earlier, later in pairwise(events))
 
 
+@pytest.mark.holds("event-queue.acknowledge")
 def test_an_event_comes_again_until_it_is_acknowledged(member: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         start = queue.last
@@ -57,6 +64,7 @@ def test_an_event_comes_again_until_it_is_acknowledged(member: Speaker, channel:
         assert queue.poll(last_event_id=events[1]["id"], dont_block=True) == []
 
 
+@pytest.mark.holds("event-queue.lower")
 @pytest.mark.parametrize("lower", [-1, 0, None])
 def test_a_lower_last_event_id_than_acknowledged_brings_what_is_left(
     member: Speaker, channel: Channel, lower: int | None
@@ -70,6 +78,7 @@ def test_a_lower_last_event_id_than_acknowledged_brings_what_is_left(
         assert message_ids(events) == [late]
 
 
+@pytest.mark.holds("event-queue.never-issued")
 def test_a_last_event_id_never_issued_is_refused_and_harms_nothing(member: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         check_error(queue.request(last_event_id=2**52))
@@ -78,6 +87,7 @@ def test_a_last_event_id_never_issued_is_refused_and_harms_nothing(member: Speak
         check_error(queue.request(last_event_id=queue.last + 10**6, dont_block=True))
 
 
+@pytest.mark.holds("event-queue.second-poll")
 def test_a_second_poll_ends_the_first_and_gets_the_events(member: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         first = queue.later()
@@ -93,6 +103,7 @@ def test_a_second_poll_ends_the_first_and_gets_the_events(member: Speaker, chann
         assert message_ids(check_success(second.result(10))["events"]) == [sent]
 
 
+@pytest.mark.holds("event-queue.second-poll")
 def test_the_end_of_a_first_poll_can_be_acknowledged(member: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         first = queue.later()
@@ -105,6 +116,7 @@ def test_the_end_of_a_first_poll_can_be_acknowledged(member: Speaker, channel: C
         assert message_ids(events) == [sent]
 
 
+@pytest.mark.holds("event-queue.queues")
 def test_two_queues_of_a_user_get_the_same_events(member: Speaker, channel: Channel) -> None:
     with member.register() as one, member.register() as two:
         assert one.id != two.id
@@ -112,19 +124,22 @@ def test_two_queues_of_a_user_get_the_same_events(member: Speaker, channel: Chan
         assert one.message_event(sent)["message"] == two.message_event(sent)["message"]
 
 
+@pytest.mark.holds("event-queue.parameters")
 @pytest.mark.parametrize("name", ["queue_id", "last_event_id"])
 def test_a_poll_names_its_queue_and_its_last_event(member: Speaker, name: str) -> None:
     with member.register() as queue:
         assert name in check_error(queue.request(**{name: None}))
 
 
+@pytest.mark.holds("event-queue.parameters")
 @pytest.mark.parametrize("value", ["x", "1.5", '"1"', "", "9" * 25])
 def test_a_last_event_id_is_an_integer(member: Speaker, value: str) -> None:
     with member.register() as queue:
         check_error(queue.request(last_event_id=value))
 
 
-@pytest.mark.parametrize("queue_id", ["", "0", "no such queue", "*", "a.b", ">", "x" * 5000, str(uuid.uuid4()), "ü"])
+@pytest.mark.holds("event-queue.unknown")
+@pytest.mark.parametrize("queue_id", ["", "0", "no such queue", "*", "a.b", ">", "x" * 5000, NEVER_ISSUED, "ü"])
 def test_an_unknown_queue_is_said_in_words_that_clients_know(member: Speaker, queue_id: str) -> None:
     polled = member.request("GET", "events", queue_id=queue_id, last_event_id=-1)
     deleted = member.request("DELETE", "events", queue_id=queue_id)
@@ -133,6 +148,7 @@ def test_an_unknown_queue_is_said_in_words_that_clients_know(member: Speaker, qu
         assert msg.startswith(f"Bad event queue id: {queue_id}")
 
 
+@pytest.mark.holds("event-queue.unknown")
 def test_somebody_elses_queue_looks_like_an_unknown_one(member: Speaker, other: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         check_error(queue.request(other), "BAD_EVENT_QUEUE_ID", queue_id=queue.id)
@@ -141,6 +157,7 @@ def test_somebody_elses_queue_looks_like_an_unknown_one(member: Speaker, other: 
         assert message_ids(queue.until_message(sent)) == [sent]
 
 
+@pytest.mark.holds("event-queue.delete")
 def test_a_deleted_queue_is_gone(member: Speaker) -> None:
     queue = member.register()
     assert member.delete("events", queue_id=queue.id) == {"result": "success", "msg": ""}
@@ -148,6 +165,7 @@ def test_a_deleted_queue_is_gone(member: Speaker) -> None:
     check_error(member.request("DELETE", "events", queue_id=queue.id), "BAD_EVENT_QUEUE_ID", queue_id=queue.id)
 
 
+@pytest.mark.holds("event-queue.delete")
 def test_deleting_ends_a_waiting_poll(member: Speaker) -> None:
     queue = member.register()
     poll = queue.later()
@@ -156,6 +174,7 @@ def test_deleting_ends_a_waiting_poll(member: Speaker) -> None:
     check_error(poll.result(10), "BAD_EVENT_QUEUE_ID", queue_id=queue.id)
 
 
+@pytest.mark.holds("event-queue.survives")
 def test_a_queue_survives_a_client_that_went_away(member: Speaker, channel: Channel) -> None:
     with member.register() as queue:
         for _ in range(3):
@@ -173,6 +192,7 @@ def _hasty(request: httpx.Request) -> httpx.Request:
     return request
 
 
+@pytest.mark.holds("event-queue.order")
 def test_events_of_one_queue_come_in_the_order_of_sending(
     member: Speaker, other: Speaker, owner: Speaker, channel: Channel
 ) -> None:
@@ -184,6 +204,7 @@ def test_events_of_one_queue_come_in_the_order_of_sending(
         assert message_ids(queue.until_message(sent[-1])) == sent
 
 
+@pytest.mark.holds("event-queue.order")
 def test_flags_and_messages_come_in_the_order_they_happened(member: Speaker, other: Speaker, channel: Channel) -> None:
     with member.register(event_types=["message", "update_message_flags"]) as queue:
         sent = other.send(channel.stream_id, unique("flags"))

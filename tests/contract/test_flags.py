@@ -1,10 +1,10 @@
-"""POST /messages/flags, mark_all_as_read and mark_stream_as_read (contract/messages.md 1.2 and 8)."""
+"""POST /messages/flags, mark_all_as_read and mark_stream_as_read (protocol/messages.md#flags)."""
 
 import pytest
 
 from tests.contract.policies import decide
-from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, unique
 
 TYPES = {"event_types": ["update_message_flags"]}
 
@@ -13,6 +13,7 @@ def mark(speaker: Speaker, ids: list[int], op: str = "add") -> Json:
     return speaker.post("messages/flags", messages=ids, op=op, flag="read")
 
 
+@pytest.mark.holds("flags.set")
 def test_a_message_is_marked_read_and_unread(member: Speaker, other: Speaker, channel: Channel) -> None:
     sent = other.send(channel.stream_id, unique("flags"))
     assert member.message(sent)["flags"] == []
@@ -22,6 +23,7 @@ def test_a_message_is_marked_read_and_unread(member: Speaker, other: Speaker, ch
     assert member.message(sent)["flags"] == []
 
 
+@pytest.mark.holds("flags.set")
 def test_the_answer_repeats_the_ids(member: Speaker) -> None:
     sent = member.send([member.id])
     assert mark(member, [sent, 5, sent]) == {
@@ -32,12 +34,14 @@ def test_the_answer_repeats_the_ids(member: Speaker) -> None:
     }
 
 
+@pytest.mark.holds("flags.personal")
 def test_reading_is_personal(member: Speaker, other: Speaker, owner: Speaker, channel: Channel) -> None:
     sent = owner.send(channel.stream_id, unique("mine"))
     mark(member, [sent])
     assert other.message(sent)["flags"] == []
 
 
+@pytest.mark.holds("flags.set", "register.unread")
 def test_what_is_read_is_not_in_unread_messages(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("count")
     sent = [other.send(channel.stream_id, topic) for _ in range(3)]
@@ -48,6 +52,7 @@ def test_what_is_read_is_not_in_unread_messages(member: Speaker, other: Speaker,
     assert [entry["unread_message_ids"] for entry in after["streams"] if entry["topic"] == topic] == [sent[2:]]
 
 
+@pytest.mark.holds("flags.told")
 def test_one_event_tells_what_changed(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("event")
     sent = [other.send(channel.stream_id, topic) for _ in range(3)]
@@ -60,6 +65,7 @@ def test_one_event_tells_what_changed(member: Speaker, other: Speaker, channel: 
     assert event == {"type": "update_message_flags", **expected}
 
 
+@pytest.mark.holds("flags.unread-details")
 def test_the_event_of_marking_unread_says_where_the_messages_belong(
     member: Speaker, other: Speaker, owner: Speaker, channel: Channel
 ) -> None:
@@ -84,6 +90,7 @@ def test_the_event_of_marking_unread_says_where_the_messages_belong(
     assert details[str(ids[3])] == {"type": "private", "user_ids": sorted([other.id, owner.id])}
 
 
+@pytest.mark.holds("flags.unread-details", "register.empty-topic")
 def test_the_empty_topic_is_named_in_the_event_as_the_client_wants(
     member: Speaker, other: Speaker, channel: Channel, empty_topic: str
 ) -> None:
@@ -97,6 +104,7 @@ def test_the_empty_topic_is_named_in_the_event_as_the_client_wants(
             assert event["message_details"][str(sent)]["topic"] == shown
 
 
+@pytest.mark.holds("flags.told")
 def test_what_changes_nothing_makes_no_event(member: Speaker, other: Speaker, owner: Speaker, channel: Channel) -> None:
     mine, theirs = owner.send(channel.stream_id, unique("no")), owner.send([other.id])
     mark(member, [mine])
@@ -106,6 +114,7 @@ def test_what_changes_nothing_makes_no_event(member: Speaker, other: Speaker, ow
         assert queue.so_far() == []
 
 
+@pytest.mark.holds("flags.personal")
 def test_others_do_not_hear_of_it(member: Speaker, other: Speaker, channel: Channel) -> None:
     sent = other.send(channel.stream_id, unique("quiet"))
     with other.register(event_types=["message", "update_message_flags"]) as queue:
@@ -113,12 +122,14 @@ def test_others_do_not_hear_of_it(member: Speaker, other: Speaker, channel: Chan
         assert queue.so_far() == []
 
 
+@pytest.mark.holds("flags.others")
 def test_messages_of_others_are_passed_over(member: Speaker, other: Speaker, owner: Speaker) -> None:
     theirs = owner.send([other.id])
     mark(member, [theirs])
     assert other.message(theirs)["flags"] == []
 
 
+@pytest.mark.holds("flags.left")
 def test_messages_in_channels_one_has_left_stay_as_they_are_when_marked_unread(member: Speaker, other: Speaker) -> None:
     name = unique("left")
     for speaker in (member, other):
@@ -143,6 +154,7 @@ def starred(speaker: Speaker) -> list[int]:
         return found
 
 
+@pytest.mark.holds("flags.set")
 @pytest.mark.parametrize("flag", ["starred", "collapsed"])
 def test_a_flag_is_put_on_messages_and_taken_off(member: Speaker, other: Speaker, channel: Channel, flag: str) -> None:
     ids = [other.send(channel.stream_id, unique("mark")), other.send([member.id]), member.send([member.id])]
@@ -156,6 +168,7 @@ def test_a_flag_is_put_on_messages_and_taken_off(member: Speaker, other: Speaker
     assert [flag in member.message(sent)["flags"] for sent in ids] == [False, False, True]
 
 
+@pytest.mark.holds("flags.starred")
 def test_starred_messages_are_in_the_state_oldest_first(newcomer: Speaker) -> None:
     ids = [newcomer.send([newcomer.id]) for _ in range(3)]
     change(newcomer, "starred", [ids[2], ids[0]])
@@ -165,6 +178,7 @@ def test_starred_messages_are_in_the_state_oldest_first(newcomer: Speaker) -> No
     assert starred(newcomer) == [ids[2]]
 
 
+@pytest.mark.holds("flags.told")
 def test_one_event_tells_which_messages_were_starred(member: Speaker, other: Speaker) -> None:
     ids = [other.send([member.id]) for _ in range(3)]
     change(member, "starred", ids[:1])
@@ -181,6 +195,7 @@ def test_one_event_tells_which_messages_were_starred(member: Speaker, other: Spe
         assert event == expected | {"op": op, "operation": op}
 
 
+@pytest.mark.holds("flags.set")
 def test_a_message_one_never_received_can_be_starred(newcomer: Speaker, other: Speaker, channel: Channel) -> None:
     sent = other.send(channel.stream_id, unique("seen"))
     change(newcomer, "starred", [sent])
@@ -190,6 +205,7 @@ def test_a_message_one_never_received_can_be_starred(newcomer: Speaker, other: S
     assert sorted(newcomer.get(f"messages/{sent}")["message"]["flags"]) == ["historical", "read"]
 
 
+@pytest.mark.holds("flags.others")
 @pytest.mark.parametrize(("flag", "op"), [("starred", "add"), ("starred", "remove"), ("read", "remove")])
 def test_what_is_out_of_reach_is_refused_as_what_does_not_exist(
     member: Speaker, other: Speaker, owner: Speaker, private: Channel, flag: str, op: str
@@ -201,6 +217,7 @@ def test_what_is_out_of_reach_is_refused_as_what_does_not_exist(
     assert member.message(own)["flags"] == []
 
 
+@pytest.mark.holds("flags.left")
 def test_marking_unread_what_one_is_not_subscribed_to_changes_nothing(
     newcomer: Speaker, other: Speaker, channel: Channel
 ) -> None:
@@ -212,6 +229,7 @@ def test_marking_unread_what_one_is_not_subscribed_to_changes_nothing(
     assert newcomer.unread()["count"] == 1  # the message that `so_far` sends
 
 
+@pytest.mark.holds("flags.set")
 def test_what_was_sent_before_one_subscribed_can_be_marked_unread(newcomer: Speaker, other: Speaker) -> None:
     name, topic = unique("before"), unique("topic")
     other.post("users/me/subscriptions", subscriptions=[{"name": name}])
@@ -228,6 +246,7 @@ def test_what_was_sent_before_one_subscribed_can_be_marked_unread(newcomer: Spea
     assert newcomer.unread()["count"] == 0
 
 
+@pytest.mark.holds("flags.unread-details")
 def test_the_event_of_marking_unread_tells_whether_the_topic_is_muted(
     newcomer: Speaker, other: Speaker, channel: Channel
 ) -> None:
@@ -244,6 +263,7 @@ def test_the_event_of_marking_unread_tells_whether_the_topic_is_muted(
     assert told == {0: True, 1: False, 2: True, 3: True}
 
 
+@pytest.mark.holds("flags.all")
 def test_all_messages_are_marked_read_with_one_event(newcomer: Speaker, other: Speaker) -> None:
     newcomer.post("users/me/subscriptions", subscriptions=[{"name": (name := unique("all"))}])
     other.send(name, unique("topic"))
@@ -260,6 +280,7 @@ def test_all_messages_are_marked_read_with_one_event(newcomer: Speaker, other: S
         assert queue.so_far() == []
 
 
+@pytest.mark.holds("flags.all")
 def test_a_channel_is_marked_read_and_nothing_else(newcomer: Speaker, other: Speaker) -> None:
     names = [unique("channel") for _ in range(2)]
     newcomer.post("users/me/subscriptions", subscriptions=[{"name": name} for name in names])
@@ -274,12 +295,15 @@ def test_a_channel_is_marked_read_and_nothing_else(newcomer: Speaker, other: Spe
     assert [entry["unread_message_ids"] for entry in newcomer.unread()["streams"]] == [[elsewhere]]
 
 
+@pytest.mark.holds("flags.all", "errors.stream-does-not-exist")
 def test_a_channel_that_cannot_be_read_is_refused(member: Speaker, private: Channel) -> None:
     for stream_id in (private.stream_id, 2**40):
-        check_error(member.request("POST", "mark_stream_as_read", stream_id=stream_id))
+        reply = member.request("POST", "mark_stream_as_read", stream_id=stream_id)
+        check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=stream_id)
     assert "stream_id" in check_error(member.request("POST", "mark_stream_as_read"))
 
 
+@pytest.mark.holds("flags.wrong")
 @pytest.mark.parametrize(
     "fields",
     [

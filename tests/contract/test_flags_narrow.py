@@ -1,9 +1,9 @@
-"""POST /messages/flags/narrow (contract/messages.md 8)."""
+"""POST /messages/flags/narrow (protocol/messages.md#flags)."""
 
 import pytest
 
-from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, unique
 
 WHOLE: Json = {"anchor": "oldest", "num_before": 0, "num_after": 5000, "op": "add", "flag": "read"}
 
@@ -18,6 +18,7 @@ def topic_of(channel: Channel, topic: str) -> list[Json]:
     return [{"operator": "channel", "operand": channel.stream_id}, {"operator": "topic", "operand": topic}]
 
 
+@pytest.mark.holds("flags.narrow")
 def test_a_topic_is_read_with_one_event(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("narrow")
     ids = [other.send(channel.stream_id, topic) for _ in range(4)]
@@ -37,6 +38,7 @@ def test_a_topic_is_read_with_one_event(member: Speaker, other: Speaker, channel
     assert (event["op"], event["flag"], event["messages"]) == ("add", "read", ids[1:])
 
 
+@pytest.mark.holds("flags.narrow")
 def test_only_the_window_is_done(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("window")
     ids = [other.send(channel.stream_id, topic) for _ in range(5)]
@@ -51,6 +53,7 @@ def test_only_the_window_is_done(member: Speaker, other: Speaker, channel: Chann
     assert ["starred" in member.message(id)["flags"] for id in ids] == [False, True, True, False, False]
 
 
+@pytest.mark.holds("flags.narrow")
 def test_first_unread_is_an_anchor(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("unread")
     ids = [other.send(channel.stream_id, topic) for _ in range(4)]
@@ -59,6 +62,7 @@ def test_first_unread_is_an_anchor(member: Speaker, other: Speaker, channel: Cha
     assert (answer["first_processed_id"], answer["last_processed_id"], answer["updated_count"]) == (ids[2], ids[3], 2)
 
 
+@pytest.mark.holds("flags.narrow")
 @pytest.mark.parametrize("narrow", [[], "null"])
 def test_without_a_narrow_it_is_everything_received(newcomer: Speaker, other: Speaker, narrow: object) -> None:
     ids = [other.send([newcomer.id]) for _ in range(2)]
@@ -67,6 +71,7 @@ def test_without_a_narrow_it_is_everything_received(newcomer: Speaker, other: Sp
     assert [newcomer.message(id)["flags"] for id in ids] == [["read"]] * 2
 
 
+@pytest.mark.holds("flags.narrow")
 def test_what_is_found_and_not_subscribed_to_stays_read(newcomer: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("far")
     other.send(channel.stream_id, topic)
@@ -75,16 +80,19 @@ def test_what_is_found_and_not_subscribed_to_stays_read(newcomer: Speaker, other
     assert answer["ignored_because_not_subscribed_channels"] == [channel.stream_id]
 
 
+@pytest.mark.holds("flags.narrow")
 def test_nothing_found_is_no_error(member: Speaker, channel: Channel) -> None:
     answer = change(member, topic_of(channel, unique("nothing")))
     assert (answer["processed_count"], answer["first_processed_id"], answer["last_processed_id"]) == (0, None, None)
 
 
+@pytest.mark.holds("flags.narrow")
 def test_more_than_is_done_at_once_is_no_error(newcomer: Speaker) -> None:
     newcomer.send([newcomer.id])
     assert change(newcomer, [], num_before=9000, num_after=9000)["processed_count"] == 1
 
 
+@pytest.mark.holds("flags.narrow", "flags.wrong")
 @pytest.mark.parametrize(
     "fields",
     [

@@ -1,10 +1,10 @@
-"""GET /messages/{id} (contract/messages.md 4)."""
+"""GET /messages/{id} (protocol/messages.md#get-messages)."""
 
 import pytest
 
 from tests.contract.conftest import Cast
-from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, unique
 
 
 def one(speaker: Speaker, message_id: int, **fields: object) -> Json:
@@ -12,6 +12,7 @@ def one(speaker: Speaker, message_id: int, **fields: object) -> Json:
     return message
 
 
+@pytest.mark.holds("get-messages.one")
 def test_a_message_is_what_a_fetch_shows_and_its_raw_text_is_beside_it(member: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, unique("one"), "a < b")
     answer = member.get(f"messages/{sent}")
@@ -20,6 +21,7 @@ def test_a_message_is_what_a_fetch_shows_and_its_raw_text_is_beside_it(member: S
     assert one(member, sent, apply_markdown=False)["content"] == "a < b"
 
 
+@pytest.mark.holds("get-messages.empty-topic")
 def test_the_empty_topic_is_shown_by_name_unless_asked_otherwise(
     member: Speaker, channel: Channel, empty_topic: str
 ) -> None:
@@ -28,12 +30,14 @@ def test_the_empty_topic_is_shown_by_name_unless_asked_otherwise(
     assert one(member, sent, allow_empty_topic_name=True)["subject"] == ""
 
 
+@pytest.mark.holds("get-messages.one-reach")
 def test_a_direct_message_is_seen_by_those_who_take_part(cast: Cast) -> None:
     sent = cast.member.send([cast.other.id])
     assert one(cast.other, sent)["id"] == one(cast.member, sent)["id"] == sent
     refused(cast.owner, sent)
 
 
+@pytest.mark.holds("get-messages.one-reach")
 def test_a_public_channel_is_read_by_every_member_but_not_by_guests(cast: Cast) -> None:
     name = unique("open")
     cast.owner.post("users/me/subscriptions", subscriptions=[{"name": name}])
@@ -42,12 +46,14 @@ def test_a_public_channel_is_read_by_every_member_but_not_by_guests(cast: Cast) 
     refused(cast.guest, sent)
 
 
+@pytest.mark.holds("get-messages.one-reach")
 def test_a_private_channel_is_read_by_its_subscribers_only(cast: Cast) -> None:
     sent = cast.owner.send(cast.private.stream_id, unique("private"))
     assert one(cast.owner, sent)["id"] == sent
     refused(cast.member, sent)
 
 
+@pytest.mark.holds("get-messages.one-reach")
 @pytest.mark.parametrize("message_id", [0, 2**62, 2**63 - 1])
 def test_an_unknown_message_is_refused_in_the_same_words(cast: Cast, message_id: int) -> None:
     sent = cast.owner.send([cast.owner.id])

@@ -1,11 +1,11 @@
-"""Linkifiers (contract/users.md 11, markdown.md 10)."""
+"""Linkifiers (protocol/people.md#linkifiers)."""
 
 from collections.abc import Iterator
 
 import pytest
 
-from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, unique
 
 TEMPLATES = {"notification_settings_null": True, "linkifier_url_template": True}
 
@@ -29,6 +29,7 @@ def add(owner: Speaker, word: str, **more: object) -> int:
     return found
 
 
+@pytest.mark.holds("linkifiers.list")
 def test_a_linkifier_is_listed_and_told(owner: Speaker, member: Speaker, word: str) -> None:
     with member.register(event_types=["realm_linkifiers"], client_capabilities=TEMPLATES) as queue:
         linkifier_id = add(
@@ -50,6 +51,7 @@ def test_a_linkifier_is_listed_and_told(owner: Speaker, member: Speaker, word: s
         assert event["realm_linkifiers"] == []
 
 
+@pytest.mark.holds("linkifiers.list")
 def test_messages_and_topics_are_linked(owner: Speaker, member: Speaker, channel: Channel, word: str) -> None:
     add(owner, word)
     sent = member.send(channel.stream_id, f"About {word}-9", f"See {word}-12.")
@@ -59,6 +61,7 @@ def test_messages_and_topics_are_linked(owner: Speaker, member: Speaker, channel
     assert message["topic_links"] == [{"text": f"{word}-9", "url": "https://tickets.example.com/9"}]
 
 
+@pytest.mark.holds("linkifiers.order")
 def test_the_order_decides_and_can_be_changed(owner: Speaker, member: Speaker, word: str) -> None:
     first = add(owner, word)
     second = owner.post("realm/filters", pattern=rf"{word}-(?P<n>\d)", url_template="https://b.example/{n}")["id"]
@@ -68,6 +71,7 @@ def test_the_order_decides_and_can_be_changed(owner: Speaker, member: Speaker, w
         check_error(owner.request("PATCH", "realm/linkifiers", ordered_linkifier_ids=bad))
 
 
+@pytest.mark.holds("linkifiers.change")
 def test_a_change_keeps_what_is_not_passed(owner: Speaker, word: str) -> None:
     linkifier_id = add(owner, word)
     owner.request("PATCH", f"realm/filters/{linkifier_id}", url_template="https://new.example/{number}")
@@ -75,6 +79,7 @@ def test_a_change_keeps_what_is_not_passed(owner: Speaker, word: str) -> None:
     assert (found["pattern"], found["url_template"]) == (rf"{word}-(?P<number>[0-9]+)", "https://new.example/{number}")
 
 
+@pytest.mark.holds("linkifiers.refused")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -96,17 +101,20 @@ def test_what_is_no_linkifier(owner: Speaker, fields: Json) -> None:
     assert owner.get("realm/linkifiers")["linkifiers"] == []
 
 
+@pytest.mark.holds("linkifiers.refused")
 def test_a_pattern_is_there_once(owner: Speaker, word: str) -> None:
     add(owner, word)
     template = "https://other.example/{number}"
     check_error(owner.request("POST", "realm/filters", pattern=rf"{word}-(?P<number>[0-9]+)", url_template=template))
 
 
+@pytest.mark.holds("linkifiers.administrators")
 def test_only_administrators_change_them(member: Speaker, word: str) -> None:
     fields = {"pattern": word, "url_template": "https://example.com"}
     check_error(member.request("POST", "realm/filters", **fields), "UNAUTHORIZED_PRINCIPAL")
 
 
+@pytest.mark.holds("linkifiers.capability")
 def test_clients_that_do_not_understand_templates_are_told_of_none(owner: Speaker, word: str) -> None:
     add(owner, word)
 

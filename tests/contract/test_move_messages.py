@@ -1,11 +1,11 @@
-"""PATCH /messages/{id} with a topic or a channel (contract/messages.md 5)."""
+"""PATCH /messages/{id} with a topic or a channel (protocol/messages.md#edit-message)."""
 
 import pytest
 
 from tests.contract.changes import edit, events, history, listen, new_channel, one, refused, topic_ids
 from tests.contract.conftest import Cast
-from tests.server import Channel
-from tests.talk import Json, Speaker, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, unique
 
 QUIET = {"send_notification_to_new_thread": False}
 
@@ -14,6 +14,7 @@ def three(speaker: Speaker, channel: Channel, topic: str) -> list[int]:
     return [speaker.send(channel.stream_id, topic, f"{number}") for number in range(3)]
 
 
+@pytest.mark.holds("edit-message.move")
 @pytest.mark.parametrize(("mode", "stay"), [("change_one", [0, 2]), ("change_later", [0]), ("change_all", [])])
 def test_one_message_or_the_later_ones_or_all_go_to_another_topic(
     member: Speaker, other: Speaker, channel: Channel, mode: str, stay: list[int]
@@ -43,6 +44,7 @@ def test_one_message_or_the_later_ones_or_all_go_to_another_topic(
     }
 
 
+@pytest.mark.holds("edit-message.move")
 def test_one_message_is_the_default(member: Speaker, channel: Channel) -> None:
     old, new = unique("old"), unique("new")
     sent = three(member, channel, old)
@@ -50,6 +52,7 @@ def test_one_message_is_the_default(member: Speaker, channel: Channel) -> None:
     assert topic_ids(member, channel.stream_id, new) == sent[:1]
 
 
+@pytest.mark.holds("edit-message.move")
 def test_a_topic_can_go_into_one_that_exists(member: Speaker, channel: Channel) -> None:
     old, new = unique("old"), unique("New")
     first, there, second = three(member, channel, old), three(member, channel, new), three(member, channel, old)
@@ -60,6 +63,7 @@ def test_a_topic_can_go_into_one_that_exists(member: Speaker, channel: Channel) 
     assert topic_ids(member, channel.stream_id, old) == [sent]
 
 
+@pytest.mark.holds("edit-message.move")
 def test_another_spelling_is_a_new_name_of_the_topic_and_nobody_says_a_word(member: Speaker, channel: Channel) -> None:
     topic = unique("spelling")
     sent = three(member, channel, topic)
@@ -72,6 +76,7 @@ def test_another_spelling_is_a_new_name_of_the_topic_and_nobody_says_a_word(memb
     assert {one(member, number)["subject"] for number in sent} == {topic.upper()}
 
 
+@pytest.mark.holds("edit-message.move")
 def test_messages_may_go_to_the_empty_topic_and_from_it(member: Speaker, channel: Channel, empty_topic: str) -> None:
     topic = unique("named")
     sent = member.send(channel.stream_id, topic)
@@ -86,6 +91,7 @@ def test_messages_may_go_to_the_empty_topic_and_from_it(member: Speaker, channel
         assert events(plain)[0]["orig_subject"] == empty_topic
 
 
+@pytest.mark.holds("edit-message.move-recorded")
 def test_a_move_is_told_in_the_message(member: Speaker, channel: Channel) -> None:
     old, new = unique("old"), unique("new")
     sent = three(member, channel, old)
@@ -99,6 +105,7 @@ def test_a_move_is_told_in_the_message(member: Speaker, channel: Channel) -> Non
     assert "edit_history" not in one(member, sent[0])
 
 
+@pytest.mark.holds("edit-message.move-recorded")
 def test_the_history_tells_each_place_a_message_was_in(member: Speaker, channel: Channel) -> None:
     names = [unique(f"topic {number}") for number in range(5)]
     first, second = member.send(channel.stream_id, names[0], "a"), member.send(channel.stream_id, names[0], "b")
@@ -118,6 +125,7 @@ def test_the_history_tells_each_place_a_message_was_in(member: Speaker, channel:
     assert (both["content"], both["prev_content"], both["prev_topic"]) == ("B", "b", names[2])
 
 
+@pytest.mark.holds("edit-message.move")
 def test_content_and_topic_change_together(member: Speaker, other: Speaker, channel: Channel) -> None:
     old, new = unique("old"), unique("new")
     sent = three(member, channel, old)
@@ -130,6 +138,7 @@ def test_content_and_topic_change_together(member: Speaker, other: Speaker, chan
     assert set(one(member, sent[0])["edit_history"][0]) == {"user_id", "timestamp", "prev_topic", "topic"}
 
 
+@pytest.mark.holds("edit-message.read-stays")
 def test_what_is_read_stays_read(member: Speaker, other: Speaker, channel: Channel) -> None:
     old, new = unique("old"), unique("new")
     sent = three(member, channel, old)
@@ -139,6 +148,7 @@ def test_what_is_read_stays_read(member: Speaker, other: Speaker, channel: Chann
     assert [part["unread_message_ids"] for part in other.unread()["streams"] if part["topic"] == new] == [sent[1:]]
 
 
+@pytest.mark.holds("edit-message.move-told")
 def test_both_places_are_told_where_messages_went(member: Speaker, other: Speaker, channel: Channel) -> None:
     old, new = unique("old"), unique("new")
     sent = three(member, channel, old)
@@ -151,6 +161,7 @@ def test_both_places_are_told_where_messages_went(member: Speaker, other: Speake
     assert one(member, said[new]["id"])["flags"] == ["read"]
 
 
+@pytest.mark.holds("edit-message.resolve")
 def test_a_topic_is_resolved_with_a_word_and_again_without(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("problem")
     sent = three(member, channel, topic)
@@ -168,21 +179,20 @@ def test_a_topic_is_resolved_with_a_word_and_again_without(member: Speaker, othe
     assert topic_ids(other, channel.stream_id, topic) == sent
 
 
+@pytest.mark.holds("edit-message.resolve")
 def test_the_empty_topic_is_not_resolved(member: Speaker, channel: Channel, empty_topic: str) -> None:
     sent = member.send(channel.stream_id, "")
     for topic in ("✔", "✔ ", f"✔ {empty_topic}"):
         refused(member, sent, topic=topic)
 
 
+@pytest.mark.holds("edit-message.senseless")
 @pytest.mark.parametrize(
     "fields",
     [
         {"topic": "a\tb"},
         {"topic": "same"},
         {"topic": "Same", "subject": "x"},
-        {"stream_id": 999_999_999},
-        {"stream_id": -1},
-        {"stream_id": 2**63},
     ],
 )
 def test_a_move_to_nowhere_is_refused(member: Speaker, channel: Channel, fields: Json) -> None:
@@ -192,12 +202,22 @@ def test_a_move_to_nowhere_is_refused(member: Speaker, channel: Channel, fields:
     assert (reply.status_code, reply.json()["code"]) == (400, code)
 
 
+@pytest.mark.holds("edit-message.move-unknown", "errors.stream-does-not-exist", "errors.impossible-ids")
+def test_a_channel_out_of_reach_is_none_to_move_to(member: Speaker, channel: Channel, private: Channel) -> None:
+    sent = member.send(channel.stream_id, unique("same"))
+    for stream_id in (private.stream_id, 999_999_999, -1, 2**63):
+        reply = member.request("PATCH", f"messages/{sent}", stream_id=stream_id)
+        check_error(reply, "STREAM_DOES_NOT_EXIST", stream_id=stream_id)
+
+
+@pytest.mark.holds("edit-message.move-refused")
 def test_direct_messages_go_nowhere(member: Speaker, channel: Channel) -> None:
     sent = member.send([member.id])
     refused(member, sent, topic="x")
     refused(member, sent, stream_id=channel.stream_id)
 
 
+@pytest.mark.holds("edit-message.move")
 def test_messages_go_to_another_channel(cast: Cast) -> None:
     target = new_channel(cast.owner, cast.member, cast.other)
     old, new = unique("old"), unique("new")
@@ -222,6 +242,7 @@ def test_messages_go_to_another_channel(cast: Cast) -> None:
     assert message["last_moved_timestamp"] == entry["timestamp"]
 
 
+@pytest.mark.holds("edit-message.move")
 def test_a_topic_keeps_its_name_in_another_channel(cast: Cast) -> None:
     target = new_channel(cast.owner, cast.member)
     topic = unique("kept")
@@ -234,6 +255,7 @@ def test_a_topic_keeps_its_name_in_another_channel(cast: Cast) -> None:
     assert topic_ids(cast.owner, target, topic) == sent
 
 
+@pytest.mark.holds("edit-message.read-stays")
 def test_readers_have_read_there_what_they_had_read_here(cast: Cast) -> None:
     target = new_channel(cast.owner, cast.member, cast.other)
     topic = unique("reading")
@@ -245,6 +267,7 @@ def test_readers_have_read_there_what_they_had_read_here(cast: Cast) -> None:
     assert (unread["topic"], unread["unread_message_ids"]) == (topic, [sent[0], sent[2]])
 
 
+@pytest.mark.holds("edit-message.move-access")
 def test_for_those_who_were_not_there_everything_that_comes_is_read(cast: Cast) -> None:
     source = new_channel(cast.owner, cast.member)
     target = new_channel(cast.owner, cast.member, cast.other)
@@ -255,6 +278,7 @@ def test_for_those_who_were_not_there_everything_that_comes_is_read(cast: Cast) 
     assert one(cast.owner, sent)["flags"] == []
 
 
+@pytest.mark.holds("edit-message.move-access")
 def test_whoever_loses_sight_of_messages_hears_that_they_are_gone(cast: Cast) -> None:
     source, secret = new_channel(cast.owner, cast.member), new_channel(cast.owner, private=True)
     sent = cast.member.send(source, "topic")
@@ -267,12 +291,7 @@ def test_whoever_loses_sight_of_messages_hears_that_they_are_gone(cast: Cast) ->
     refused(cast.member, sent, content="x")
 
 
-def test_a_channel_out_of_reach_looks_like_one_that_does_not_exist(cast: Cast) -> None:
-    secret = new_channel(cast.owner, private=True)
-    sent = cast.member.send(cast.channel.stream_id, unique("where"))
-    assert refused(cast.member, sent, stream_id=secret) == refused(cast.member, sent, stream_id=999_999_999)
-
-
+@pytest.mark.holds("edit-message.move-refused")
 def test_content_does_not_change_on_the_way_to_another_channel(cast: Cast) -> None:
     target = new_channel(cast.owner, cast.member)
     sent = cast.member.send(cast.channel.stream_id, unique("both"), "a")
@@ -281,6 +300,7 @@ def test_content_does_not_change_on_the_way_to_another_channel(cast: Cast) -> No
     assert one(cast.member, sent, apply_markdown=False)["content"] == "b"
 
 
+@pytest.mark.holds("edit-message.move")
 def test_the_first_message_of_both_channels_is_right(cast: Cast) -> None:
     source, target = new_channel(cast.owner, cast.member), new_channel(cast.owner, cast.member)
     sent = [cast.member.send(source, "topic") for _ in range(2)]
@@ -291,6 +311,7 @@ def test_the_first_message_of_both_channels_is_right(cast: Cast) -> None:
     assert told == {source: sent[1], target: sent[0]}
 
 
+@pytest.mark.holds("edit-message.move-policies")
 def test_decisions_about_a_topic_go_with_it(cast: Cast) -> None:
     old, new = unique("old"), unique("new")
     sent = three(cast.member, cast.channel, old)
@@ -306,6 +327,7 @@ def test_decisions_about_a_topic_go_with_it(cast: Cast) -> None:
     assert told == [(cast.channel.stream_id, 0), (target, 3)]
 
 
+@pytest.mark.holds("edit-message.move-policies")
 @pytest.mark.parametrize(("here", "there", "after"), [(1, 3, 3), (2, 1, 2), (0, 1, 0), (1, 0, 0), (3, 2, 3)])
 def test_when_topics_become_one_the_more_visible_decision_wins(cast: Cast, here: int, there: int, after: int) -> None:
     old, new = unique("old"), unique("new")

@@ -1,8 +1,10 @@
-"""Muting people (contract/users.md 11)."""
+"""Muting people (protocol/people.md#muted-users)."""
 
 import time
 
-from tests.talk import Json, Speaker, check_error
+import pytest
+
+from tests.harness.talk import Json, Speaker, check_error
 
 
 def muted(speaker: Speaker) -> list[Json]:
@@ -12,6 +14,7 @@ def muted(speaker: Speaker) -> list[Json]:
     return found
 
 
+@pytest.mark.holds("muted-users.mute")
 def test_somebody_is_muted_and_heard_again(newcomer: Speaker, member: Speaker, bot: Speaker) -> None:
     assert muted(newcomer) == []
     assert newcomer.post(f"users/me/muted_users/{member.id}") == {"result": "success", "msg": ""}
@@ -24,6 +27,7 @@ def test_somebody_is_muted_and_heard_again(newcomer: Speaker, member: Speaker, b
     assert [one["id"] for one in muted(newcomer)] == [bot.id]
 
 
+@pytest.mark.holds("muted-users.refused")
 def test_what_makes_no_sense_is_refused(newcomer: Speaker, member: Speaker) -> None:
     own = f"users/me/muted_users/{member.id}"
     assert check_error(newcomer.request("DELETE", own)) == "User is not muted"
@@ -35,5 +39,6 @@ def test_what_makes_no_sense_is_refused(newcomer: Speaker, member: Speaker) -> N
         check_error(newcomer.request(method, "users/me/muted_users/somebody"), "NOT_FOUND", 404)
 
 
+@pytest.mark.holds("muted-users.account")
 def test_it_takes_an_account(nobody: Speaker, member: Speaker) -> None:
     check_error(nobody.request("POST", f"users/me/muted_users/{member.id}"), "UNAUTHORIZED", 401)

@@ -1,9 +1,9 @@
-"""POST /register (contract/register-and-events.md 1 to 5, contract/clients.md 2)."""
+"""POST /register (protocol/events.md#register)."""
 
 import pytest
 
-from tests.server import Channel
-from tests.talk import Json, Queue, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Queue, Speaker, check_error, unique
 
 ALWAYS = {
     *("queue_id", "last_event_id", "idle_queue_timeout_secs"),
@@ -39,6 +39,7 @@ def state(speaker: Speaker, **options: object) -> Json:
 # Parameters
 
 
+@pytest.mark.holds("register.always")
 def test_some_keys_are_always_there(member: Speaker) -> None:
     found = state(member, fetch_event_types=[])
     assert found.keys() >= ALWAYS
@@ -47,6 +48,7 @@ def test_some_keys_are_always_there(member: Speaker) -> None:
         assert found.keys().isdisjoint(keys)
 
 
+@pytest.mark.holds("register.fetch-types")
 @pytest.mark.parametrize("kind", STATE)
 def test_fetch_event_types_choose_the_state(member: Speaker, kind: str) -> None:
     found = state(member, event_types=[], fetch_event_types=[kind])
@@ -55,12 +57,14 @@ def test_fetch_event_types_choose_the_state(member: Speaker, kind: str) -> None:
         assert other == kind or found.keys().isdisjoint(keys)
 
 
+@pytest.mark.holds("register.fetch-types")
 def test_without_fetch_event_types_event_types_choose_it(member: Speaker) -> None:
     found = state(member, event_types=["subscription"])
     assert found.keys() >= STATE["subscription"]
     assert "realm_name" not in found
 
 
+@pytest.mark.holds("register.fetch-types")
 def test_without_either_everything_is_there(member: Speaker) -> None:
     found = state(member)
     for keys in STATE.values():
@@ -68,6 +72,7 @@ def test_without_either_everything_is_there(member: Speaker) -> None:
     assert "unread_msgs" in found
 
 
+@pytest.mark.holds("register.unread-types")
 def test_unread_messages_need_both_types(member: Speaker) -> None:
     assert "unread_msgs" in state(member, fetch_event_types=["message", "update_message_flags"])
     assert "unread_msgs" not in state(member, fetch_event_types=["message"])
@@ -75,6 +80,7 @@ def test_unread_messages_need_both_types(member: Speaker) -> None:
     assert alone.keys().isdisjoint({"unread_msgs", "max_message_id"})
 
 
+@pytest.mark.holds("register.unknown-types")
 def test_unknown_types_are_ignored(member: Speaker, channel: Channel) -> None:
     unknown = ["zulip_version", "update_display_settings", "messages", "pointer", "", "message"]
     with Queue(member, event_types=unknown, fetch_event_types=unknown) as queue:
@@ -82,6 +88,7 @@ def test_unknown_types_are_ignored(member: Speaker, channel: Channel) -> None:
         assert queue.message_event(sent)["message"]["id"] == sent
 
 
+@pytest.mark.holds("register.event-types")
 def test_only_the_types_asked_for_are_delivered(member: Speaker, channel: Channel) -> None:
     with (
         Queue(member, event_types=["message"], fetch_event_types=[]) as messages,
@@ -95,6 +102,7 @@ def test_only_the_types_asked_for_are_delivered(member: Speaker, channel: Channe
         assert {event["type"] for event in everything.so_far()} >= {"message", "update_message_flags"}
 
 
+@pytest.mark.holds("register.idle-timeout")
 @pytest.mark.parametrize(
     ("asked", "seconds"),
     [(None, 600), (1, 1), (900, 900), (604_800, 604_800), (10**9, 604_800), ('"mobile"', 43_200), ("mobile", 43_200)],
@@ -104,27 +112,39 @@ def test_the_idle_time_can_be_chosen_up_to_a_week(member: Speaker, asked: object
     assert found["idle_queue_timeout_secs"] == seconds
 
 
+@pytest.mark.holds("register.idle-timeout")
 @pytest.mark.parametrize("asked", ["0", "-5", "1.5", "true", '"desktop"', "[]", "soon", ""])
 def test_another_idle_time_is_refused(member: Speaker, asked: str) -> None:
     assert "idle_queue_timeout" in check_error(member.request("POST", "register", idle_queue_timeout=asked))
 
 
+@pytest.mark.holds("register.capabilities")
 def test_capabilities_name_one_that_is_mandatory(member: Speaker) -> None:
     refused = member.request("POST", "register", client_capabilities={"empty_topic_name": True})
     assert "notification_settings_null" in check_error(refused)
 
 
+@pytest.mark.holds("register.capabilities")
 def test_unknown_capabilities_are_ignored(member: Speaker) -> None:
     capabilities = {"notification_settings_null": False, "telepathy": {"deep": 1}}
     state(member, fetch_event_types=[], client_capabilities=capabilities)
 
 
+@pytest.mark.holds("user.avatar-url-optional")
+def test_avatars_are_sent_to_clients_that_could_do_without(member: Speaker) -> None:
+    capabilities = {"notification_settings_null": True, "user_avatar_url_field_optional": True}
+    found = state(member, fetch_event_types=["realm_user"], client_capabilities=capabilities)
+    assert [user for user in found["realm_users"] if "avatar_url" not in user] == []
+
+
+@pytest.mark.holds("register.capabilities")
 @pytest.mark.parametrize("value", ["1", '"yes"', "null"])
 def test_a_capability_is_a_boolean(member: Speaker, value: str) -> None:
     capabilities = f'{{"notification_settings_null": {value}}}'
     check_error(member.request("POST", "register", client_capabilities=capabilities))
 
 
+@pytest.mark.holds("register.malformed")
 @pytest.mark.parametrize(
     "fields",
     [
@@ -144,6 +164,7 @@ def test_a_malformed_parameter_is_refused(member: Speaker, fields: Json) -> None
     assert name in check_error(member.request("POST", "register", **fields))
 
 
+@pytest.mark.holds("register.existing-clients")
 def test_what_existing_clients_send_is_accepted(member: Speaker) -> None:
     found = state(
         member,
@@ -162,6 +183,7 @@ def test_what_existing_clients_send_is_accepted(member: Speaker) -> None:
 # State
 
 
+@pytest.mark.holds("register.continues")
 def test_a_fresh_queue_continues_the_state(member: Speaker, other: Speaker, channel: Channel) -> None:
     before = other.send(channel.stream_id, unique("before"))
     with Queue(member, event_types=["message"], fetch_event_types=["message"]) as queue:
@@ -170,6 +192,7 @@ def test_a_fresh_queue_continues_the_state(member: Speaker, other: Speaker, chan
         assert [event["message"]["id"] for event in queue.until_message(after)] == [after]
 
 
+@pytest.mark.holds("register.channels", "subscription.record")
 def test_a_subscription_has_all_its_keys(member: Speaker, channel: Channel) -> None:
     found = state(member, fetch_event_types=["subscription"])
     [own] = [each for each in found["subscriptions"] if each["stream_id"] == channel.stream_id]
@@ -179,6 +202,7 @@ def test_a_subscription_has_all_its_keys(member: Speaker, channel: Channel) -> N
     assert own["subscriber_count"] >= 3
 
 
+@pytest.mark.holds("subscription.subscribers")
 @pytest.mark.parametrize("asked", ["true", "partial"])
 def test_subscribers_are_listed_when_asked_for(member: Speaker, channel: Channel, asked: str) -> None:
     found = state(member, fetch_event_types=["subscription"], include_subscribers=asked)
@@ -188,6 +212,7 @@ def test_subscribers_are_listed_when_asked_for(member: Speaker, channel: Channel
     assert own["subscriber_count"] >= len(listed)
 
 
+@pytest.mark.holds("register.channels")
 def test_a_channel_is_in_one_list_only_and_moves_between_them(member: Speaker, owner: Speaker) -> None:
     name = unique("lists")
     owner.post("users/me/subscriptions", subscriptions=[{"name": name}])
@@ -204,20 +229,27 @@ def test_a_channel_is_in_one_list_only_and_moves_between_them(member: Speaker, o
     assert where() == ["unsubscribed"]
 
 
+@pytest.mark.holds("register.channels", "channel.seen-by")
 def test_a_private_channel_is_nowhere_for_those_outside(member: Speaker, private: Channel) -> None:
     found = state(member, fetch_event_types=["subscription"], include_subscribers="true")
     for key in ("subscriptions", "unsubscribed", "never_subscribed"):
         assert private.stream_id not in {channel["stream_id"] for channel in found[key]}
 
 
+@pytest.mark.holds("register.channels", "channel.seen-by")
 def test_a_guest_sees_subscribed_channels_only(guest: Speaker, channel: Channel) -> None:
     found = state(guest, fetch_event_types=["subscription"])
     assert found["never_subscribed"] == []
     assert channel.stream_id not in {each["stream_id"] for each in found["subscriptions"] + found["unsubscribed"]}
 
 
-def test_users_are_listed_without_is_active(member: Speaker, bot: Speaker) -> None:
+@pytest.mark.holds("register.users")
+def test_users_are_listed_without_is_active(member: Speaker, bot: Speaker, owner: Speaker, newcomer: Speaker) -> None:
+    owner.delete(f"users/{newcomer.id}")
     found = state(member, fetch_event_types=["realm_user"])
+    [gone] = [user for user in found["realm_non_active_users"] if user["user_id"] == newcomer.id]
+    assert "is_active" not in gone
+    assert newcomer.id not in {user["user_id"] for user in found["realm_users"]}
     users = {user["user_id"]: user for user in found["realm_users"]}
     assert {member.id, bot.id} <= users.keys()
     assert all("is_active" not in user for user in users.values())
@@ -226,6 +258,7 @@ def test_users_are_listed_without_is_active(member: Speaker, bot: Speaker) -> No
     assert (found["user_id"], found["email"]) == (member.id, member.email)
 
 
+@pytest.mark.holds("register.me")
 def test_who_the_caller_is(owner: Speaker, member: Speaker, guest: Speaker) -> None:
     words = ("is_owner", "is_admin", "is_moderator", "is_guest")
     expected = {owner: [True, True, False, False], member: [False] * 4, guest: [False, False, False, True]}
@@ -234,6 +267,7 @@ def test_who_the_caller_is(owner: Speaker, member: Speaker, guest: Speaker) -> N
         assert [found[word] for word in words] == answers
 
 
+@pytest.mark.holds("register.unread")
 def test_unread_messages_are_grouped_by_conversation_and_topic(
     member: Speaker, other: Speaker, owner: Speaker, channel: Channel
 ) -> None:
@@ -257,6 +291,7 @@ def test_unread_messages_are_grouped_by_conversation_and_topic(
     assert unread["count"] == sum(map(len, lists))
 
 
+@pytest.mark.holds("register.empty-topic")
 def test_the_empty_topic_is_named_in_unread_messages_as_the_client_wants(
     member: Speaker, other: Speaker, empty_topic: str
 ) -> None:

@@ -1,9 +1,9 @@
-"""Every key of POST /register, by the type it is fetched with (contract/register-and-events.md 3 and 4)."""
+"""Every key of POST /register, by the type it is fetched with (protocol/events.md#register)."""
 
 import pytest
 
 from tests.contract.test_register import ALWAYS, state
-from tests.talk import Speaker
+from tests.harness.talk import Speaker
 
 KEYS = {
     "alert_words": "alert_words",
@@ -92,6 +92,7 @@ ORGANIZATION = """
 """
 
 
+@pytest.mark.holds("register.keys")
 @pytest.mark.parametrize("kind", KEYS)
 def test_a_type_brings_exactly_its_keys(member: Speaker, kind: str) -> None:
     found = state(member, event_types=[], fetch_event_types=[kind])
@@ -99,21 +100,25 @@ def test_a_type_brings_exactly_its_keys(member: Speaker, kind: str) -> None:
     assert found.keys() - older == {*KEYS[kind].split(), *ALWAYS, "result", "msg"}
 
 
+@pytest.mark.holds("register.realm", "limits.published")
 def test_the_realm_brings_limits_and_settings(member: Speaker) -> None:
     found = state(member, event_types=[], fetch_event_types=["realm"])
     assert {*SERVER.split(), *(f"realm_{name}" for name in ORGANIZATION.split())} <= found.keys()
 
 
+@pytest.mark.holds("register.keys")
 def test_everything_is_there_for_everybody(owner: Speaker, member: Speaker, guest: Speaker, bot: Speaker) -> None:
     wanted = {name for names in KEYS.values() for name in names.split()} | {"unread_msgs"}
     for speaker in (owner, member, guest, bot):
         assert wanted <= state(speaker).keys()
 
 
+@pytest.mark.holds("user-topics.older-event")
 def test_muted_topics_are_left_out_for_those_who_ask_for_both(member: Speaker) -> None:
     assert "muted_topics" not in state(member, fetch_event_types=["muted_topics", "user_topic"])
 
 
+@pytest.mark.holds("register.recent")
 def test_recent_conversations_come_with_the_newest_first(newcomer: Speaker, other: Speaker, owner: Speaker) -> None:
     newcomer.send([newcomer.id])
     other.send([newcomer.id])
@@ -128,6 +133,7 @@ def test_recent_conversations_come_with_the_newest_first(newcomer: Speaker, othe
     ]
 
 
+@pytest.mark.holds("register.stop-words")
 def test_a_search_leaves_stop_words_out(member: Speaker) -> None:
     words = state(member, fetch_event_types=["stop_words"])["stop_words"]
     assert {"the", "and"} <= set(words)
@@ -135,5 +141,6 @@ def test_a_search_leaves_stop_words_out(member: Speaker) -> None:
     assert member.window(before=1, narrow=narrow)["messages"] == []
 
 
+@pytest.mark.holds("register.anonymous")
 def test_nobody_registers_where_the_organization_is_not_open(nobody: Speaker) -> None:
     assert nobody.request("POST", "register", client_gravatar=False).status_code == 401

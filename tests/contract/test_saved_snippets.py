@@ -1,10 +1,10 @@
-"""Saved snippets (contract/messages.md 12)."""
+"""Saved snippets (protocol/messages.md#snippets)."""
 
 import time
 
 import pytest
 
-from tests.talk import Json, Speaker, check_error
+from tests.harness.talk import Json, Speaker, check_error
 
 
 def snippets(speaker: Speaker) -> list[Json]:
@@ -15,6 +15,7 @@ def snippets(speaker: Speaker) -> list[Json]:
     return found
 
 
+@pytest.mark.holds("snippets.kept")
 def test_a_snippet_is_saved_changed_and_dropped_and_each_is_told(newcomer: Speaker) -> None:
     with newcomer.register(event_types=["saved_snippets"]) as queue:
         snippet_id = newcomer.post("saved_snippets", title=" Greeting ", content=" Welcome! \n")["saved_snippet_id"]
@@ -38,6 +39,7 @@ def test_a_snippet_is_saved_changed_and_dropped_and_each_is_told(newcomer: Speak
         ]
 
 
+@pytest.mark.holds("snippets.limits")
 @pytest.mark.parametrize(
     "fields",
     [{"title": " "}, {"title": "x" * 61}, {"content": "\n"}, {"content": "x" * 10_001}],
@@ -49,6 +51,7 @@ def test_a_snippet_has_a_title_and_a_text_of_some_length(newcomer: Speaker, fiel
     check_error(newcomer.request("PATCH", f"saved_snippets/{snippet_id}", **fields))
 
 
+@pytest.mark.holds("snippets.private")
 def test_nobody_else_learns_of_a_snippet(newcomer: Speaker, member: Speaker, bot: Speaker) -> None:
     snippet_id = newcomer.post("saved_snippets", title="Secret", content="Text")["saved_snippet_id"]
     for method in ("PATCH", "DELETE"):

@@ -1,8 +1,9 @@
-"""Personal settings (contract/users.md 11, register-and-events.md 6)."""
+"""Personal settings (protocol/people.md#settings)."""
 
+import httpx
 import pytest
 
-from tests.talk import Json, Speaker, check_error, check_success, unique
+from tests.harness.talk import Json, Speaker, check_error, check_success, unique
 
 # register-and-events.md 6, as it is written there.
 TRUE = [
@@ -94,6 +95,7 @@ def change(speaker: Speaker, **fields: object) -> Json:
     return check_success(speaker.request("PATCH", "settings", **fields))
 
 
+@pytest.mark.holds("settings.defaults")
 def test_a_new_user_has_all_settings_with_their_defaults(newcomer: Speaker) -> None:
     found = settings_of(newcomer)
     assert {name: found[name] for name in DEFAULTS} == DEFAULTS
@@ -104,11 +106,13 @@ def test_a_new_user_has_all_settings_with_their_defaults(newcomer: Speaker) -> N
     assert all(choice.keys() == {"key", "text"} for choice in found["emojiset_choices"])
 
 
+@pytest.mark.holds("settings.defaults")
 def test_the_defaults_of_the_organization_are_those_of_a_new_user_without_a_time_zone(newcomer: Speaker) -> None:
     found = state(newcomer, "realm_user_settings_defaults", "user_settings")
     assert found["realm_user_settings_defaults"] | {"timezone": ""} == found["user_settings"]
 
 
+@pytest.mark.holds("settings.only-passed")
 def test_only_what_is_passed_changes_and_the_answer_is_empty(newcomer: Speaker) -> None:
     before = settings_of(newcomer)
     wanted: Json = {
@@ -126,6 +130,7 @@ def test_only_what_is_passed_changes_and_the_answer_is_empty(newcomer: Speaker) 
     assert settings_of(newcomer) == before
 
 
+@pytest.mark.holds("settings.only-passed")
 def test_every_switch_can_be_turned(newcomer: Speaker) -> None:
     turned = {name: not DEFAULTS[name] for name in TRUE + FALSE}
     assert "ignored_parameters_unsupported" not in change(newcomer, **turned)
@@ -133,18 +138,21 @@ def test_every_switch_can_be_turned(newcomer: Speaker) -> None:
     assert {name: found[name] for name in turned} == turned
 
 
+@pytest.mark.holds("settings.older")
 @pytest.mark.parametrize("path", ["settings/display", "settings/notifications"])
 def test_older_addresses_do_the_same(newcomer: Speaker, path: str) -> None:
     check_success(newcomer.request("PATCH", path, enter_sends=True))
     assert settings_of(newcomer)["enter_sends"] is True
 
 
+@pytest.mark.holds("settings.only-passed", "conventions.ignored-parameters")
 def test_unknown_settings_are_named_in_the_answer(newcomer: Speaker) -> None:
     reply = change(newcomer, enter_sends=True, no_such_setting=1, another="x")
     assert reply["ignored_parameters_unsupported"] == ["another", "no_such_setting"]
     assert settings_of(newcomer)["enter_sends"] is True
 
 
+@pytest.mark.holds("settings.refused")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -173,6 +181,7 @@ def test_values_out_of_range_are_refused_and_nothing_changes(newcomer: Speaker, 
     assert settings_of(newcomer) == before
 
 
+@pytest.mark.holds("settings.name")
 def test_the_name_changes_for_everybody(newcomer: Speaker, member: Speaker) -> None:
     change(newcomer, full_name="  Ada Newcomer ")
     assert member.get(f"users/{newcomer.id}")["user"]["full_name"] == "Ada Newcomer"
@@ -182,6 +191,7 @@ def test_the_name_changes_for_everybody(newcomer: Speaker, member: Speaker) -> N
         check_error(newcomer.request("PATCH", "settings", full_name=wrong))
 
 
+@pytest.mark.holds("settings.password")
 def test_a_new_password_needs_the_old_one(newcomer: Speaker, nobody: Speaker) -> None:
     old, new = newcomer.user.password, unique("Another secret")
     assert old is not None
@@ -192,11 +202,14 @@ def test_a_new_password_needs_the_old_one(newcomer: Speaker, nobody: Speaker) ->
     check_error(newcomer.request("PATCH", "settings", old_password=old, new_password="password"))
     change(newcomer, old_password=old, new_password=new, enter_sends=True)
     login = {"username": newcomer.email, "password": new}
-    assert nobody.post("fetch_api_key", **login)["user_id"] == newcomer.id
+    fresh = nobody.post("fetch_api_key", **login)
+    assert fresh["user_id"] == newcomer.id
+    newcomer.http.auth = httpx.BasicAuth(newcomer.email, fresh["api_key"])  # the old key was got by the old password
     check_error(nobody.request("POST", "fetch_api_key", **login | {"password": old}), "AUTHENTICATION_FAILED", 401)
     assert settings_of(newcomer)["enter_sends"] is True
 
 
+@pytest.mark.holds("settings.password", "settings.refused")
 def test_a_wrong_value_keeps_the_password(newcomer: Speaker, nobody: Speaker) -> None:
     old, new = newcomer.user.password, unique("Another secret")
     wrong = {"old_password": old, "new_password": new, "default_language": "klingon"}
@@ -204,21 +217,25 @@ def test_a_wrong_value_keeps_the_password(newcomer: Speaker, nobody: Speaker) ->
     nobody.post("fetch_api_key", username=newcomer.email, password=old)
 
 
+@pytest.mark.holds("settings.who")
 def test_bots_have_no_settings_to_change(bot: Speaker) -> None:
     check_error(bot.request("PATCH", "settings", enter_sends=True))
     assert settings_of(bot)["enter_sends"] is False
 
 
+@pytest.mark.holds("settings.who")
 def test_guests_change_their_settings(guest: Speaker) -> None:
     change(guest, enter_sends=True)
     assert settings_of(guest)["enter_sends"] is True
     change(guest, enter_sends=False)
 
 
+@pytest.mark.holds("settings.who")
 def test_nobody_has_no_settings(nobody: Speaker) -> None:
     check_error(nobody.request("PATCH", "settings", enter_sends=True), "UNAUTHORIZED", 401)
 
 
+@pytest.mark.holds("settings.older")
 def test_older_clients_find_settings_at_the_top(newcomer: Speaker) -> None:
     change(newcomer, twenty_four_hour_time=True, pm_content_in_desktop_notifications=False)
     found = state(newcomer, "update_display_settings", "update_global_notifications")

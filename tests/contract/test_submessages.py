@@ -1,11 +1,11 @@
-"""Polls and to-do lists (contract/markdown.md): POST /submessage."""
+"""Polls and to-do lists: POST /submessage (protocol/messages.md#widgets)."""
 
 import json
 
 import pytest
 
-from tests.server import Channel
-from tests.talk import Json, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Speaker, check_error, unique
 
 
 @pytest.fixture
@@ -22,6 +22,7 @@ def say(speaker: Speaker, message: int, said: object) -> Json:
     return speaker.post("submessage", message_id=message, msg_type="widget", content=json.dumps(said))
 
 
+@pytest.mark.holds("widgets.open")
 def test_a_poll_is_opened_by_its_text(member: Speaker, poll: int, todo: int) -> None:
     [opening] = member.message(poll)["submessages"]
     assert (opening["message_id"], opening["sender_id"], opening["msg_type"]) == (poll, member.id, "widget")
@@ -32,6 +33,7 @@ def test_a_poll_is_opened_by_its_text(member: Speaker, poll: int, todo: int) -> 
     assert json.loads(opening["content"]) == {"widget_type": "todo", "extra_data": tasks}
 
 
+@pytest.mark.holds("widgets.submessage")
 def test_a_vote_is_kept_and_told(member: Speaker, other: Speaker, poll: int) -> None:
     said = {"type": "vote", "key": "canned,0", "vote": 1}
     with member.register(event_types=["submessage"]) as queue:
@@ -53,6 +55,7 @@ def test_a_vote_is_kept_and_told(member: Speaker, other: Speaker, poll: int) -> 
     }
 
 
+@pytest.mark.holds("widgets.submessage")
 def test_what_each_widget_can_be_told(member: Speaker, other: Speaker, poll: int, todo: int) -> None:
     say(other, poll, {"type": "new_option", "idx": 1, "option": "Garden"})
     say(member, poll, {"type": "question", "question": "Where to?"})
@@ -63,6 +66,7 @@ def test_what_each_widget_can_be_told(member: Speaker, other: Speaker, poll: int
     assert len(member.message(todo)["submessages"]) == 4
 
 
+@pytest.mark.holds("widgets.rules")
 @pytest.mark.parametrize(
     "said",
     [
@@ -81,6 +85,7 @@ def test_what_a_poll_cannot_be_told(other: Speaker, poll: int, said: object) -> 
     check_error(other.request("POST", "submessage", message_id=poll, msg_type="widget", content=json.dumps(said)))
 
 
+@pytest.mark.holds("widgets.rules")
 def test_only_the_author_changes_question_and_title(other: Speaker, poll: int, todo: int) -> None:
     for message, said in (
         (poll, {"type": "question", "question": "Why?"}),
@@ -91,6 +96,7 @@ def test_only_the_author_changes_question_and_title(other: Speaker, poll: int, t
         )
 
 
+@pytest.mark.holds("widgets.rules")
 def test_what_is_no_submessage_is_refused(member: Speaker, poll: int, channel: Channel) -> None:
     plain = member.send(channel.stream_id, "Plain")
     vote = json.dumps({"type": "vote", "key": "canned,0", "vote": 1})

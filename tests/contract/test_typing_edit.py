@@ -1,12 +1,12 @@
-"""POST /messages/{message_id}/typing: telling that a message is being changed."""
+"""POST /messages/{message_id}/typing: telling that a message is being changed (protocol/messages.md#typing)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
-from tests.server import Channel
-from tests.talk import Json, Queue, Speaker, check_error, unique
+from tests.harness.server import Channel
+from tests.harness.talk import Json, Queue, Speaker, check_error, unique
 
 
 @contextmanager
@@ -27,6 +27,7 @@ def edits(speaker: Speaker, message_id: int, op: str = "start") -> None:
     assert speaker.post(f"messages/{message_id}/typing", op=op) == {"result": "success", "msg": ""}
 
 
+@pytest.mark.holds("typing.edit")
 @pytest.mark.parametrize("op", ["start", "stop"])
 def test_people_hear_that_a_message_to_them_is_being_changed(newcomer: Speaker, member: Speaker, op: str) -> None:
     sent = newcomer.send([member.id])
@@ -38,6 +39,7 @@ def test_people_hear_that_a_message_to_them_is_being_changed(newcomer: Speaker, 
         assert heard(own) == event | {"recipient": recipient}
 
 
+@pytest.mark.holds("typing.edit")
 def test_subscribers_hear_that_a_message_is_being_changed(member: Speaker, other: Speaker, channel: Channel) -> None:
     topic = unique("Plans")
     sent = member.send(channel.stream_id, topic)
@@ -52,6 +54,7 @@ def test_subscribers_hear_that_a_message_is_being_changed(member: Speaker, other
         }
 
 
+@pytest.mark.holds("typing.edit")
 def test_the_empty_topic_has_a_name_for_clients_that_need_one(
     member: Speaker, other: Speaker, channel: Channel, empty_topic: str
 ) -> None:
@@ -62,6 +65,7 @@ def test_the_empty_topic_has_a_name_for_clients_that_need_one(
         assert heard(old)["recipient"]["topic"] == empty_topic
 
 
+@pytest.mark.holds("typing.edit")
 def test_who_is_not_subscribed_hears_nothing(
     member: Speaker, newcomer: Speaker, other: Speaker, channel: Channel
 ) -> None:
@@ -72,6 +76,7 @@ def test_who_is_not_subscribed_hears_nothing(
         assert heard(queue)["type"] == "typing"
 
 
+@pytest.mark.holds("typing.edit")
 def test_whoever_does_not_want_to_hear_of_it_does_not(newcomer: Speaker, member: Speaker, other: Speaker) -> None:
     sent = member.send([newcomer.id])
     newcomer.request("PATCH", "settings", receives_typing_notifications=False)
@@ -82,6 +87,7 @@ def test_whoever_does_not_want_to_hear_of_it_does_not(newcomer: Speaker, member:
         assert heard(queue)["type"] == "typing"
 
 
+@pytest.mark.holds("typing.edit")
 def test_whoever_does_not_want_to_tell_is_told_so(newcomer: Speaker, member: Speaker, channel: Channel) -> None:
     newcomer.post("users/me/subscriptions", subscriptions=[{"name": channel.name}])
     direct, public = newcomer.send([member.id]), newcomer.send(channel.stream_id, "Plans")
@@ -92,12 +98,14 @@ def test_whoever_does_not_want_to_tell_is_told_so(newcomer: Speaker, member: Spe
     check_error(newcomer.request("POST", f"messages/{public}/typing", op="start"))
 
 
+@pytest.mark.holds("typing.edit")
 def test_only_ones_own_message(member: Speaker, other: Speaker, owner: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, "Plans")
     for speaker in (other, owner):
         check_error(speaker.request("POST", f"messages/{sent}/typing", op="start"))
 
 
+@pytest.mark.holds("typing.edit")
 def test_a_message_out_of_reach_looks_like_none(guest: Speaker, owner: Speaker, private: Channel) -> None:
     def refused(message_id: int) -> str:
         return check_error(guest.request("POST", f"messages/{message_id}/typing", op="start"))
@@ -105,12 +113,14 @@ def test_a_message_out_of_reach_looks_like_none(guest: Speaker, owner: Speaker, 
     assert refused(owner.send(private.stream_id, "Plans")) == refused(999_999_999)
 
 
+@pytest.mark.holds("typing.edit")
 @pytest.mark.parametrize("fields", [{}, {"op": "pause"}], ids=str)
 def test_what_cannot_be_told(member: Speaker, channel: Channel, fields: Json) -> None:
     sent = member.send(channel.stream_id, "Plans")
     check_error(member.request("POST", f"messages/{sent}/typing", **fields))
 
 
+@pytest.mark.holds("typing.edit")
 def test_a_widget_cannot_be_changed(member: Speaker, channel: Channel) -> None:
     sent = member.send(channel.stream_id, "Plans", "/poll Tea?")
     check_error(member.request("POST", f"messages/{sent}/typing", op="start"))

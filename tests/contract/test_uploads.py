@@ -1,10 +1,10 @@
-"""Files: upload, share, list, delete; what any server of this protocol does."""
+"""Files: upload, share, list, delete; what any server of this protocol does (protocol/messages.md#uploads)."""
 
 import httpx
 import pytest
 
-from tests.server import Server
-from tests.talk import Speaker, check_error, check_success, speaking
+from tests.harness.server import Server
+from tests.harness.talk import Speaker, check_error, check_success, speaking
 
 
 def _upload(speaker: Speaker, field: str = "file") -> str:
@@ -19,6 +19,7 @@ def _fetch(speaker: Speaker, url: str) -> httpx.Response:
     return speaker.http.get(httpx.URL(speaker.http.base_url).join(url))
 
 
+@pytest.mark.holds("uploads.share")
 def test_a_file_is_shared_by_a_message(server: Server) -> None:
     with speaking(server, server.members[0]) as owner, speaking(server, server.members[1]) as other:
         url = _upload(owner)
@@ -39,12 +40,14 @@ def test_a_file_is_shared_by_a_message(server: Server) -> None:
         assert _fetch(owner, url).status_code == 404
 
 
+@pytest.mark.holds("uploads.one")
 @pytest.mark.parametrize("files", [{}, {"a": ("a.txt", b"a"), "b": ("b.txt", b"b")}])
 def test_exactly_one_file(server: Server, files: dict[str, tuple[str, bytes]]) -> None:
     with speaking(server, server.members[0]) as member:
         check_error(member.http.post("user_uploads", files=files))
 
 
+@pytest.mark.holds("uploads.published")
 def test_what_can_be_uploaded_is_published(server: Server) -> None:
     with speaking(server, server.members[0]) as member:
         state = member.post("register", fetch_event_types=["realm"], event_types=[])

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.features.realm import Realm
-from tests.features.stage import Stage, Web
-from tests.features.staging import backstage as backstage
-from tests.features.staging import stage as stage
-from tests.server import OwnServer, Server
+from tests.harness.realm import Realm
+from tests.harness.server import OwnServer, Server
+from tests.harness.stage import Stage, Web
+from tests.harness.staging import backstage as backstage
+from tests.harness.staging import stage as stage
 
 HEARTBEAT_SECONDS = 0.5
 
@@ -44,6 +44,7 @@ def other_web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
         web_public_streams_enabled="true",
         max_file_upload_size_mib=1,
         upload_quota_mib=2,
+        upload_share_percent=100,
     )
     try:
         yield web.wait()

@@ -10,24 +10,34 @@ from typing import NamedTuple
 
 import msgspec
 
-from tertulia.markup import Channel, Context, CustomEmoji, Group, Linkifier, Person, Upload
+from tertulia.content.markup import (
+    Channel,
+    Context,
+    CustomEmoji,
+    Linkifier,
+    MentionableGroup,
+    MentionablePerson,
+    Upload,
+)
 
 FOLDER = Path(__file__).parent / "corpus"
 _HEAD = re.compile(r"^=== ([^\n\[]+?)(?: \[([^\n]*)\])?\n", re.MULTILINE)
 
 CONTEXT = Context(
+    realm_id=2,
     realm_url="https://chat.example",
+    picture_key="key",
     people=(
-        Person(31, "Ada Byron"),
-        Person(41, "Sam"),
-        Person(42, "Sam"),
-        Person(43, "Gone", is_active=False),
-        Person(44, "R&D <team>"),
+        MentionablePerson(31, "Ada Byron"),
+        MentionablePerson(41, "Sam"),
+        MentionablePerson(42, "Sam"),
+        MentionablePerson(43, "Gone", is_active=False),
+        MentionablePerson(44, "R&D <team>"),
     ),
     groups=(
-        Group(17, "crew"),
-        Group(3, "role:administrators", "Administrators"),
-        Group(18, "oldies", is_active=False),
+        MentionableGroup(17, "crew"),
+        MentionableGroup(3, "role:administrators", "Administrators"),
+        MentionableGroup(18, "oldies", is_active=False),
     ),
     channels=(Channel(9, "dev"), Channel(10, "my team"), Channel(11, "R&D (new) 100%")),
     topics={(9, "old bugs"): 214, (9, ""): 215},

@@ -1,9 +1,9 @@
 """A reader for tests: what is in a piece of HTML, and whether anything in it is dangerous."""
 
 from html.parser import HTMLParser
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-from tertulia.markup.schemes import SCHEMES
+from tertulia.content.markup.schemes import SCHEMES
 
 ALONE = {"br", "hr", "img"}
 # Which attributes each tag may have, written down here once more: a slip in the sanitizer's list must not hide itself.
@@ -80,6 +80,11 @@ def check_value(name: str, value: str) -> None:
         assert not any(ord(character) < 33 for character in value), value
         scheme = urlsplit(value).scheme if not value.startswith(("/", "#")) else ""
         assert scheme == "" or scheme in SCHEMES, value
+    if name == "src":
+        # A browser loads it by itself, and so must tell nobody elsewhere that somebody reads.
+        ours = urljoin("https://ours.example/", value.replace("\\", "/"))
+        assert urlsplit(ours).netloc == "ours.example", value
+        assert not urlsplit(value).scheme, value
     if name == "style":
         assert value in STYLES
 

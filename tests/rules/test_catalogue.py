@@ -7,18 +7,19 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from tertulia.app import ROUTES, about_api
-from tertulia.catalogue.events import EVENTS
-from tertulia.kernel.endpoint import collect
 from tertulia.kernel.openapi import describe_api
-from tests.schemas import Misshapen, Schemas
+from tertulia.server.app import about_api, endpoints_of
+from tertulia.server.catalogue import events_of
+from tertulia.server.features import FEATURES
+from tests.harness.schemas import Misshapen, Schemas
 
+EVENTS = events_of(FEATURES)
 SOURCES = Path(__file__).parents[2] / "src" / "tertulia"
 
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    return describe_api(collect(*ROUTES), about_api())
+    return describe_api(endpoints_of(FEATURES), about_api(FEATURES))
 
 
 def kinds() -> list[tuple[str, str | None]]:

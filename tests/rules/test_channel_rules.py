@@ -2,8 +2,8 @@
 
 import pytest
 
-from tertulia.channels.rules import weekly_traffic
-from tertulia.compat import old_post_keys
+from tertulia.conversations.channels.rules import weekly_traffic
+from tertulia.kernel.compat import old_post_keys
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,16 @@ import re
 
 import pytest
 
-from tertulia.emoji import EXTRA_EMOJI, code_to_names, find_code, find_name, is_code, is_text_by_default, trim_code
-from tertulia.markup.typography import EMOJI_CHARACTERS, EMOTICONS
+from tertulia.content.emoji import (
+    EXTRA_EMOJI,
+    code_to_names,
+    find_code,
+    find_name,
+    is_code,
+    is_text_by_default,
+    trim_code,
+)
+from tertulia.content.markup.typography import EMOJI_CHARACTERS, EMOTICONS
 
 # Names that public examples of the protocol use.
 KNOWN = {

@@ -1,8 +1,9 @@
 """Every endpoint has its line in the table of who may call it."""
 
-from tertulia.app import ROUTES
-from tertulia.kernel.endpoint import PREFIX, Endpoint, collect
-from tests.features.endpoint_table import COLUMNS, TABLE
+from tertulia.kernel.endpoint import PREFIX, Endpoint
+from tertulia.server.app import endpoints_of
+from tertulia.server.features import FEATURES
+from tests.features.tables.endpoint_table import COLUMNS, TABLE
 
 KINDS = {
     "Person": "ANYBODY",
@@ -22,13 +23,15 @@ def key_of(endpoint: Endpoint) -> str:
 
 
 def test_every_endpoint_has_its_line_in_the_table_of_who_may_call_it() -> None:
-    endpoints = {key_of(endpoint): endpoint for endpoint in collect(*ROUTES)}
+    endpoints = {key_of(endpoint): endpoint for endpoint in endpoints_of(FEATURES)}
     missing = [
         f'    "{key}": Row({KINDS.get(endpoint.caller.type.__name__, "ANYBODY") if endpoint.caller else "EVERYBODY"}),'
         for key, endpoint in endpoints.items()
         if key not in TABLE
     ]
-    told = "add to tests/features/endpoint_table.py (fields with which it succeeds: see there):\n" + "\n".join(missing)
+    told = "add to tests/features/tables/endpoint_table.py (fields with which it succeeds: see there):\n" + "\n".join(
+        missing
+    )
     assert not missing, told
     assert set(TABLE) <= set(endpoints), "these endpoints are gone"
 
@@ -36,4 +39,4 @@ def test_every_endpoint_has_its_line_in_the_table_of_who_may_call_it() -> None:
 def test_every_line_of_the_table_has_a_letter_for_each_kind_of_caller() -> None:
     for key, row in TABLE.items():
         assert len(row.letters) == len(COLUMNS), key
-        assert set(row.letters) <= set("+gbao-u"), key
+        assert set(row.letters) <= set("+gbao-ud"), key

@@ -1,13 +1,15 @@
 """Marking hits in HTML, and reading what was typed into a search box."""
 
+import asyncio
 import re
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from tertulia.narrows.highlight import CLOSE, OPEN, escape_text, highlight, words_of
-from tertulia.narrows.search import Query, like, parse_query
+from tertulia.messaging.narrows.highlight import CLOSE, MAX_CHARACTERS, OPEN, escape_text, highlight, words_of
+from tertulia.messaging.narrows.search import MAX_TYPED, Query, like, parse_query
+from tertulia.messaging.narrows.stems import Marker
 
 pieces_of_html = some.lists(
     some.one_of(
@@ -61,6 +63,34 @@ def test_pieces_are_found_whatever_their_case_and_overlaps_are_one_mark() -> Non
     assert highlight("abcdE", set[str]().__contains__, ["BCD", "cde"]) == f"a{OPEN}bcdE{CLOSE}"
 
 
+def test_of_a_very_long_message_only_the_beginning_is_marked() -> None:
+    markup = "<p>" + "<b>tree</b> &amp; " * 20_000 + "</p>"
+    marked = highlight(markup, {"tree"}.__contains__, ["&"])
+    assert marked.replace(OPEN, "").replace(CLOSE, "") == markup
+    marks = marked.count(OPEN)
+    assert marks > 1_000
+    assert marked.rindex(OPEN) - marks * len(OPEN + CLOSE) < MAX_CHARACTERS
+    assert words_of(markup + "<b>leaf</b>") == {"tree"}
+    assert highlight("tree " * 20_000, {"tree"}.__contains__) == "tree " * 20_000  # a text is never cut
+
+
+def test_who_marks_a_long_answer_does_not_hold_up_the_others() -> None:
+    """Others get their turn while it is done: it is not one long step of the event loop."""
+
+    async def turns_while_marking(markups: list[str]) -> int:
+        marker = Marker(Query(runs=("木",)), ())
+        marking = asyncio.ensure_future(marker.mark_all(markups))
+        turns = 0
+        while not marking.done():
+            await asyncio.sleep(0)
+            turns += 1
+        assert [marked.replace(OPEN, "").replace(CLOSE, "") for marked in marking.result()] == markups
+        assert all(OPEN in marked for marked in marking.result())
+        return turns
+
+    assert asyncio.run(turns_while_marking(["<p>" + "木 &amp; " * 3_000 + "</p>"] * 10)) > 5
+
+
 def test_a_topic_is_escaped() -> None:
     assert escape_text("""<b> & "quoted" 'it'""") == "&lt;b&gt; &amp; &quot;quoted&quot; &#39;it&#39;"
 
@@ -80,6 +110,10 @@ def test_a_topic_is_escaped() -> None:
 )
 def test_what_was_typed_is_words_phrases_and_runs(typed: str, query: Query) -> None:
     assert parse_query(typed) == query
+
+
+def test_of_what_was_typed_only_so_much_is_read() -> None:
+    assert parse_query("tree " + " " * MAX_TYPED + "leaf") == Query(("tree",))
 
 
 def test_a_pattern_means_its_letters() -> None:

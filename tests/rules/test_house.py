@@ -13,6 +13,7 @@ ROOT = Path(__file__).parents[2]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PYTHON = SOURCES + sorted(path for place in ("tests", "bench", "docs") for path in (ROOT / place).rglob("*.py"))
 REQUIREMENTS = sorted([*(ROOT / "requirements").glob("*.txt"), *(ROOT / "tests/clients/requirements").glob("*.txt")])
+NO_PREFIX = {"src/tertulia/events/queues/initial_state.py"}  # a name of its own: the state at registration
 VAGUE_NAMES = {"utils", "util", "helpers", "helper", "manager", "managers", "common", "misc"}
 
 # Spelled so that this file does not name them itself.
@@ -107,3 +108,15 @@ def test_scripts_are_executable_and_strict() -> None:
         or ("bash" in script.read_text()[:30] and "set -euo pipefail" not in script.read_text())
     ]
     assert loose == []
+
+
+def test_the_areas_fit_one_screen() -> None:
+    entries = [entry for entry in (ROOT / "src" / "tertulia").iterdir() if entry.name != "__pycache__"]
+    assert len([entry for entry in entries if entry.is_dir()]) <= 16
+    assert sorted(entry.name for entry in entries if entry.is_file()) == ["__init__.py", "__main__.py", "py.typed"]
+
+
+def test_parts_of_a_feature_are_folders_and_not_prefixes() -> None:
+    kinds = "routes|actions|rules|queries|statements|events|state|model|notices"
+    prefixed = [str(path.relative_to(ROOT)) for path in SOURCES if re.fullmatch(rf".+_({kinds})\.py", path.name)]
+    assert [name for name in prefixed if name not in NO_PREFIX] == []

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.edits.html_diff import html_diff
+from tertulia.messaging.editing.history.html_diff import html_diff
 
 _TAG = re.compile(r"""<(?:"[^"]*"|'[^']*'|[^'">])*>""")
 _MARKS = ('<span class="highlight_text_inserted">', '<span class="highlight_text_deleted">', "</span>")

@@ -10,23 +10,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tertulia.integrations.actions import decode_payload, wants
-from tertulia.integrations.model import Delivery, Post
-from tertulia.integrations.refusals import UnsupportedEvent
-from tertulia.integrations.slack_incoming.mrkdwn import convert
-from tertulia.integrations.table import INTEGRATIONS
-from tertulia.integrations.wording import fit_content, fit_topic
+from tertulia.content.markup import Context, MentionableGroup, MentionablePerson, Rendered, render
+from tertulia.integrations.incoming.actions import decode_payload, wants
+from tertulia.integrations.incoming.model import Delivery, Post
+from tertulia.integrations.incoming.refusals import UnsupportedEvent
+from tertulia.integrations.incoming.slack_incoming.mrkdwn import convert
+from tertulia.integrations.incoming.table import INTEGRATIONS
+from tertulia.integrations.incoming.wording import fit_content, fit_topic
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.text import bad_character
-from tertulia.markup import Context, Group, Person, Rendered, render
-from tertulia.realms.limits import MAX_MESSAGE_LENGTH, MAX_TOPIC_LENGTH
+from tertulia.organization.realms.limits import MAX_MESSAGE_LENGTH, MAX_TOPIC_LENGTH
 
-FOLDER = Path(__file__).parents[2] / "src" / "tertulia" / "integrations"
+FOLDER = Path(__file__).parents[2] / "src" / "tertulia" / "integrations" / "incoming"
 FIXTURES = [(name, file) for name in INTEGRATIONS for file in sorted((FOLDER / name / "fixtures").glob("*.json"))]
 WORLD = Context(
     realm_url="https://chat.example.com",
-    people=(Person(7, "Iago", is_active=True),),
-    groups=(Group(9, "crew", is_active=True),),
+    people=(MentionablePerson(7, "Iago", is_active=True),),
+    groups=(MentionableGroup(9, "crew", is_active=True),),
 )
 HOSTILE = ("@**all**", "@**Iago**", "@_**Iago**", "@*crew*", "@**topic**", "[x](https://evil.example.com)", "~~~\n@**all**",
            "\n```\n@**all**", "<time:2026-01-01>", "$$x$$", "@", "**", "*all*", "_", "`", "\x00", "a" * 400)  # fmt: skip

@@ -1,10 +1,13 @@
 """Rate limits as pure arithmetic."""
 
+import asyncio
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.kernel.limits import Rate, network_of, parse_rates, spend
+from tertulia.kernel import limits
+from tertulia.kernel.limits import LocalBudgets, Rate, network_of, parse_rates, spend
 from tertulia.kernel.settings import SettingsError
 
 
@@ -62,3 +65,19 @@ def test_an_ipv6_caller_is_its_network_and_an_ipv4_caller_its_address() -> None:
     assert network_of("::ffff:192.0.2.7") == "192.0.2.7"
     assert network_of("192.0.2.7") == "192.0.2.7"
     assert network_of("") == ""
+
+
+def test_budgets_take_no_more_room_than_that_however_slowly_they_fill(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MAX_KEYS", 100)
+    budgets, slow = LocalBudgets(), Rate(3, 86400)
+
+    async def spend_many() -> None:
+        await budgets.take("mail", "used up", slow)
+        await budgets.take("mail", "used up", slow)
+        for number in range(1000):
+            await budgets.take("mail", str(number), slow)
+        # Who has used more than others is remembered.
+        assert (await budgets.take("mail", "used up", slow)).remaining == 0
+
+    asyncio.run(spend_many())
+    assert len(budgets._full_at) <= 100

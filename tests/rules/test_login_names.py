@@ -7,9 +7,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tertulia.kernel.errors import Refusal
-from tertulia.logins.names import clean_username, failure_key_of, presentable_name
-from tertulia.users.passwords import check_strength
-from tertulia.users.queries import email_key_of
+from tertulia.organization.realms.limits import PASSWORD_MAX_LENGTH
+from tertulia.people.logins.names import clean_username, failure_key_of, presentable_name
+from tertulia.people.users.passwords import check_strength, hash_password, is_password
+from tertulia.people.users.queries import email_key_of
 
 
 @given(st.text(max_size=40))
@@ -55,16 +56,24 @@ def test_names_of_a_directory_are_made_presentable(given: str, shown: str | None
 )
 async def test_a_weak_password_is_refused(weak: str) -> None:
     with pytest.raises(Refusal):
-        await check_strength(weak, "kofi@example.com", "Kofi Mensah")
+        await check_strength(weak, (), "kofi@example.com", "Kofi Mensah")
 
 
 @pytest.mark.parametrize(
     "strong", ["violet anchors drift", "zq8v!kd2", "ñandú en la niebla", "x" * 50 + "violet anchors"]
 )
 async def test_a_strong_password_is_taken(strong: str) -> None:
-    await check_strength(strong, "kofi@example.com", "Kofi Mensah")
+    await check_strength(strong, (), "kofi@example.com", "Kofi Mensah")
 
 
 async def test_a_password_longer_than_a_hundred_characters_is_refused() -> None:
     with pytest.raises(Refusal):
-        await check_strength("violet anchors drift" * 6)
+        await check_strength("violet anchors drift" * 6, ())
+
+
+async def test_ds_10_no_more_of_a_password_is_hashed_than_one_can_have() -> None:
+    """A log-in with a megabyte costs what any other does. Whether more is read shows with a hash that nobody could have set."""
+    for length in (PASSWORD_MAX_LENGTH, PASSWORD_MAX_LENGTH + 50):
+        stored = await hash_password("x" * length)
+        assert await is_password(stored, "x" * length) == (length == PASSWORD_MAX_LENGTH)
+        assert not await is_password(stored, "x" * (PASSWORD_MAX_LENGTH + 1))

@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.markup import (
+from tertulia.content.markup import (
     Channel,
     Context,
-    Group,
     Linkifier,
-    Person,
+    MentionableGroup,
+    MentionablePerson,
     TopicLink,
     alert_key,
     alert_keys,
@@ -20,8 +20,8 @@ from tertulia.markup import (
     wanted,
 )
 
-ADA = Person(31, "Ada Byron")
-CREW = Group(17, "crew")
+ADA = MentionablePerson(31, "Ada Byron")
+CREW = MentionableGroup(17, "crew")
 
 
 def test_nothing_is_wanted_for_plain_text() -> None:
@@ -43,7 +43,7 @@ def test_wanted_names_what_a_text_could_refer_to() -> None:
 
 
 def test_mentions_that_notify_are_told_apart_from_silent_ones() -> None:
-    context = Context(people=(ADA, Person(32, "Bo", is_active=False)), groups=(CREW,))
+    context = Context(people=(ADA, MentionablePerson(32, "Bo", is_active=False)), groups=(CREW,))
     loud = render("@**Ada Byron** @*crew* @**all** @**topic** @**Bo**", context)
     assert loud.mentioned_user_ids == {31}
     assert loud.mentioned_group_ids == {17}

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tertulia.markup import render
-from tertulia.markup.page import Page
-from tertulia.markup.renderer import written
+from tertulia.content.markup import render
+from tertulia.content.markup.page import Page
+from tertulia.content.markup.renderer import written
 from tests.rules.markup_corpus import Case, cases
 from tests.rules.markup_page import read
 

@@ -13,13 +13,13 @@ import uvloop
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tertulia.markup import (
+from tertulia.content.markup import (
     Channel,
     Context,
     CustomEmoji,
-    Group,
     Linkifier,
-    Person,
+    MentionableGroup,
+    MentionablePerson,
     TooLarge,
     Upload,
     render,
@@ -27,17 +27,19 @@ from tertulia.markup import (
     topic_links,
     wanted,
 )
-from tertulia.markup.page import Page
-from tertulia.markup.renderer import written
-from tertulia.markup.sanitizer import sanitized
-from tertulia.markup.time_limit import within
+from tertulia.content.markup.page import Page
+from tertulia.content.markup.renderer import written
+from tertulia.content.markup.sanitizer import sanitized
+from tertulia.content.markup.time_limit import within
 from tests.rules.markup_page import read
 
 NASTY_NAME = "<b onclick=x>&\"'`*_[x](javascript:1)"
 CONTEXT = Context(
+    realm_id=2,
     realm_url="https://chat.example",
-    people=(Person(31, "Ada"), Person(32, NASTY_NAME)),
-    groups=(Group(17, "crew"), Group(18, "nasty", NASTY_NAME)),
+    picture_key="key",
+    people=(MentionablePerson(31, "Ada"), MentionablePerson(32, NASTY_NAME)),
+    groups=(MentionableGroup(17, "crew"), MentionableGroup(18, "nasty", NASTY_NAME)),
     channels=(Channel(9, "dev"), Channel(10, "<i>x</i>")),
     topics={(9, "a"): 5},
     custom_emoji=(CustomEmoji("parrot", '/x.png"onerror="x'),),
@@ -144,6 +146,11 @@ FRAGMENTS = [
         "[](/user_uploads/2/ab/v)",
         "https://a.example/x.png",
         "https://youtu.be/abcdefghijk",
+        "https://a.example/x.mp4",
+        "![x](https://a.example/x.mp3)",
+        "![x](//a.example/x.mp3)",
+        "![x](/\\a.example/x.mp3)",
+        "![x](/user_uploads/2/ab/x.mp3)",
         "<script>alert(1)</script>",
     ),
     *(
@@ -445,9 +452,10 @@ def test_in_another_thread_code_stays_plain() -> None:
 
 
 def test_too_many_pictures_have_no_previews_at_all() -> None:
-    some = render("\n".join(f"https://a.example/{number}.png" for number in range(24)))
-    many = render("\n".join(f"https://a.example/{number}.png" for number in range(25)))
+    some = render("\n".join(f"https://a.example/{number}.png" for number in range(24)), CONTEXT)
+    many = render("\n".join(f"https://a.example/{number}.png" for number in range(25)), CONTEXT)
     assert some.html.count("<img") == 24
     assert "<img" not in many.html
     assert many.html.count("<a ") == len(many.links) == 25
     assert not many.has_image
+    assert (len(some.remote), len(many.remote)) == (24, 0)

@@ -3,7 +3,7 @@
 import pytest
 
 from tertulia.kernel.errors import Refusal
-from tertulia.messages.rules import MAX_RECIPIENTS, ToPeople, people_of
+from tertulia.messaging.sending.rules import MAX_RECIPIENTS, ToPeople, people_of
 
 
 def test_a_direct_message_has_a_bounded_number_of_recipients() -> None:

@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from msgspec import Meta, Raw
 
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.params import Wire, alias, compile_param, decode_json, read_params
+from tertulia.kernel.params import (
+    NoSuchId,
+    Unread,
+    Verbatim,
+    Wire,
+    alias,
+    compile_param,
+    decode_json,
+    fit_path,
+    read_params,
+)
+from tertulia.kernel.urlencoded import UnfitText
 
 
 class Colour(StrEnum):
@@ -209,6 +220,36 @@ def test_an_own_parser_may_decode_by_itself() -> None:
     assert refusal(ids, "[9223372036854775808]") == "v holds a number that is too large"
 
 
+def test_an_id_that_no_column_holds_is_refused_as_its_mark_says() -> None:
+    def refuse(value: object) -> Refusal | None:
+        return Refusal("unknown", code="NOT_THERE", id=value) if isinstance(value, int) else None
+
+    marked = Annotated[int, NoSuchId(refuse)]
+    for sent in ("9223372036854775808", b"9223372036854775808"):
+        with pytest.raises(Refusal) as caught:
+            read(marked, sent)
+        assert (caught.value.code, caught.value.extra) == ("NOT_THERE", {"id": 2**63})
+    assert read(marked, "9223372036854775807") == 2**63 - 1
+    assert refusal(marked, "[9223372036854775808]") == "v holds a number that is too large"
+    assert refusal(marked, "1" * 5000) == "v holds a number that is too large"
+
+
+def test_a_parser_of_its_own_may_take_numbers_of_any_size() -> None:
+    wide = Annotated[
+        int, Wire(lambda sent: sent if isinstance(sent, int) else decode_json(sent, any_size=True), {}, True)
+    ]
+    for sent in ("9223372036854775808", b"9223372036854775808"):
+        assert read(wide, sent) == 2**63
+
+
+def test_an_id_in_a_path_that_no_column_holds_is_the_nearest_one() -> None:
+    args: dict[str, Any] = {"low": -(10**30), "high": 2**63, "fits": 7, "text": "x"}
+    fit_path(args, {})
+    assert args == {"low": -(2**63), "high": 2**63 - 1, "fits": 7, "text": "x"}
+    with pytest.raises(Refusal, match="unknown"):
+        fit_path({"id": 2**63}, {"id": NoSuchId(lambda _: Refusal("unknown"))})
+
+
 def test_an_alias_is_a_second_name_and_both_together_are_confusing() -> None:
     param = compile_param("topic", str | None, alias("subject"))
     into: dict[str, Any] = {}
@@ -247,3 +288,40 @@ def test_whatever_json_we_can_keep_arrives_unchanged(value: list[Any]) -> None:
 def test_no_text_makes_the_reader_fail_in_another_way_than_refusing(text: str) -> None:
     with suppress(Refusal):
         read(list[Draft], text, None)
+
+
+NUL = UnfitText("holds a NUL character", "a\0b")
+NO_TEXT = UnfitText("is not valid UTF-8")
+
+
+def test_a_text_that_cannot_be_kept_is_refused_by_name() -> None:
+    for unfit in (NUL, NO_TEXT):
+        for annotation in (str, int, list[int], Literal["a"], Annotated[Any, Wire(str, {})]):
+            with pytest.raises(Refusal, match=f"v {unfit.fault}"):
+                read_params((compile_param("v", annotation),), {"v": unfit}, {})
+
+
+def test_a_verbatim_text_may_hold_nul_but_must_be_text() -> None:
+    param = compile_param("v", Annotated[str, Verbatim(), Meta(max_length=3)] | None, None)
+    for sent in (NUL, Raw(b'"a\\u0000b"')):
+        into: dict[str, Any] = {}
+        read_params((param,), {"v": sent}, into)
+        assert into == {"v": "a\0b"}
+    with pytest.raises(Refusal, match="v is not valid UTF-8"):
+        read_params((param,), {"v": NO_TEXT}, {})
+
+
+@pytest.mark.parametrize("sent", ["x", "[", NUL, NO_TEXT, Raw(b"{}")])
+def test_a_parameter_is_refused_only_when_it_is_read(sent: Any) -> None:
+    into: dict[str, Any] = {}
+    read_params((compile_param("v", Unread[list[int]]),), {"v": sent}, into)
+    assert into["v"].is_sent
+    with pytest.raises(Refusal, match="BAD_REQUEST: v "):
+        into["v"].read()
+
+
+@pytest.mark.parametrize("sent", [{}, {"v": Raw(b"null")}, {"v": "null"}])
+def test_a_parameter_that_was_not_sent_reads_as_none(sent: Any) -> None:
+    into: dict[str, Any] = {}
+    read_params((compile_param("v", Unread[list[int]]),), sent, into)
+    assert into["v"].read() is None

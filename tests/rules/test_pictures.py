@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
-from tertulia.pictures import NotAPicture, cover, fit, within
-from tertulia.pictures.drawing import extra_emoji
+from tertulia.content.pictures import apart
+from tertulia.content.pictures.drawing import extra_emoji
+from tertulia.content.pictures.fitting import NotAPicture, cover, fit, within
 
 SECRET = b"40.4168N 3.7038W"
 
@@ -159,3 +160,15 @@ def test_the_services_own_emoji() -> None:
     assert (image.format, image.size, image.mode) == ("PNG", (64, 64), "RGBA")
     assert image.getpixel((0, 0)) == (0, 0, 0, 0)
     assert image.getpixel((32, 10)) == (0xB4, 0x50, 0x2F, 255)
+
+
+async def test_a_process_of_its_own_makes_the_same_pictures() -> None:
+    frames = [Image.new("RGB", (50, 40), colour) for colour in ("red", "lime")]
+    still = written(frames[0], "PNG")
+    moving = written(frames[0], "GIF", save_all=True, append_images=frames[1:])
+    assert await apart.cover(still, [10, 20]) == cover(still, [10, 20])
+    assert await apart.within(still, 20, 20) == within(still, 20, 20)
+    assert await apart.fit(moving, 16) == fit(moving, 16)
+    for data in (b"", b"no picture", still[:40]):
+        with pytest.raises(NotAPicture):
+            await apart.cover(data, [10])

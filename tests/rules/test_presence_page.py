@@ -5,8 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.presence.book import CHUNK_LINES, Page
-from tertulia.presence.model import Presence
+from tertulia.people.presence.book import CHUNK_LINES, Page
+from tertulia.people.presence.model import Presence
 
 PEOPLE = CHUNK_LINES * 3
 

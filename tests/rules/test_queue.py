@@ -1,30 +1,88 @@
 """What a queue keeps for its listener."""
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import msgspec
 
-from tertulia.events.logged import Logged
-from tertulia.events.options import QueueOptions
-from tertulia.events.queue import MAX_PENDING, Queue
-from tertulia.events.record import Audience, record
-from tertulia.events.snapshot import Snapshot
-from tertulia.events.stream import Stored
+from tertulia.events.log.ranges import SeqSet
+from tertulia.events.log.record import Audience, record
+from tertulia.events.log.snapshot import Snapshot
+from tertulia.events.log.stream import Stored
+from tertulia.events.queues.logged_event import LoggedEvent
+from tertulia.events.queues.memberships import Memberships
+from tertulia.events.queues.options import QueueOptions
+from tertulia.events.queues.queue import MAX_PENDING, Queue
+from tertulia.events.queues.queue_record import QueueRecord
+from tertulia.messaging.sending.events import MessageFilter
+from tertulia.messaging.sending.model import MessageSent, Stamp
 
 NOBODY_ELSE = Snapshot(xmin=10, xmax=10, under_way=frozenset(), lsn="0" * 16)
 BODY = msgspec.json.encode(record(Audience(realm=True), "message", {}))
 
 
-def make_queue() -> Queue:
-    return Queue("q", 7, role=400, options=QueueOptions(), snapshot=NOBODY_ELSE)
+class Span(NamedTuple):
+    lower: int | None
+    upper: int | None
 
 
-def event(seq: int, xid: int = 50) -> Logged:
+def message_in(channel: str) -> bytes:
+    sent = MessageSent(8, "Ann", "ann@example.com", "", "", "test", "Hello", "<p>Hello</p>", 3, channel)
+    logged = record(Audience(realm=True), "message", sent)
+    stamp = msgspec.Raw(msgspec.json.encode(Stamp(id=1, seq=1, at=1, topic="topic")))
+    return msgspec.json.encode(msgspec.structs.replace(logged, stamp=stamp))
+
+
+def make_queue(
+    after: int = 0,
+    snapshot: Snapshot = NOBODY_ELSE,
+    channels: Sequence[int] = (),
+    narrow: tuple[tuple[str, str], ...] = (),
+) -> Queue:
+    record = QueueRecord(
+        id="q",
+        realm_id=1,
+        user_id=7,
+        role=400,
+        epoch=1,
+        start=after,
+        snapshot=snapshot,
+        options=QueueOptions(narrow=narrow),
+        idle_seconds=600,
+    )
+    numbers = {channel: SeqSet([Span(1, None)]) for channel in channels}
+    return Queue(record, Memberships(NOBODY_ELSE, numbers), after, filters={"message": MessageFilter()})
+
+
+def event(seq: int, xid: int = 50, body: bytes = BODY) -> LoggedEvent:
     pos = f"{seq:016X}-000000"
-    return Logged(Stored(seq=seq, subject="ev.0.1", pos=pos, epoch=1, xid=xid, xmax=xid, data=BODY))
+    return LoggedEvent(Stored(seq=seq, subject="ev.0.1", pos=pos, epoch=1, xid=xid, xmax=xid, data=body))
+
+
+class Counted(str):
+    """An operand that counts how often it is read."""
+
+    __slots__ = ()
+    read = 0
+
+    def strip(self, chars: str | None = None) -> str:
+        Counted.read += 1
+        return super().strip(chars)
+
+
+def test_a_narrow_is_read_once_and_not_for_each_event() -> None:
+    words = [("channel", Counted(" Tea ")), *[("is", Counted("Ä" * 999))] * 62, ("stream", Counted("TEA"))]
+    listening = make_queue(narrow=tuple(words))
+    Counted.read = 0
+    for seq in range(1, 21):
+        listening.replay(event(seq, body=message_in("Tea" if seq % 2 else "Coffee")))
+    assert [logged.seq for logged in listening.pending] == list(range(1, 21, 2))
+    assert Counted.read == 0
+    assert len(listening.options.narrow) == 1
 
 
 def test_what_the_client_acknowledged_elsewhere_is_not_delivered_again_when_this_process_comes_to_it() -> None:
-    queue = make_queue()
-    queue.acknowledged = queue.issued = 5
+    queue = make_queue(after=5)
     for seq in (4, 5, 6):
         queue.replay(event(seq))
     assert [logged.seq for logged in queue.pending] == [6]
@@ -41,16 +99,14 @@ def test_a_queue_that_overflowed_takes_nothing_more_even_when_there_is_room_agai
 
 
 def test_an_event_that_the_state_holds_is_not_delivered() -> None:
-    queue = make_queue()
-    queue.snapshot = Snapshot(xmin=10, xmax=20, under_way=frozenset({10, 15}), lsn="F" * 16)
+    queue = make_queue(snapshot=Snapshot(xmin=10, xmax=20, under_way=frozenset({10, 15}), lsn="F" * 16))
     for seq, xid in enumerate((9, 10, 14, 15, 20), start=1):
         queue.replay(event(seq, xid))
     assert [logged.xid for logged in queue.pending] == [10, 15, 20]
 
 
 def test_an_audience_may_leave_some_out() -> None:
-    queue = make_queue()
-    queue.channels = {1}
+    queue = make_queue(channels=[1])
     inside, elsewhere = Audience(channel=1), Audience(channel=2)
     for to, hears in (
         (Audience(realm=True, without=inside), False),
@@ -60,7 +116,7 @@ def test_an_audience_may_leave_some_out() -> None:
         (Audience(channel=2, without=inside), False),
     ):
         data = msgspec.json.encode(record(to, "stream", {}))
-        logged = Logged(Stored(seq=1, subject="ev.0.1", pos="0" * 16, epoch=1, xid=50, xmax=50, data=data))
+        logged = LoggedEvent(Stored(seq=1, subject="ev.0.1", pos="0" * 16, epoch=1, xid=50, xmax=50, data=data))
         queue.pending.clear()
         queue.replay(logged)
         assert bool(queue.pending) is hears, to

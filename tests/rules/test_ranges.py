@@ -6,7 +6,7 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.events.ranges import SeqSet, joined_ranges
+from tertulia.events.log.ranges import SeqSet, joined_ranges
 
 numbers = st.frozensets(st.integers(0, 40), max_size=20)
 LIMIT = 60

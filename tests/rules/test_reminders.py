@@ -3,15 +3,24 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.realms.limits import MAX_MESSAGE_LENGTH
-from tertulia.reminders.model import said
+from tertulia.content.markup.writing import ChannelLink, write
+from tertulia.messaging.reminders.model import Remembered, said
+from tertulia.organization.realms.limits import MAX_MESSAGE_LENGTH
 
 
-@given(st.text(alphabet="a`\n>", max_size=300), st.text(alphabet="b\n`>", max_size=50), st.integers(1, 200))
+@given(st.text(alphabet="a`~\n>", max_size=300), st.text(alphabet="b\n`>~", max_size=50), st.integers(1, 200))
 def test_it_is_always_a_message_that_can_be_sent(content: str, note: str, times: int) -> None:
-    text = said((content * times)[:MAX_MESSAGE_LENGTH], note[:1000])
+    place = ChannelLink(2**50, "#" * 60, "*" * 60, 2**50)
+    text = write(said(Remembered((content * times)[:MAX_MESSAGE_LENGTH], "", place), note[:1000]))
     assert 0 < len(text) <= MAX_MESSAGE_LENGTH
 
 
-def test_each_line_of_a_note_is_quoted() -> None:
-    assert "> one\n> ```\n> two" in said("text", "one\n```\ntwo")
+def test_fences_of_every_length_still_leave_room() -> None:
+    content = "\n".join("~" * length for length in range(3, 140))
+    text = write(said(Remembered(content[:MAX_MESSAGE_LENGTH], "", None), content[:1000]))
+    assert 0 < len(text) <= MAX_MESSAGE_LENGTH
+
+
+def test_nothing_is_said_of_a_message_that_is_gone() -> None:
+    assert "deleted" in write(said(None, "my note"))
+    assert "my note" in write(said(None, "my note"))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.events.snapshot import Snapshot, parse_snapshot
+from tertulia.events.log.snapshot import Snapshot, parse_snapshot
 
 # The transactions of a small database, in the order they began: whether each has ended when the snapshot is taken.
 transactions = st.lists(st.booleans(), max_size=12)

@@ -3,7 +3,7 @@
 import asyncio
 from contextlib import suppress
 
-from tertulia.kernel.tasks import Errands, end_tasks
+from tertulia.kernel.tasks import BoundedTasks, end_tasks
 
 
 async def test_a_task_that_swallows_a_cancellation_ends_nevertheless() -> None:
@@ -31,24 +31,24 @@ async def test_a_task_that_swallows_a_cancellation_ends_nevertheless() -> None:
     assert isinstance(tasks[1].exception(), ValueError)
 
 
-async def test_errands_have_room_for_so_many_and_tell_who_has_enough_of_them() -> None:
+async def test_tasks_have_room_for_so_many_and_tell_who_has_enough_of_them() -> None:
     ended = asyncio.Event()
 
-    async def errand() -> None:
+    async def task() -> None:
         await ended.wait()
 
-    errands = Errands(4, 2, 3)
-    assert (errands.room, errands.busy()) == (2, [[], []])  # they may all be for one
+    bounded = BoundedTasks(4, 2, 3)
+    assert (bounded.room, bounded.busy()) == (2, [[], []])  # they may all be for one
     for whose in ((1, 7), (1, 7), (2, 7)):
-        errands.start(errand(), *whose)
-    assert (errands.room, errands.busy()) == (1, [[1], [7]])
+        bounded.start(task(), *whose)
+    assert (bounded.room, bounded.busy()) == (1, [[1], [7]])
     ended.set()
     async with asyncio.timeout(5):
-        while errands.room < 2:
+        while bounded.room < 2:
             await asyncio.sleep(0)
-    assert errands.busy() == [[], []]
+    assert bounded.busy() == [[], []]
 
 
-def test_errands_that_are_for_nobody_have_room_for_so_many() -> None:
-    errands = Errands(4)
-    assert (errands.room, errands.busy()) == (4, [])
+def test_tasks_that_are_for_nobody_have_room_for_so_many() -> None:
+    bounded = BoundedTasks(4)
+    assert (bounded.room, bounded.busy()) == (4, [])

@@ -9,11 +9,18 @@ from hypothesis import strategies as st
 from tertulia.kernel.auth import Role, fake_email
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
-from tertulia.users.addresses import LOWEST_ROLE, fake_domain, id_of_fake_email, may_see, seen_by
-from tertulia.users.avatars import MEDIUM, identicon
-from tertulia.users.directory import with_own_address
-from tertulia.users.model import Account, View
-from tertulia.users.rules import clean_full_name, is_email, is_last_owner, name_key_of
+from tertulia.people.users.addresses import LOWEST_ROLE, fake_domain, id_of_fake_email, may_see, seen_by
+from tertulia.people.users.avatars import MEDIUM, identicon
+from tertulia.people.users.directory import with_own_address
+from tertulia.people.users.model import Account, UserView
+from tertulia.people.users.rules import (
+    check_may_edit,
+    clean_full_name,
+    counted_role,
+    is_email,
+    is_last_owner,
+    name_key_of,
+)
 
 TABLE = {
     Role.OWNER: {1, 2, 3, 5},
@@ -109,7 +116,40 @@ def test_an_identicon_is_a_picture_that_is_its_own_mirror_image(user_id: int) ->
 
 
 def test_the_own_address_goes_into_the_own_record_only() -> None:
-    view = View(1, (0, 1), 12, "d", own_email='"o"@example.com')
+    view = UserView(1, (0, 1), 12, "d", own_email='"o"@example.com')
     text = b'[{"user_id":1,"delivery_email":null,"x":1},{"user_id":12,"delivery_email":null,"x":1}]'
     own = b'[{"user_id":1,"delivery_email":null,"x":1},{"user_id":12,"delivery_email":"\\"o\\"@example.com","x":1}]'
     assert with_own_address(view, text) == own
+
+
+ROLES = tuple(Role)
+
+
+@pytest.mark.parametrize("given", ROLES)
+def test_a_bot_counts_as_the_lower_of_both_roles(given: int) -> None:
+    for owner_role in ROLES:
+        assert counted_role(given, owner_role) == max(given, owner_role)
+    assert counted_role(given, None) == max(given, Role.MEMBER)
+
+
+def may_edit(actor: Account, bot: Account, owner: Account | None) -> bool:
+    try:
+        check_may_edit(actor, bot, owner)
+    except Refusal:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("actor_role", ROLES)
+@pytest.mark.parametrize("given", ROLES)
+@pytest.mark.parametrize("owner_role", [*ROLES, None])
+def test_a_bot_is_touched_by_its_owner_and_by_administrators_who_are_not_below_it(
+    actor_role: Role, given: Role, owner_role: Role | None
+) -> None:
+    owner = None if owner_role is None else account(2, owner_role)
+    counted = counted_role(given, owner_role)
+    bot = Account(3, "b@example.com", "B", counted, 1, owner.id if owner else None, True, 0, given)
+    above = min(given, given if owner_role is None else owner_role)
+    assert may_edit(account(1, actor_role), bot, owner) == (actor_role <= Role.ADMINISTRATOR and actor_role <= above)
+    if owner is not None:
+        assert may_edit(owner, bot, owner)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.events import wal
-from tertulia.events.stream import POS_ZERO
+from tertulia.events.log.stream import POS_ZERO
+from tertulia.events.relay import wal
 
 lsns = st.integers(0, 2**63 - 1)
 indexes = st.integers(0, 3_000_000)

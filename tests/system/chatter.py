@@ -24,12 +24,12 @@ import asyncpg
 import httpx
 import msgspec
 
-from tertulia.channels.actions import create_channel, subscribe
+from tertulia.conversations.channels.actions import create_channel, subscribe
 from tertulia.kernel.db import Database
-from tertulia.realms.actions import create_realm
-from tertulia.users.actions import create_api_key, create_user
-from tests.schemas import acheck_reply
-from tests.server import PLAIN_HTTP, Server
+from tertulia.organization.realms.actions import create_realm
+from tertulia.people.users.actions import create_api_key, create_user
+from tests.harness.schemas import acheck_reply
+from tests.harness.server import PLAIN_HTTP, Server
 from tests.system.model_client import Json, Mismatch, ModelState
 
 PEOPLE = 6

@@ -14,10 +14,11 @@ import httpx
 import nats
 from nats.aio.client import Client
 
-from tertulia.events.epoch import EpochRecord, read_epoch
-from tertulia.events.stream import STREAM_NOT_FOUND, call_api, event_streams
-from tests.schemas import acheck_reply
-from tests.server import PLAIN_HTTP, OwnServer, Server, User
+from tertulia.events.log.epoch import EpochRecord, read_epoch
+from tertulia.events.log.jetstream import STREAM_NOT_FOUND, call_api
+from tertulia.events.log.stream import event_streams
+from tests.harness.schemas import acheck_reply
+from tests.harness.server import PLAIN_HTTP, OwnServer, Server, User
 
 Json = dict[str, Any]
 _TIMEOUT = httpx.Timeout(60, connect=5)

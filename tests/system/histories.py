@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 
 import httpx
 
-from tertulia.channels.actions import create_channel, subscribe, unsubscribe
-from tertulia.channels.statements import lock_conversations
+from tertulia.conversations.channels.actions import create_channel, subscribe, unsubscribe
+from tertulia.conversations.channels.statements import lock_conversations
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Database, Transaction
-from tertulia.realms.actions import create_realm
-from tertulia.users.actions import create_api_key, create_user
+from tertulia.organization.realms.actions import create_realm
+from tertulia.people.users.actions import create_api_key, create_user
 from tests.system import channel_acts, history_end
 from tests.system.acts import (
     Act,

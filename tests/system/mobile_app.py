@@ -1,8 +1,8 @@
-"""What the mobile app of this protocol family insists on, as types (contract/clients.md 5 to 7).
+"""What the mobile app of this protocol family insists on, as types.
 
 The app decodes strictly: one missing or misshapen field and it rejects the whole answer, or reloads everything after an
 event. It cannot be run here, so these types stand for it. They are about what the app reads and nothing else; that nothing
-else is sent is checked elsewhere (tests/schemas.py).
+else is sent is checked elsewhere (tests/harness/schemas.py).
 """
 
 from typing import Annotated, Literal

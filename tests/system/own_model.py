@@ -51,7 +51,7 @@ class OwnModel:
         self.drafts = _by("id", registered["drafts"])
         self.snippets = _by("id", registered["saved_snippets"])
         self.scheduled = _by("scheduled_message_id", registered["scheduled_messages"])
-        self.reminders = _by("reminder_id", registered["reminders"])
+        self.reminders = _by("reminder_id", _referring(registered["reminders"]))
         self.statuses: Json = registered["user_status"]
         self.emoji: Json = registered["realm_emoji"]
         self.linkifiers: list[Json] = registered["realm_linkifiers"]
@@ -129,7 +129,7 @@ class OwnModel:
 
     def _reminders(self, event: Json) -> None:
         if event["op"] == "add":
-            _add(self.reminders, _by("reminder_id", event["reminders"]), event)
+            _add(self.reminders, _by("reminder_id", _referring(event["reminders"])), event)
         else:
             _remove(self.reminders, event["reminder_id"], event)
 
@@ -205,3 +205,9 @@ def _differences(name: str, ours: Any, theirs: Any) -> list[str]:
         return [f"{name}: {ours} against {theirs}"]
     keys = [key for key in ours.keys() | theirs.keys() if ours.get(key) != theirs.get(key)]
     return [f"{name}[{key}]: {ours.get(key)} against {theirs.get(key)}" for key in keys]
+
+
+def _referring(reminders: list[Json]) -> list[Json]:
+    """Reminders without what they show of their message: that is heard of by the events of the message."""
+    shown = ("content", "rendered_content")
+    return [{key: value for key, value in one.items() if key not in shown} for one in reminders]

@@ -1,8 +1,9 @@
 """What people of a town do to each other, to bots, profiles and the organization. Each act answers what it was told."""
 
+from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tertulia.channels.actions import subscribe, unsubscribe
+from tertulia.conversations.channels.actions import subscribe, unsubscribe
 from tests.system.model_client import Json
 from tests.system.town import Act, Town, to_json
 
@@ -68,7 +69,11 @@ async def turn_off(town: Town, _who: int) -> Any:
 
 async def turn_on(town: Town, _who: int) -> Any:
     target = town.chance.choice([*(person.user_id for person in town.people[2:]), *town.bots])
-    return await town.call(town.chance.choice([0, 1]), "POST", f"users/{target}/reactivate")
+    body = await town.call(town.chance.choice([0, 1]), "POST", f"users/{target}/reactivate")
+    for number, person in enumerate(town.people):
+        if person.user_id == target:
+            await town.log_in_again(number)
+    return body
 
 
 async def arrive(town: Town, _who: int) -> Any:
@@ -139,7 +144,8 @@ async def watch(town: Town, who: int) -> Any:
 
 
 async def meet(town: Town, _who: int) -> Any:
-    change = town.chance.choice([subscribe, unsubscribe])
+    changes: list[Callable[..., Awaitable[Any]]] = [subscribe, unsubscribe]
+    change = town.chance.choice(changes)
     people = [person.user_id for person in town.chance.sample(town.people, 2)]
     async with town.database.transaction() as tx:
         return await change(tx, town.realm_id, [town.chance.choice(town.channels)], people)

@@ -13,11 +13,14 @@ from typing import Any
 
 import asyncpg
 import msgspec
+import nats.errors
 
-from tertulia.events.stream import Stored
-from tests.system.relay_site import SHARDS, Site, database, eventually
+from tertulia.events.log.jetstream import StreamUnavailable
+from tertulia.events.log.stream import Stored
+from tests.system.relay_site import PATIENCE_SECONDS, SHARDS, Site, database, eventually
 
 UNREACHABLE = (OSError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
+WRITER = "writer of the load"
 EMIT = """
 with named as (insert into sent (name) select unnest($1::text[]) returning name)
 select pg_logical_emit_message(
@@ -44,8 +47,21 @@ class Load:
             for task in self._tasks:
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
+            await self._backends_gone()
 
-    async def wait_for(self, more: int, seconds: float = 20) -> None:
+    async def _backends_gone(self) -> None:
+        """A statement whose writer hung up is still carried out, and may be committed a moment later."""
+        sql = (
+            "select exists (select from pg_stat_activity where datname = current_database() and application_name = $1)"
+        )
+
+        async def gone() -> bool:
+            async with database(self.site) as connection:
+                return not await connection.fetchval(sql, WRITER)
+
+        await eventually(gone)
+
+    async def wait_for(self, more: int, seconds: float = PATIENCE_SECONDS) -> None:
         """Until that many more transactions were committed."""
         target = self.committed + more
 
@@ -62,6 +78,7 @@ class Load:
         while True:
             try:
                 async with database(self.site) as connection:
+                    await connection.execute(f"set application_name = '{WRITER}'")
                     await self._write_on(connection, writer, numbers)
             except UNREACHABLE:
                 await asyncio.sleep(0.05)
@@ -79,12 +96,15 @@ class Load:
             rows = await connection.fetch("select name from sent")
         return {row["name"] for row in rows}
 
-    async def check(self, seconds: float = 20, transient: int = 0) -> dict[int, list[Stored]]:
+    async def check(self, seconds: float = PATIENCE_SECONDS, transient: int = 0) -> dict[int, list[Stored]]:
         """Everything committed was stored, once, each writer's events of a realm in the order they were written."""
         names = await self.names()
 
         async def complete() -> bool:
-            return await self.site.count() >= len(names) + transient
+            try:
+                return await self.site.count() >= len(names) + transient
+            except (StreamUnavailable, OSError, nats.errors.Error):
+                return False
 
         await eventually(complete, seconds)
         await asyncio.sleep(0.3)

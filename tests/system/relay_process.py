@@ -5,7 +5,7 @@ import signal
 
 import uvloop
 
-from tertulia.events.relay import run_relay
+from tertulia.events.relay.process import run_relay
 from tertulia.kernel.log import configure_logging
 from tertulia.kernel.settings import load_settings
 

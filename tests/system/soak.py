@@ -22,7 +22,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from tertulia.engines import ChildProcess
-from tests.server import OwnServer
+from tests.harness.server import OwnServer
 from tests.system.chatter import Chatter
 from tests.system.faults import crash_postgres, delete_streams, empty_nats, kill, purge_streams
 from tests.system.web_process import WebProcess

@@ -23,18 +23,19 @@ import psycopg2
 import pytest
 from msgspec.structs import replace
 
+from tertulia.conversations.read_state import queries as read_queries
+from tertulia.conversations.read_state.marking import queries as change_queries
+from tertulia.conversations.read_state.marks import Mark
 from tertulia.engines import Postgres, find_postgres
 from tertulia.kernel.settings import load_settings
-from tertulia.messages import windows
-from tertulia.narrows.conditions import Has, HasMark, IsHidden, IsMentioned, IsUnread, SentBy
-from tertulia.narrows.model import Narrowed
-from tertulia.narrows.scopes import Scope
-from tertulia.narrows.search import Matches, parse_query
-from tertulia.narrows.statements import ids_from
-from tertulia.reads import change_queries
-from tertulia.reads import queries as read_queries
-from tests.server import PLAIN_HTTP, OwnServer, User
-from tests.talk import Speaker, check_success, speaking
+from tertulia.messaging.narrows.conditions import Has, HasMark, IsHidden, IsMentioned, IsUnread, SentBy
+from tertulia.messaging.narrows.model import Narrowed
+from tertulia.messaging.narrows.scopes import Scope
+from tertulia.messaging.narrows.search import Matches, parse_query
+from tertulia.messaging.narrows.statements import ids_from
+from tertulia.messaging.reading import windows
+from tests.harness.server import PLAIN_HTTP, OwnServer, User
+from tests.harness.talk import Speaker, check_success, speaking
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 
@@ -380,9 +381,10 @@ NARROWS: dict[str, Callable[[Narrowed, int], Narrowed]] = {
     "a protected channel": lambda narrow, channel: replace(narrow, conversation_id=channel),
     "everything received": lambda narrow, _: narrow,
     "everything but what is muted": lambda narrow, _: replace(narrow, conditions=(IsHidden(negated=True),)),
+    "what is muted": lambda narrow, _: replace(narrow, conditions=(IsHidden(),)),
     "one's mentions": lambda narrow, _: replace(narrow, conditions=(IsMentioned(group_ids=(1, 2)),)),
     "stars": lambda narrow, _: replace(
-        narrow, scope=Scope.REACHED, conditions=(HasMark(user_id=narrow.user_id, flag=1),)
+        narrow, scope=Scope.REACHED, conditions=(HasMark(user_id=narrow.user_id, mark=Mark.STARRED),)
     ),
     "unread": lambda narrow, _: replace(narrow, conditions=(IsUnread(),)),
     "a sender": lambda narrow, _: replace(narrow, conditions=(SentBy(user_id=narrow.user_id),)),

@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from tertulia.kernel.db import Database
-from tests.server import OwnServer, Server
+from tests.harness.server import OwnServer, Server
 from tests.system.faults import Queue, crash_postgres
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]

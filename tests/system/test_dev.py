@@ -12,7 +12,7 @@ import httpx
 import psycopg2
 import pytest
 
-from tests.server import OwnServer, Server, User
+from tests.harness.server import OwnServer, Server, User
 
 pytestmark = pytest.mark.system
 
@@ -40,7 +40,7 @@ def wait_until_gone(pids: list[int], seconds: float = 20.0) -> None:
 def test_the_line_names_everybody_and_their_credentials_work(server: Server) -> None:
     assert isinstance(server, OwnServer)
     line = json.loads((server.folder / "ready.json").read_text())
-    assert set(line) == {"url", "realm", "postgres_url", "nats_url", "users", "channels", "pids"}
+    assert set(line) == {"url", "realm", "postgres_url", "nats_url", "users", "channels", "pids", "metrics"}
     assert {user["role"] for user in line["users"]} == {100, 200, 300, 400, 600}
     for user in server.ready.users:
         assert set(line["users"][0]) == {"user_id", "email", "password", "api_key", "role"}

@@ -12,8 +12,8 @@ import pytest
 
 from tertulia.engines import ChildProcess, Nats, Postgres, find_nats_server, find_postgres, free_port
 from tertulia.kernel.settings import load_settings
-from tests.server import is_ready
-from tests.talk import eventually
+from tests.harness.server import is_ready
+from tests.harness.talk import eventually
 
 pytestmark = pytest.mark.system
 
@@ -56,14 +56,14 @@ def test_serve_keeps_three_processes_up_and_the_doctor_is_content(folder: Path) 
 
         command = [sys.executable, "-m", "tertulia", "serve"]
         with ChildProcess(command, folder / "serve.log", env=env) as serve:
-            await_ready(f"http://127.0.0.1:{port}")
+            await_ready(f"http://127.0.0.1:{metrics + 2}")
             before = children(serve.pid)
             assert set(before) == {"web", "relay", "worker"}
             os.kill(before["web"], signal.SIGKILL)
             while children(serve.pid).get("web") in (before["web"], None):
                 time.sleep(0.02)
-            await_ready(f"http://127.0.0.1:{port}")
-            for own in (metrics, metrics + 1):
+            await_ready(f"http://127.0.0.1:{metrics + 2}")
+            for own in (metrics, metrics + 1, metrics + 2):
                 assert httpx.get(f"http://127.0.0.1:{own}/metrics", trust_env=False).status_code == 200
             healthy = run(env, "doctor")
             assert healthy.returncode == 0, healthy.stdout

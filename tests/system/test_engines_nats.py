@@ -14,10 +14,10 @@ from structlog.testing import capture_logs
 from tertulia.cli.doctor import _look_at_nats
 from tertulia.cli.errors import CommandFailed
 from tertulia.engines import Nats, find_nats_server
-from tertulia.events.checkpoint import Memory
-from tertulia.events.session import Session
+from tertulia.events.relay.checkpoint import Memory
+from tertulia.events.relay.session import Session
 from tertulia.kernel.settings import Settings, load_settings
-from tests.server import Engines
+from tests.harness.server import Engines
 
 pytestmark = pytest.mark.system
 

@@ -15,7 +15,7 @@ import pytest
 
 from tertulia.engines import EngineFailed, Postgres, find_postgres
 from tertulia.kernel.settings import Settings, load_settings
-from tests.server import Engines
+from tests.harness.server import Engines
 
 pytestmark = pytest.mark.system
 

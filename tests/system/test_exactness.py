@@ -13,8 +13,8 @@ import uvloop
 from hypothesis import given, seed, settings
 
 from tertulia.kernel.db import Database
-from tests.schemas import acheck_reply
-from tests.server import OwnServer, Server
+from tests.harness.schemas import acheck_reply
+from tests.harness.server import OwnServer, Server
 from tests.system.acts import History
 from tests.system.faults import Queue
 from tests.system.histories import World
@@ -22,7 +22,7 @@ from tests.system.random_histories import AS_THEY_COME, histories
 from tests.system.slow_standby import slow_standby
 from tests.system.web_process import second_web
 
-pytestmark = [pytest.mark.system, pytest.mark.slow]
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.finding]
 
 # A longer run: TERTULIA_HISTORIES=5000 bin/test tests/system/test_exactness.py --timeout 36000
 HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "56"))

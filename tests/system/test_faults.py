@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from tertulia.engines import ChildProcess, free_port
-from tertulia.events.record import Audience, record
+from tertulia.events.log.record import Audience, record
 from tertulia.kernel.db import Database
-from tests.server import OwnServer
+from tests.harness.server import OwnServer
 from tests.system.chatter import Chatter
 from tests.system.faults import Queue, crash_postgres, delete_streams, empty_nats, epoch_of, kill, metric, purge_streams
 from tests.system.relay_site import eventually
@@ -101,7 +101,7 @@ async def test_a_web_process_asked_to_stop_ends_its_polls_with_a_heartbeat_and_l
         web.await_ready()
         async with Queue(victim.members[0], web.url) as one, Queue(victim.members[1], web.url) as two:
             polls = [asyncio.create_task(queue.ask()) for queue in (one, two)]
-            await eventually(lambda: _waiting(web.url, 2), 10)
+            await eventually(lambda: _waiting(web.metrics, 2), 10)
             web.send_signal(signal.SIGTERM)
             for body in await asyncio.wait_for(asyncio.gather(*polls), 10):
                 assert [event["type"] for event in body["events"]] == ["heartbeat"]
@@ -111,15 +111,15 @@ async def test_a_web_process_asked_to_stop_ends_its_polls_with_a_heartbeat_and_l
 
 
 async def test_a_client_that_goes_away_during_a_long_poll_is_noticed(other: WebProcess, victim: OwnServer) -> None:
-    before = await metric(other.url, "tertulia_waiting_polls")
+    before = await metric(other.metrics, "tertulia_waiting_polls")
     async with Queue(victim.members[0], other.url) as queue:
         poll = asyncio.create_task(queue.ask())
-        await eventually(lambda: _waiting(other.url, before + 1), 10)
+        await eventually(lambda: _waiting(other.metrics, before + 1), 10)
         poll.cancel()
         await asyncio.gather(poll, return_exceptions=True)
 
         async def has_gone() -> bool:
-            return await metric(other.url, "tertulia_waiting_polls") == before
+            return await metric(other.metrics, "tertulia_waiting_polls") == before
 
         await eventually(has_gone, 5)
         await queue.hear(await queue.send_to_self())
@@ -131,7 +131,7 @@ async def test_an_event_too_large_for_the_log_ends_the_queues_of_its_realm_inste
     user = victim.members[0]
     async with Queue(user, victim.url) as queue:
         held = asyncio.create_task(queue.ends_within(10))
-        await eventually(lambda: _waiting(victim.url, 1), 10)
+        await eventually(lambda: _waiting(victim.metrics, 1), 10)
         connecting = Database.connect(victim.postgres_url, shards=4, size=1)
         async with await connecting as database, database.transaction() as tx:
             realm_id = await tx.fetchval("select realm_id from account where id = $1", user.user_id)
@@ -157,8 +157,8 @@ async def test_a_log_wiped_behind_the_servers_back_ends_the_queues_within_ten_se
         await here.hear(await here.send_to_self())
         epoch = (await epoch_of(victim)).epoch
         held = [asyncio.create_task(queue.ends_within(30)) for queue in (here, there)]
-        await eventually(lambda: _waiting(victim.url, 1), 10)
-        await eventually(lambda: _waiting(other.url, 1), 10)
+        await eventually(lambda: _waiting(victim.metrics, 1), 10)
+        await eventually(lambda: _waiting(other.metrics, 1), 10)
         began = time.monotonic()
         await wipe(victim)
         await asyncio.gather(*held)

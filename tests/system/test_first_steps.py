@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server import Server
+from tests.harness.server import Server
 
 ROOT = Path(__file__).parents[2]
 SHELL_BLOCK = re.compile(r"^```sh\n(.*?)^```", flags=re.MULTILINE | re.DOTALL)

@@ -1,18 +1,23 @@
-"""Requests generated from our own API description, as every role (the short version of bin/fuzz)."""
+"""Requests generated from our own API description, as every role (the short versions of bin/fuzz)."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.clients.environments import Missing, programs_of_schemathesis
-from tests.features.stage import Backstage, Stage
-from tests.server import Server
-from tests.system.fuzz import ROLES, Fuzz, Outcome, findings
+from tests.fuzz.requests_run import Flood
+from tests.fuzz.schemathesis_run import Fuzz, Outcome, findings
+from tests.fuzz.world import ROLES
+from tests.harness.server import Server
+from tests.harness.stage import Backstage, Stage
 
-pytestmark = [pytest.mark.system, pytest.mark.slow]
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.finding]
 
-EXAMPLES, SEED = 1, 1
+EXAMPLES = 1
+REQUESTS_PER_ROLE = 500
+SEED = int(os.environ.get("TERTULIA_SEED", "1"))
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +48,18 @@ def test_whatever_is_asked_is_answered_as_described(outcomes: dict[str, Outcome]
 def test_generated_requests_reach_something(outcomes: dict[str, Outcome]) -> None:
     assert outcomes["owner"].statuses["200"] > 40
     assert outcomes["owner"].statuses["200"] > outcomes["owner"].statuses.get("401", 0)
+
+
+def test_a_flood_of_generated_requests_is_answered_as_described(server: Server) -> None:
+    backstage = Backstage(server)
+    stage = Stage(server, backstage)
+    flood = Flood(server, stage)
+    try:
+        flood.round(SEED, REQUESTS_PER_ROLE)
+    finally:
+        stage.close()
+        backstage.close()
+    assert not flood.findings, "\n\n".join(flood.findings.values())
+    assert flood.statuses.total() > REQUESTS_PER_ROLE * len(ROLES) * 0.9
+    assert flood.statuses[200] > flood.statuses.total() * 0.15
+    assert len(flood.operations) > 150

@@ -1,4 +1,4 @@
-"""What the mobile app requires, over real answers and long random histories (contract/clients.md 5 to 7 and 9.12)."""
+"""What the mobile app requires, over real answers and long random histories."""
 
 import asyncio
 import os
@@ -11,11 +11,11 @@ from typing import Any
 import httpx
 import pytest
 import uvloop
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 
 from tertulia.kernel.db import Database
-from tests.schemas import acheck_reply
-from tests.server import Server
+from tests.harness.schemas import acheck_reply
+from tests.harness.server import Server
 from tests.system.acts import History
 from tests.system.histories import Realm, World
 from tests.system.mobile_app import Rejected
@@ -26,7 +26,7 @@ from tests.system.phone import Phone
 from tests.system.random_histories import AS_THEY_COME, histories
 from tests.system.town import Town
 
-pytestmark = [pytest.mark.system, pytest.mark.slow]
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.finding]
 
 # A longer run: TERTULIA_HISTORIES=2100 bin/test tests/system/test_mobile_app.py --timeout 36000
 HISTORIES = max(5, int(os.environ.get("TERTULIA_HISTORIES", "56")) // 42)
@@ -92,6 +92,7 @@ def test_the_app_takes_whatever_happens_to_messages_and_channels(server: Server)
 
             await use(phones, live)
 
+    @seed(SEED)
     @given(histories)
     @settings(AS_THEY_COME, max_examples=2 * HISTORIES)
     def every_history(history: History) -> None:

@@ -14,17 +14,18 @@ import httpx
 import pytest
 import uvloop
 
-from tertulia.app import STATE
+from tertulia.events.queues.initial_state import Provider
 from tertulia.kernel.db import Database
-from tests.schemas import acheck_reply
-from tests.server import Server
+from tertulia.server.features import FEATURES
+from tests.harness.schemas import acheck_reply
+from tests.harness.server import Server
 from tests.system import model_client, own_model, people_model
 from tests.system.own_acts import OWN_ACTS
 from tests.system.people_acts import PEOPLE_ACTS
 from tests.system.town import Town
 from tests.system.web_process import second_web
 
-pytestmark = [pytest.mark.system, pytest.mark.slow]
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.finding]
 
 # A longer run: TERTULIA_HISTORIES=5000 bin/test tests/system/test_people_exactness.py --timeout 36000
 HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "56")) // 7
@@ -33,7 +34,9 @@ SEED = int(os.environ.get("TERTULIA_SEED", random.randrange(10**9)))
 
 def test_every_part_of_the_state_is_known_to_a_model() -> None:
     known = {*model_client.TYPES, *people_model.TYPES, *own_model.TYPES, *own_model.FIXED, *own_model.OLD_FORMS}
-    assert {type for part in STATE for type in part.types} <= known, "a part of the state that no history compares"
+    parts = [part for feature in FEATURES for part in feature.state if isinstance(part, Provider)]
+    types = {type for part in parts for type in part.types}
+    assert types <= known, "a part of the state that no history compares"
 
 
 async def play(seed: int, http: httpx.AsyncClient, urls: list[str], database: Database) -> int:

@@ -15,12 +15,12 @@ import httpx
 import nats
 import pytest
 
-from tertulia.events.epoch import QUEUE_BUCKET
-from tertulia.events.record import Audience, record
-from tertulia.events.stream import call_api
+from tertulia.events.log.buckets import QUEUE_BUCKET
+from tertulia.events.log.jetstream import call_api
+from tertulia.events.log.record import Audience, record
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
-from tests.server import Server
+from tests.harness.server import Server
 from tests.system.relay_site import eventually
 from tests.system.web_process import WebProcess, second_web
 
@@ -61,7 +61,7 @@ async def test_a_poll_that_waits_on_one_process_ends_with_a_heartbeat_when_the_o
     async with here_and_there(server, other) as (here, there):
         registered = await register(here)
         waiting = asyncio.create_task(poll(here, registered))
-        await eventually(lambda: is_waiting(server.url), 10)
+        await eventually(lambda: is_waiting(server.metrics), 10)
         elsewhere = asyncio.create_task(poll(there, registered))
         [heartbeat] = await asyncio.wait_for(waiting, 10)
         assert heartbeat["type"] == "heartbeat"
@@ -173,7 +173,7 @@ async def test_a_queue_deleted_while_another_process_takes_it_over_does_not_come
         registered = await register(here)
         async with log_beside(server) as has_mark, relay_behind(server):
             moving = asyncio.create_task(check_gone(there, registered))
-            await eventually(has_mark, 10)
+            await eventually(has_mark)
             await delete(here, registered)
         await moving
         await check_gone(here, registered)
@@ -186,7 +186,7 @@ async def test_polls_that_share_a_take_over_may_be_at_different_places(server: S
         later = {**registered, "last_event_id": (await poll(here, witness))[-1]["id"]}
         async with log_beside(server) as has_mark, relay_behind(server):
             first = asyncio.create_task(poll(there, registered, dont_block="true"))
-            await eventually(has_mark, 10)
+            await eventually(has_mark)
             second = asyncio.create_task(poll(there, later, dont_block="true"))
             await register(there)  # takes longer than the second needs to come to where the first waits
         assert (await first, await second) == ([], [])
@@ -237,7 +237,7 @@ async def test_a_queue_that_moved_is_kept_alive_by_the_process_that_serves_it(
         async def renewed() -> bool:
             return await record_revision(server, registered["queue_id"]) > before
 
-        await eventually(renewed, 10)
+        await eventually(renewed)
 
 
 async def test_coming_back_to_a_channel_brings_no_old_unread_messages_with_it(server: Server) -> None:

@@ -2,12 +2,15 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 import asyncpg
 import pytest
+from nats.aio.client import Client
 
-from tertulia.events.epoch import EpochRecord
-from tertulia.events.stream import call_api, delete_stream
+from tertulia.events.log.epoch import EpochRecord
+from tertulia.events.log.jetstream import call_api, delete_stream
+from tertulia.events.log.stream import stream_name
 from tests.system.relay_load import Load, name_of
 from tests.system.relay_site import Site, administer, database, eventually, make_site, relay_postgres, site
 
@@ -34,6 +37,34 @@ async def test_a_tail_that_nats_lost_is_replayed_with_the_same_sequence_numbers(
     assert after == before
     assert "tail lost" in site.log()
     assert await epoch_of(site) == 1
+
+
+async def test_streams_are_compressed_also_those_of_before(site: Site) -> None:
+    load = Load(site, writers=2)
+    relay = await site.start_first_relay()
+    async with site.connected() as nc, load.running():
+        await load.wait_for(50)
+        relay.kill()
+        configs = [await config_of(nc, shard) for shard in range(site.settings.shards)]
+        assert {config.get("compression") for config in configs} == {"s2"}
+        for config in configs:
+            await call_api(nc, f"STREAM.UPDATE.{config['name']}", {**config, "compression": "none"})
+        site.start_relay()
+        await load.wait_for(50)
+
+        async def are_as_before() -> bool:
+            return [await config_of(nc, shard) for shard in range(site.settings.shards)] == configs
+
+        await eventually(are_as_before)
+    await load.check()
+    assert await epoch_of(site) == 1
+
+
+async def config_of(nc: Client, shard: int) -> dict[str, Any]:
+    answer = await call_api(nc, f"STREAM.INFO.{stream_name(shard, 1)}")
+    assert answer is not None
+    found: dict[str, Any] = answer["config"]
+    return found
 
 
 async def test_a_lost_tail_is_replayed_by_a_relay_that_does_not_remember_it(site: Site) -> None:
@@ -73,14 +104,14 @@ async def test_a_lost_tail_that_the_slot_has_forgotten_opens_a_new_epoch(make_si
     site.nats.kill()
     site.replace_store(older)
     site.nats.start()
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
 
 
 async def test_a_deleted_stream_on_an_idle_server_opens_a_new_epoch_within_seconds(site: Site) -> None:
     old = await some_events(site)
     async with site.connected() as nc:
         assert await delete_stream(nc, "EV_1_1")
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
     await still_works(site)
 
 
@@ -88,7 +119,7 @@ async def test_a_purged_stream_opens_a_new_epoch_within_seconds(site: Site) -> N
     old = await some_events(site)
     async with site.connected() as nc:
         await call_api(nc, "STREAM.PURGE.EV_0_1")
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
     await still_works(site)
 
 
@@ -97,7 +128,7 @@ async def test_a_nats_folder_that_was_wiped_ends_in_a_new_epoch(site: Site) -> N
     site.nats.kill()
     site.replace_store(None)
     site.nats.start()
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
     await still_works(site)
 
 
@@ -107,7 +138,7 @@ async def test_a_stream_wiped_while_the_relay_was_down_opens_a_new_epoch(site: S
     async with site.connected() as nc:
         await delete_stream(nc, "EV_2_1")
     site.start_relay()
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
 
 
 async def test_a_stranger_in_the_stream_opens_a_new_epoch(site: Site) -> None:
@@ -116,7 +147,7 @@ async def test_a_stranger_in_the_stream_opens_a_new_epoch(site: Site) -> None:
         await nc.request("ev.1.1", b"{}")
         load = Load(site, writers=1)
         async with load.running():
-            check_above(await site.wait_for_epoch(1, 10), old)
+            check_above(await site.wait_for_epoch(1), old)
 
 
 async def test_a_slot_dropped_behind_the_relays_back_opens_a_new_epoch(site: Site) -> None:
@@ -124,7 +155,7 @@ async def test_a_slot_dropped_behind_the_relays_back_opens_a_new_epoch(site: Sit
     site.relays[-1].kill()
     await drop_slot(site)
     site.start_relay()
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
     await still_works(site)
 
 
@@ -135,7 +166,7 @@ async def test_a_slot_dropped_and_made_again_by_hand_is_noticed(site: Site) -> N
     make = f"select pg_create_logical_replication_slot('{site.settings.slot}', 'pgoutput')"
     administer(site.postgres, make, site.database)
     site.start_relay()
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
 
 
 @pytest.mark.parametrize("change", ["system_identifier = '1'", "timeline = 7"])
@@ -144,7 +175,7 @@ async def test_another_database_behind_the_same_address_opens_a_new_epoch(site: 
     site.relays[-1].kill()
     administer(site.postgres, f"update relay_state set {change}", site.database)
     site.start_relay()
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
 
 
 async def test_a_database_restored_from_nothing_beside_an_old_nats_begins_above_it(site: Site) -> None:
@@ -153,7 +184,7 @@ async def test_a_database_restored_from_nothing_beside_an_old_nats_begins_above_
     await drop_slot(site)
     administer(site.postgres, "delete from relay_state; delete from relay_checkpoint", site.database)
     site.start_relay()
-    check_above(await site.wait_for_epoch(1, 10), old)
+    check_above(await site.wait_for_epoch(1), old)
 
 
 async def test_an_unannounced_epoch_with_whole_streams_is_announced_not_replaced(site: Site) -> None:
@@ -162,7 +193,7 @@ async def test_an_unannounced_epoch_with_whole_streams_is_announced_not_replaced
     async with site.connected() as nc:
         await delete_stream(nc, "KV_TERTULIA_STATE")
     site.start_relay()
-    assert (await site.wait_for_epoch(0, 10)).epoch == 1
+    assert (await site.wait_for_epoch(0)).epoch == 1
     await still_works(site)
 
 
@@ -179,13 +210,13 @@ async def test_a_relay_that_dies_while_it_opens_an_epoch_leaves_nothing_the_next
         else:
             await delete_stream(nc, "EV_0_1")
             site.start_relay()
-            await site.wait_for_epoch(1, 10)
+            await site.wait_for_epoch(1)
             site.relays[-1].kill()
             await delete_stream(nc, "KV_TERTULIA_STATE")
             if step == "deleted":
                 await delete_stream(nc, "EV_1_2")
     site.start_relay()
-    record = await site.wait_for_epoch(1, 10)
+    record = await site.wait_for_epoch(1)
     assert record.epoch == (2 if step == "created" else 3)
     check_above(record, old)
     await still_works(site)
@@ -198,7 +229,7 @@ async def test_events_committed_while_an_epoch_is_opened_are_in_the_new_one(site
         await load.wait_for(100)
         async with site.connected() as nc:
             await delete_stream(nc, "EV_0_1")
-        await site.wait_for_epoch(1, 10)
+        await site.wait_for_epoch(1)
         known = await load.names()
         await load.wait_for(200)
     later = await load.names() - known
@@ -207,7 +238,7 @@ async def test_events_committed_while_an_epoch_is_opened_are_in_the_new_one(site
         stored = await site.stored()
         return later <= {name_of(one) for events in stored.values() for one in events}
 
-    await eventually(arrived, 10)
+    await eventually(arrived)
 
 
 async def some_events(site: Site) -> int:
@@ -231,7 +262,7 @@ async def still_works(site: Site) -> None:
     async def arrived() -> bool:
         return await site.count() >= before + 20
 
-    await eventually(arrived, 10)
+    await eventually(arrived)
 
 
 async def greatest(site: Site) -> int:
@@ -247,7 +278,7 @@ async def drop_slot(site: Site) -> None:
                 return False
         return True
 
-    await eventually(dropped, 10)
+    await eventually(dropped)
 
 
 def check_above(record: EpochRecord, old: int) -> None:

@@ -149,4 +149,4 @@ async def free_slot(site: Site) -> None:
         async def taken() -> bool:
             return await connection.fetchval(query, site.settings.slot) not in (None, holder)
 
-        await eventually(taken, 20)
+        await eventually(taken)

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tertulia.engines import free_port
-from tertulia.events.stream import transient_subject
+from tertulia.events.log.stream import transient_subject
 from tests.system.relay_load import EMIT, Load, name_of
 from tests.system.relay_site import SHARDS, Site, database, eventually, make_site, relay_postgres, site
 
@@ -38,7 +38,7 @@ async def test_the_events_of_a_transaction_stay_together_and_in_order(site: Site
     async def arrived() -> bool:
         return await site.count() == len(names)
 
-    await eventually(arrived, 10)
+    await eventually(arrived)
     events = (await site.stored())[0]
     assert [name_of(one) for one in events] == names
     assert len({one.pos[:16] for one in events}) == len({one.xid for one in events}) == 1
@@ -58,7 +58,7 @@ async def test_rolled_back_transactions_leave_nothing(site: Site) -> None:
     async def arrived() -> bool:
         return await site.count() == 1
 
-    await eventually(arrived, 5)
+    await eventually(arrived)
     assert [name_of(one) for one in (await site.stored())[0]] == ["00-2"]
 
 
@@ -92,7 +92,7 @@ async def test_a_transient_event_may_be_the_first_of_all(site: Site) -> None:
             await nc.publish(transient_subject(0, 0), b"{}")
             return await site.count() > 0
 
-        await eventually(stored, 5)
+        await eventually(stored)
     relay.kill()
     site.start_relay()
     load = Load(site, writers=1)
@@ -135,7 +135,7 @@ async def test_an_event_too_large_for_nats_keeps_its_place_and_is_empty(site: Si
     async def arrived() -> bool:
         return await site.count() == 3
 
-    await eventually(arrived, 10)
+    await eventually(arrived)
     assert [len(one.data) for one in (await site.stored())[0]] == [10, 0, 10]
 
 
@@ -157,7 +157,7 @@ async def test_an_idle_slot_does_not_hold_the_log_of_others(make_site: Callable[
         async def advanced() -> bool:
             return bool(await connection.fetchval(confirmed, site.settings.slot, target))
 
-        await eventually(advanced, 10)
+        await eventually(advanced)
 
 
 async def test_nothing_is_confirmed_before_it_has_rested(make_site: Callable[..., Site]) -> None:
@@ -173,7 +173,7 @@ async def test_nothing_is_confirmed_before_it_has_rested(make_site: Callable[...
         async def confirmed() -> bool:
             return bool(await connection.fetchval(query, site.settings.slot, end))
 
-        await eventually(confirmed, 20)
+        await eventually(confirmed)
         assert time.monotonic() - begun > site.settings.confirm_after_seconds
 
 

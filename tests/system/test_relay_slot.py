@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tertulia.events import checkpoint, wal
-from tertulia.events.replication import Replication, SlotTaken
+from tertulia.events.relay import checkpoint, wal
+from tertulia.events.relay.replication import Replication, SlotTaken
 from tests.system.relay_site import Site, database, eventually, make_site, relay_postgres, site
 
 __all__ = ["make_site", "relay_postgres", "site"]

@@ -15,7 +15,7 @@ import asyncpg
 import pytest
 
 from tertulia.engines import ChildProcess
-from tests.server import OwnServer
+from tests.harness.server import OwnServer
 from tests.system.faults import crash_postgres
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]

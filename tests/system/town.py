@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import httpx
 import msgspec
 
-from tertulia.channels.actions import create_channel
+from tertulia.conversations.channels.actions import create_channel
 from tertulia.kernel.db import Database
-from tertulia.realms.actions import create_realm
-from tertulia.users.actions import create_api_key, create_user
+from tertulia.kernel.errors import Refusal
+from tertulia.organization.realms.actions import create_realm
+from tertulia.people.users.actions import create_api_key, create_user
 from tests.system import own_model, people_model
 from tests.system.model_client import Json, Mismatch
 from tests.system.own_model import OwnModel
@@ -93,6 +94,15 @@ class Town:
         self.groups = {group["name"]: group["id"] for group in groups}
         if self.chance.random() < 0.5:
             await self.limit(True)
+
+    async def log_in_again(self, who: int) -> None:
+        """A new key for somebody who may have been away: the old ones ended."""
+        user_id = self.people[who].user_id
+        try:
+            async with self.database.transaction() as tx:
+                self.people[who] = Person(user_id, await create_api_key(tx, user_id))
+        except Refusal:
+            return  # still away, or with keys enough
 
     async def call(self, who: int, method: str, path: str, **fields: Any) -> Json:
         data = {name: value if isinstance(value, str) else to_json(value) for name, value in fields.items()}

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tertulia.engines import ChildProcess, free_port
-from tests.server import Server, is_ready
+from tests.harness.server import OwnServer, Server, is_ready
 
 
 class WebProcess(ChildProcess):
@@ -17,14 +17,18 @@ class WebProcess(ChildProcess):
     def __init__(self, server: Server, log: Path, **settings: object) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        own = {"port": self.port, "rate_limits": "false", **settings}
+        metrics = free_port()
+        self.metrics = f"http://127.0.0.1:{metrics}"
+        own = {"port": self.port, "metrics_port": metrics, "rate_limits": "false", **settings}
         own = {"postgres_url": server.postgres_url, "nats_url": server.nats_url, **own}
+        if isinstance(server, OwnServer):
+            own = {"storage_folder": server.files, "sealing_key_file": server.sealing_keys, **own}
         environment = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
         super().__init__([sys.executable, "-m", "tertulia", "web"], log, env=environment)
 
     def await_ready(self, seconds: float = 30.0) -> None:
         deadline = time.monotonic() + seconds
-        while not is_ready(self.url):
+        while not is_ready(self.metrics):
             assert self.is_alive(), "the web process ended"
             assert time.monotonic() < deadline, "the web process did not become ready"
             time.sleep(0.05)

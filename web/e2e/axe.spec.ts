@@ -1,8 +1,6 @@
 /** axe finds nothing serious, on any page, in light and in dark. */
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import type { Page } from '@playwright/test'
-import type axe from 'axe-core'
+import { complaints } from './complaints'
 import { callerOf, expect, makeChannel, type Person, test, unique } from './people'
 import { TalkPage } from './talk-page'
 import { channelView, placeViews, settingsViews, type View } from './views'
@@ -11,23 +9,8 @@ test.describe.configure({ mode: 'parallel' })
 // What is wrong is in the complaint itself; recording every page would cost more than looking at it.
 test.use({ trace: 'off' })
 
-const SOURCE = readFileSync(fileURLToPath(new URL('../node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8')
 /** The others do not depend on the theme. */
 const COLOURS = ['color-contrast', 'link-in-text-block']
-
-async function complaints(page: Page, rules: string[] | null): Promise<string[]> {
-    if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SOURCE)
-    return page.evaluate(async (only) => {
-        const { axe: tool } = window as unknown as { axe: typeof axe }
-        const { violations } = await tool.run(document, {
-            resultTypes: ['violations'],
-            ...(only ? { runOnly: { type: 'rule' as const, values: only } } : {}),
-        })
-        return violations
-            .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-            .flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 200)} ${node.failureSummary}`))
-    }, rules)
-}
 
 async function clean(page: Page, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
@@ -56,7 +39,7 @@ const EVERYTHING = [
 test('the sign-in page, places and conversations', async ({ newcomer, page, dev }) => {
     test.setTimeout(120_000)
     await page.goto(dev.url)
-    await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
     await clean(page, 'sign-in')
 
     const ada = await newcomer('Ada Axe')

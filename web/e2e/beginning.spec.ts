@@ -20,7 +20,7 @@ test('the owner of a new organization takes the three first steps', async ({ pag
     await expect(page.getByRole('heading', { name: 'Sign in to Fresh & Co' })).toBeVisible()
     await page.getByLabel('Email').fill(email)
     await page.getByLabel('Password', { exact: true }).fill(password)
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     const welcome = page.getByRole('region', { name: 'Welcome to Fresh & Co' })
     const step = (name: string) => welcome.getByRole('listitem').filter({ hasText: name })
     const isDone = (name: string) => step(name).getByLabel('Done')

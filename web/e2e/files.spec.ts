@@ -1,4 +1,6 @@
 /** Files go and come with the session: uploaded from the compose box, shown and fetched by who may read them. */
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { channelOf, expect, test, unique } from './people'
 import { TalkPage } from './talk-page'
 
@@ -36,4 +38,34 @@ test('a picture is uploaded, shown to the other, and to nobody else', async ({ p
     const mine = await ines.context.request.get(address)
     expect([mine.status(), mine.headers()['content-type']]).toEqual([200, 'image/png'])
     expect((await request.get(address)).status()).not.toBe(200)
+})
+
+test('a picture from elsewhere is fetched by the server, and by no reader', async ({ person, dev }) => {
+    const asked: IncomingMessage[] = []
+    const elsewhere = createServer((request, response) => {
+        asked.push(request)
+        response.writeHead(200, { 'content-type': 'image/png' }).end(PICTURE)
+    })
+    await new Promise<void>((listening) => elsewhere.listen(0, '127.0.0.1', listening))
+    try {
+        const address = `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}/cat.png`
+        const [ines, kofi] = [await person('ines'), await person('kofi')]
+        const general = channelOf(dev, 'general')
+        const topic = unique('elsewhere')
+        await ines.send(general, topic, `Look at this: ${address}`)
+        for (const each of [ines, kofi]) {
+            await each.go(`#narrow/channel/${general}/topic/${topic}`)
+            const picture = new TalkPage(each.page).message('Look at this').locator('.message-body img')
+            await expect(picture).toHaveAttribute('src', /^\/external_content\/.*840x560\.webp$/)
+            await expect(picture).toHaveJSProperty('naturalWidth', 8)
+            await picture.click()
+            const viewer = each.page.getByRole('dialog', { name: 'Picture' })
+            await expect(viewer.getByRole('img')).toHaveJSProperty('naturalWidth', 8)
+            await expect(viewer.getByRole('link', { name: 'Open in a tab' })).toHaveAttribute('href', address)
+            await each.page.keyboard.press('Escape')
+        }
+        expect(asked.map((request) => request.headers['user-agent']?.split('/')[0])).toEqual(['Tertulia'])
+    } finally {
+        elsewhere.close()
+    }
 })

@@ -125,6 +125,13 @@ export function ownerOf(dev: Dev): Caller {
     return new Caller(dev, owner)
 }
 
+/** Type the password into the dialog that asks who is there. */
+export async function proveIt({ page, user }: Person): Promise<void> {
+    const again = page.getByRole('dialog', { name: 'Is it you?' })
+    await again.getByLabel('Your password now').fill(user.password ?? '')
+    await again.getByRole('button', { name: 'Go on' }).click()
+}
+
 const PASSWORD = 'violet anchors drift slowly'
 
 /** Somebody whom no other test knows: nothing unread, no drafts, in no channel, and free to change their settings. */

@@ -77,6 +77,7 @@ test('an owner makes a link for newcomers, and a group', async ({ newcomer }) =>
     expect(link).toContain('/join/')
     const row = page.getByRole('region', { name: 'Not answered yet' }).getByRole('listitem').filter({ hasText: link })
     await row.getByRole('button', { name: 'Take back' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Take back' }).click()
     await expect(row).toHaveCount(0)
 
     await page.getByRole('main').getByRole('link', { name: 'Groups' }).click()
@@ -185,7 +186,13 @@ test('a status, a field of the profile and another password; then the account is
     await expect(sure.getByRole('button', { name: 'Deactivate my account' })).toBeDisabled()
     await sure.getByRole('textbox').fill(nils.user.email)
     await sure.getByRole('button', { name: 'Deactivate my account' }).click()
-    await expect(page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+    const again = page.getByRole('dialog', { name: 'Is it you?' })
+    await again.getByLabel('Your password now').fill('something else')
+    await again.getByRole('button', { name: 'Go on' }).click()
+    await expect(again.getByText('That is not your password.')).toBeVisible()
+    await again.getByLabel('Your password now').fill('amber ladders sing at noon')
+    await again.getByRole('button', { name: 'Go on' }).click()
+    await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
     await expect(card.getByText('Deactivated')).toBeVisible()
 })
 

@@ -83,9 +83,9 @@ test('a message is announced by one tab, and what is read, written and signed in
     const { page } = two
     await page.getByRole('button', { name: 'Menu', exact: true }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
-    await expect(one.page.getByRole('button', { name: 'Sign in' })).toBeVisible()
+    await expect(one.page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
     await page.getByLabel('Email').fill(mara.user.email)
     await page.getByLabel('Password', { exact: true }).fill(mara.user.password ?? '')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('button', { name: 'Sign in', exact: true }).click()
     await Promise.all([one.sees('A whole one'), two.sees('A whole one')])
 })

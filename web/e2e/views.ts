@@ -47,6 +47,7 @@ export const settingsViews: View[] = [
     tabbed('organization/bots', 'New bot'),
     tabbed('organization/emoji', 'Emoji'),
     tabbed('organization/linkifiers', 'Linkifiers'),
+    tabbed('organization/audit', 'Audit log'),
     titled('channels', 'Channels'),
     titled('channels/new', 'New channel'),
 ]

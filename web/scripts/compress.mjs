@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
-const BUILT = fileURLToPath(new URL('../../src/tertulia/webclient/built/', import.meta.url))
+const BUILT = fileURLToPath(new URL('../../src/tertulia/content/webclient/built/', import.meta.url))
 const WORTH_IT = /\.(js|css|html|svg|json|webmanifest)$/
 
 for (const entry of readdirSync(BUILT, { recursive: true, withFileTypes: true })) {

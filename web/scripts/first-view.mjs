@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 
 const LIMIT_KB = 200
-const BUILT = new URL('../../src/tertulia/webclient/built/', import.meta.url)
+const BUILT = new URL('../../src/tertulia/content/webclient/built/', import.meta.url)
 /** Fonts that the first Latin text needs; others load by unicode-range when such letters appear. */
 const FIRST_FONTS = /source-sans-3-latin-wght-normal.*\.woff2$/
 const FIRST = []

@@ -2,9 +2,9 @@
 
 import asyncio
 import os
-import secrets
 import sys
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
@@ -16,10 +16,12 @@ from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
     from tertulia.kernel.db import Transaction
+    from tertulia.organization.realms.queries import Realm
 
 realms = typer.Typer(help="Organizations.", no_args_is_help=True, rich_markup_mode=None)
 users = typer.Typer(help="People.", no_args_is_help=True, rich_markup_mode=None)
 keys = typer.Typer(help="API keys.", no_args_is_help=True, rich_markup_mode=None)
+scim_tokens = typer.Typer(help="Tokens of directories (SCIM).", no_args_is_help=True, rich_markup_mode=None)
 
 Subdomain = Annotated[str, typer.Option("--realm", help="The organization's subdomain; empty: the main one.")]
 T = TypeVar("T")
@@ -41,9 +43,9 @@ def create_realm(
     data: DataFolder = None,
 ) -> None:
     """Make an organization; prints its id. Next: `tertulia user create --role owner`."""
-    from tertulia.realms import actions
+    from tertulia.organization.realms import actions
 
-    print(_in_transaction(data, lambda tx: actions.create_realm(tx, subdomain, name)))
+    print(in_transaction(data, lambda tx: actions.create_realm(tx, subdomain, name)))
 
 
 @users.command("create")
@@ -55,21 +57,26 @@ def create_user(
     data: DataFolder = None,
 ) -> None:
     """Make a user; prints the id. The password is asked for, or taken from TERTULIA_USER_PASSWORD; without, none is set."""
-    from tertulia.channels.actions.defaults import hold_defaults, welcome
+    from tertulia.conversations.channels.actions.defaults import hold_defaults, welcome
     from tertulia.kernel.auth import Role
-    from tertulia.users import actions
+    from tertulia.people.users import actions
+    from tertulia.people.users.password_words import words_of
+    from tertulia.people.users.passwords import check_strength
 
     password = _ask_password()
+    settings = target_settings(data)
 
     async def create(tx: "Transaction") -> int:
-        realm_id = await _get_realm_id(tx, realm)
+        realm_id = await realm_id_at(tx, realm)
+        if password is not None:
+            await check_strength(password, await words_of(tx, realm_id, settings), email, full_name)
         channels = await hold_defaults(tx, realm_id)
         user_id = await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password=password)
         if role is not RoleName.GUEST:
             await welcome(tx, realm_id, user_id, channels)
         return user_id
 
-    print(_in_transaction(data, create))
+    print(in_transaction(data, create))
 
 
 @users.command("reset-password")
@@ -79,25 +86,71 @@ def reset_password(
     must_reset: Annotated[
         bool, typer.Option("--must-reset", help="Set none: the old one ends, and its owner asks for a mail.")
     ] = False,
-    keep_keys: Annotated[bool, typer.Option("--keep-keys", help="Leave the user's API keys as they are.")] = False,
+    link: Annotated[
+        bool, typer.Option("--link", help="Set none: the old one ends, and a link to choose another is printed.")
+    ] = False,
+    keep_keys: Annotated[
+        bool, typer.Option("--keep-keys", help="Leave the user's API keys as they are, until a link is used.")
+    ] = False,
     data: DataFolder = None,
 ) -> None:
     """Replace a password; browsers and API keys of the user end. The new one is asked for, or taken from
-    TERTULIA_USER_PASSWORD; without, one is made up and printed."""
-    from tertulia.logins.reset import reset_by_hand
-    from tertulia.users.passwords import check_strength
+    TERTULIA_USER_PASSWORD. Without one, as with --link, a link is printed that is good for a day, once."""
+    from tertulia.people.logins.reset import link_by_hand, reset_by_hand
+    from tertulia.people.users.password_words import words_of
+    from tertulia.people.users.passwords import check_strength
 
-    chosen = None if must_reset else _ask_password()
-    password = chosen if chosen is not None or must_reset else secrets.token_urlsafe(12)
+    chosen = None if must_reset or link else _ask_password()
+    settings = target_settings(data)
 
-    async def reset(tx: "Transaction") -> None:
+    async def reset(tx: "Transaction") -> str | None:
+        realm_id = await realm_id_at(tx, realm)
+        if chosen is None and not must_reset:
+            page = f"{settings.url_of(realm)}/accounts/password/reset"
+            return await link_by_hand(tx, realm_id, email, page, keep_keys=keep_keys)
         if chosen is not None:
-            await check_strength(chosen, email)
-        await reset_by_hand(tx, await _get_realm_id(tx, realm), email, password, keep_keys=keep_keys)
+            await check_strength(chosen, await words_of(tx, realm_id, settings), email)
+        await reset_by_hand(tx, realm_id, email, chosen, keep_keys=keep_keys)
+        return None
 
-    _in_transaction(data, reset)
-    if chosen is None and password is not None:
-        print(password)
+    if (made := in_transaction(data, reset)) is not None:
+        print(made)
+
+
+@users.command("remove-factor")
+def remove_factor(email: str, realm: Subdomain = "", data: DataFolder = None) -> None:
+    """Take somebody's second factor away who has lost it, recovery codes too. All their browsers are logged out."""
+    from tertulia.people.factors.actions import Somebody, remove
+    from tertulia.people.logins.queries import find_account
+    from tertulia.people.users.authentication.revocation import end_sessions
+    from tertulia.people.users.queries import email_key_of
+
+    async def take(tx: "Transaction") -> None:
+        found = await _get_realm(tx, realm)
+        account = await find_account(tx, found.id, email_key_of(email))
+        if account is None:
+            raise CommandFailed(f"Nobody in this organization has the address {email}.")
+        await remove(tx, found, Somebody(account.id, account.email, account.full_name))
+        await end_sessions(tx, account.id)
+
+    in_transaction(data, take)
+
+
+@users.command("unlink")
+def unlink(email: str, realm: Subdomain = "", data: DataFolder = None) -> None:
+    """Forget which provider, or entry of the directory, vouches for somebody. Their next login there counts as the first
+    one, and is believed by its address: make sure whose that is."""
+    from tertulia.people.logins.identities import untie
+    from tertulia.people.logins.queries import find_account
+    from tertulia.people.users.queries import email_key_of
+
+    async def forget(tx: "Transaction") -> int:
+        account = await find_account(tx, await realm_id_at(tx, realm), email_key_of(email))
+        if account is None:
+            raise CommandFailed(f"Nobody in this organization has the address {email}.")
+        return await untie(tx, account.id)
+
+    print(in_transaction(data, forget))
 
 
 @keys.command("create")
@@ -108,27 +161,71 @@ def create_key(
     data: DataFolder = None,
 ) -> None:
     """Make one more API key for a user or bot; prints it, for the only time."""
-    from tertulia.users import actions
-    from tertulia.users.queries import email_key_of
+    from tertulia.people.users import actions
+    from tertulia.people.users.notices import BY_OPERATOR, tell_owner
+    from tertulia.people.users.queries import email_key_of
 
     async def create(tx: "Transaction") -> str:
-        realm_id = await _get_realm_id(tx, realm)
+        realm_id = await realm_id_at(tx, realm)
         sql = "select id from account where realm_id = $1 and email_key = $2 and system_bot is null"
         user_id = await tx.fetchval(sql, realm_id, email_key_of(email))
         if user_id is None:
             raise CommandFailed(f"Nobody in this organization has the address {email}.")
-        return await actions.create_api_key(tx, user_id, label)
+        key = await actions.create_api_key(tx, user_id, label)
+        await tell_owner(tx, realm_id, user_id, BY_OPERATOR)
+        return key
 
-    print(_in_transaction(data, create))
+    print(in_transaction(data, create))
 
 
-def _in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[T]]") -> T:
+@scim_tokens.command("create")
+def create_scim_token(
+    label: Annotated[str, typer.Argument(help="What the token is for, shown in lists.")],
+    realm: Subdomain = "",
+    data: DataFolder = None,
+) -> None:
+    """Make a token with which a directory keeps people and groups (SCIM); prints it, for the only time."""
+    from tertulia.integrations.scim.tokens.actions import make_token
+
+    async def create(tx: "Transaction") -> str:
+        return (await make_token(tx, await realm_id_at(tx, realm), label, None)).token
+
+    print(in_transaction(data, create))
+
+
+@scim_tokens.command("list")
+def list_scim_tokens(realm: Subdomain = "", data: DataFolder = None) -> None:
+    """The tokens of directories, one on a line: id, when it was last used, and what it is for."""
+    from tertulia.integrations.scim.tokens.queries import TokenRecord, tokens_of
+
+    async def read(tx: "Transaction") -> list[TokenRecord]:
+        return await tokens_of(tx, await realm_id_at(tx, realm))
+
+    for token in in_transaction(data, read):
+        used = "never" if token.last_used is None else datetime.fromtimestamp(token.last_used, UTC).isoformat()
+        print(token.id, used, token.label, sep="\t")
+
+
+@scim_tokens.command("revoke")
+def revoke_scim_token(token_id: int, realm: Subdomain = "", data: DataFolder = None) -> None:
+    """End a token of a directory."""
+    from tertulia.integrations.scim.tokens.actions import revoke_token
+
+    async def revoke(tx: "Transaction") -> None:
+        await revoke_token(tx, await realm_id_at(tx, realm), token_id, None)
+
+    in_transaction(data, revoke)
+
+
+def in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[T]]") -> T:
+    """Do the work of a command, all or nothing."""
     from tertulia.kernel.db import Database
+    from tertulia.kernel.sealing import sealer_of
 
     settings = target_settings(data)
 
     async def run() -> T:
-        connecting = Database.connect(settings.postgres_url, shards=settings.shards, size=1)
+        connecting = Database.connect(settings.postgres_url, shards=settings.shards, size=1, sealer=sealer_of(settings))
         async with await connecting as database, database.transaction() as tx:
             return await work(tx)
 
@@ -138,14 +235,19 @@ def _in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[
         raise CommandFailed(f"PostgreSQL cannot be reached: {problem}") from problem
 
 
-async def _get_realm_id(tx: "Transaction", subdomain: str) -> int:
-    from tertulia.realms.queries import find_realm
+async def realm_id_at(tx: "Transaction", subdomain: str) -> int:
+    """The organization at a subdomain; fails if there is none."""
+    return (await _get_realm(tx, subdomain)).id
+
+
+async def _get_realm(tx: "Transaction", subdomain: str) -> "Realm":
+    from tertulia.organization.realms.queries import find_realm
 
     realm = await find_realm(tx, subdomain)
     if realm is None:
         where = f"at the subdomain {subdomain!r}" if subdomain else "at the main address"
         raise CommandFailed(f"There is no organization {where}. Make it with `tertulia realm create`.")
-    return realm.id
+    return realm
 
 
 def _ask_password() -> str | None:

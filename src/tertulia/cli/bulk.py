@@ -17,12 +17,15 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from tertulia.channels.actions import create_channel, subscribe
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.phrases import paragraph, person_name, topic_name
+from tertulia.conversations.channels.actions import create_channel, subscribe
+from tertulia.conversations.read_state.marks import Mark, Wildcard
+from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Connection, Database, Transaction
+from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
-from tertulia.realms.queries import find_realm
+from tertulia.organization.realms.queries import find_realm
 
 _USERS_AT_ONCE = 20_000
 _MESSAGES_AT_ONCE = 20_000
@@ -40,7 +43,7 @@ _MANY_MESSAGES = 500_000
 # Everybody is mentioned in turn, where they can read it.
 _MENTION = """
 insert into message_mark (user_id, flag, message_id)
-select person, 3, message.id
+select person, $6::smallint, message.id
 from message, lateral (select ($5::bigint[])[1 + (seq / $4 + $1) % cardinality($5::bigint[])] as person) as mentioned
 where conversation_id = $1 and seq between $2 and $3 and seq % $4 = 0
   and exists (select from read_state where read_state.conversation_id = $1 and user_id = person and upper_inf(history))
@@ -69,7 +72,9 @@ class _Channel(NamedTuple):
 async def fill_database(settings: Settings, subdomain: str, wanted: Wanted, console: Console) -> Filled:
     columns = (TextColumn("{task.description:13}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console) as progress:
-        async with await Database.connect(settings.postgres_url, shards=settings.shards, size=2) as database:
+        async with await Database.connect(
+            settings.postgres_url, shards=settings.shards, size=2, sealer=sealer_of(settings)
+        ) as database:
             return await _Fill(database, progress, await _realm_id(database, subdomain)).run(wanted)
 
 
@@ -120,9 +125,9 @@ class _Fill:
 
     async def _people(self) -> list[int]:
         """Everybody who may be subscribed: the demo people first, then the filled ones in order."""
-        sql = "select id from account where realm_id = $1 and bot_type is null and is_active and role < 600 order by id"
+        sql = "select id from account where realm_id = $1 and bot_type is null and is_active and role < $2 order by id"
         async with self._database.reader() as reader:
-            return [row["id"] for row in await reader.fetch(sql, self._realm_id)]
+            return [row["id"] for row in await reader.fetch(sql, self._realm_id, Role.GUEST)]
 
     async def _add_channels(self, count: int) -> list[_Channel]:
         task = self._task("channels", count)
@@ -195,13 +200,13 @@ class _Fill:
             content = paragraph(self._random)
             sender = people[self._random.randrange(len(people))]
             base = (self._realm_id, channel_id, seq, topic_id, sender)
-            holds = (seq % _LINK_EACH == 0, int(seq % _WILDCARD_EACH == 0))
+            holds = (seq % _LINK_EACH == 0, Wildcard.CHANNEL if seq % _WILDCARD_EACH == 0 else 0)
             rows.append((*base, clock.next(), "fill", content, f"<p>{content}</p>", *holds))
             newest[topic_id] = seq
         columns = ("realm_id", "conversation_id", "seq", "topic_id", "sender_id", "sent_at", "client", "content")
         more = ("rendered", "has_link", "wildcard")
         await connection.copy_records_to_table("message", records=rows, columns=(*columns, *more))
-        await connection.execute(_MENTION, channel_id, first, last, _MENTION_EACH, people)
+        await connection.execute(_MENTION, channel_id, first, last, _MENTION_EACH, people, Mark.MENTIONED)
         sql = "update topic set last_seq = seq from unnest($1::bigint[], $2::bigint[]) as new(id, seq) where topic.id = new.id"
         await connection.execute(sql, list(newest), list(newest.values()))
 

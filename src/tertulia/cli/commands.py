@@ -2,7 +2,7 @@
 
 import typer
 
-from tertulia.cli import accounts, dev, doctor, processes
+from tertulia.cli import accounts, audit, dev, directory, doctor, processes, sealing
 
 app = typer.Typer(
     name="tertulia",
@@ -18,3 +18,7 @@ for command in (processes.serve, processes.web, processes.relay, processes.worke
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
+app.add_typer(accounts.scim_tokens, name="scim-token")
+app.add_typer(sealing.app, name="secrets")
+app.add_typer(audit.app, name="audit")
+app.add_typer(directory.app, name="directory")

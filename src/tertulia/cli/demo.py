@@ -10,20 +10,20 @@ from typing import NamedTuple
 
 import msgspec
 
-from tertulia.channels.actions import create_channel, subscribe
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.folder import write_private
-from tertulia.kernel.auth import Role
+from tertulia.conversations.channels.actions import create_channel, subscribe
+from tertulia.kernel.auth import BotType, Role
 from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
-from tertulia.realms.actions import create_realm
-from tertulia.realms.queries import find_realm
-from tertulia.sessions.actions import make_ticket
-from tertulia.users.actions import create_api_key, create_user
+from tertulia.organization.realms.actions import create_realm
+from tertulia.organization.realms.queries import find_realm
+from tertulia.people.sessions.actions import make_ticket
+from tertulia.people.users.actions import create_api_key, create_user
 
 SUBDOMAIN = ""
 REALM_NAME = "Café Tertulia"
-GENERIC_BOT = 1
 
 
 class DemoUser(msgspec.Struct, frozen=True):
@@ -79,7 +79,9 @@ _BOT = _Person("builder-bot", "Builder", Role.MEMBER, "website")
 
 async def ensure_demo(settings: Settings, file: Path) -> Demo:
     """The demo realm of this database and the credentials in this file; both are made if missing."""
-    async with await Database.connect(settings.postgres_url, shards=settings.shards, size=2) as database:
+    async with await Database.connect(
+        settings.postgres_url, shards=settings.shards, size=2, sealer=sealer_of(settings)
+    ) as database:
         async with database.reader() as reader:
             realm = await find_realm(reader, SUBDOMAIN)
         kept = _read(file)
@@ -96,7 +98,9 @@ async def ensure_demo(settings: Settings, file: Path) -> Demo:
 async def make_login_path(settings: Settings, demo: Demo) -> str:
     """Where a browser is logged in once as the owner."""
     async with (
-        await Database.connect(settings.postgres_url, shards=settings.shards, size=2) as database,
+        await Database.connect(
+            settings.postgres_url, shards=settings.shards, size=2, sealer=sealer_of(settings)
+        ) as database,
         database.transaction() as tx,
     ):
         return f"/accounts/login/link/{await make_ticket(tx, demo.users[0].user_id)}"
@@ -149,7 +153,7 @@ async def _make_user(tx: Transaction, realm_id: int, person: _Person, owner_id: 
         person.full_name,
         person.role,
         password=password,
-        bot_type=None if owner_id is None else GENERIC_BOT,
+        bot_type=None if owner_id is None else BotType.GENERIC,
         bot_owner_id=owner_id,
     )
     key = await create_api_key(tx, user_id, "tertulia dev")

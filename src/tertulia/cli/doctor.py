@@ -3,6 +3,7 @@
 import asyncio
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,7 +19,8 @@ def doctor(
     config: Annotated[Path | None, typer.Option("--config", help="A TOML file with settings.")] = None,
     data: DataFolder = None,
 ) -> None:
-    """Check settings and engines; say what to mend. Exit code 1 if something is wrong."""
+    """Check settings and engines; say what to fix. Exit code 1 if something is wrong."""
+    from tertulia.cli.doctor_proxy import look_at_proxy
     from tertulia.kernel.settings import load_settings
 
     settings = load_settings(config) if data is None else target_settings(data)
@@ -26,6 +28,10 @@ def doctor(
         "PostgreSQL": _look_at_postgres,
         "NATS": _look_at_nats,
         "files": _look_at_files,
+        "sealing key": _look_at_sealing,
+        "secret files": partial(_look_at_secret_files, config),
+        "malware scanner": _look_at_scanner,
+        "proxy": look_at_proxy,
         "for `tertulia dev`": _look_at_programs,
     }
     failed = False
@@ -33,11 +39,17 @@ def doctor(
     for name, check in checks.items():
         try:
             print(f"ok      {name}: {check(settings)}")
+        except _Warning as advice:
+            print(f"WARNING {name}: {advice}")
         except Exception as problem:
             failed = True
             print(f"WRONG   {name}: {str(problem) or type(problem).__name__}{_advice(name, problem)}")
     if failed:
         raise typer.Exit(1)
+
+
+class _Warning(Exception):
+    """The server runs, but not as it should."""
 
 
 def _advice(name: str, problem: Exception) -> str:
@@ -68,6 +80,8 @@ def _look_at_postgres(settings: "Settings") -> str:
 async def _ask_postgres(settings: "Settings", failed: type[Exception]) -> str:
     import asyncpg
 
+    from tertulia.kernel.engine_addresses import postgres_trust
+
     connection = await asyncpg.connect(settings.postgres_url, timeout=5)
     try:
         version = int(await connection.fetchval("show server_version_num")) // 10_000
@@ -82,7 +96,11 @@ async def _ask_postgres(settings: "Settings", failed: type[Exception]) -> str:
             "select pg_size_pretty(pg_current_wal_lsn() - confirmed_flush_lsn) from pg_replication_slots where slot_name = $1",
             settings.slot,
         )
-        return f"version {version}, schema {revision}, relay " + (f"behind by {lag}" if lag else "has not run yet")
+        trust = postgres_trust(settings.postgres_url)
+        if trust.startswith("sslmode=") and trust != "sslmode=disable":
+            raise failed(f"{trust} does not check whose certificate it is: write sslmode=verify-full, or disable")
+        relay = f"behind by {lag}" if lag else "has not run yet"
+        return f"version {version} ({trust}), schema {revision}, relay {relay}"
     finally:
         await connection.close()
 
@@ -94,16 +112,16 @@ def _look_at_nats(settings: "Settings") -> str:
 
 
 async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
-    import nats
-
-    from tertulia.events.connection import WANTED_PAYLOAD
+    from tertulia.events.log.nats_client import NatsClient, nats_options
+    from tertulia.events.relay.connection import WANTED_PAYLOAD
 
     async def ignore(_: Exception) -> None:
         """The exception that ends the attempt says the same."""
 
     # Without these the client would go on trying for two minutes.
-    once = {"connect_timeout": 5, "max_reconnect_attempts": 1, "reconnect_time_wait": 0}
-    client = await nats.connect(settings.nats_url, error_cb=ignore, **once)
+    once = {"connect_timeout": 5, "max_reconnect_attempts": 1, "reconnect_time_wait": 0, "allow_reconnect": False}
+    client = NatsClient()
+    await client.connect(**nats_options(settings), error_cb=ignore, **once)
     try:
         if client.max_payload < WANTED_PAYLOAD:
             raise failed(
@@ -111,12 +129,41 @@ async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
             )
         version = client.connected_server_version
         account = await client.jetstream().account_info()
-        return f"version {version.major}.{version.minor}.{version.patch}, JetStream with {account.streams} streams"
+        tls = "with TLS" if settings.nats_url.startswith("tls://") else "without TLS"
+        return (
+            f"version {version.major}.{version.minor}.{version.patch} {tls}, JetStream with {account.streams} streams"
+        )
     finally:
         await client.close()
 
 
+def _look_at_sealing(settings: "Settings") -> str:
+    from tertulia.kernel.sealing import sealer_of
+
+    if not sealer_of(settings).has_key:
+        raise _Warning(
+            "secrets in the database are not sealed: write what `tertulia secrets new-key` prints into a file,"
+            " name it with TERTULIA_SEALING_KEY_FILE, restart, and run `tertulia secrets reseal`"
+        )
+    return "secrets in the database are sealed"
+
+
+def _look_at_secret_files(config: Path | None, settings: "Settings") -> str:
+    from tertulia.cli.doctor_secret_files import fault_of, secret_files
+
+    found = secret_files(settings, config)
+    if faults := [fault for path in found if (fault := fault_of(path)) is not None]:
+        raise _Warning("; ".join(faults))
+    return f"{', '.join(map(str, found))}: not for others" if found else "there are none"
+
+
+def _look_at_scanner(settings: "Settings") -> str:
+    from tertulia.content.storage import Scanner
+
+    return asyncio.run(Scanner(settings).ping()) if settings.malware_scanner else "none is set"
+
+
 def _look_at_files(settings: "Settings") -> str:
-    from tertulia.storage import Store
+    from tertulia.content.storage import Store
 
     return asyncio.run(Store(settings).check())

@@ -45,7 +45,7 @@ class Ensemble:
         self._nats = Nats(find_nats_server(settings), folder.nats, sync_seconds=settings.nats_sync_seconds)
         self._port = port or free_port()
         self._base = settings
-        self._metrics = {name: free_port() for name in ("relay", "worker")}
+        self._metrics = {name: free_port() for name in ("relay", "worker", "web")}
         self._demo: Demo | None = None
 
     def start(self) -> None:
@@ -91,6 +91,7 @@ class Ensemble:
             "users": self._demo.users,
             "channels": self._demo.channels,
             "pids": self._supervisor.pids,
+            "metrics": self._monitors,
         }
         return msgspec.json.encode(line).decode()
 
@@ -111,11 +112,14 @@ class Ensemble:
             port=self._port,
             external_host=f"localhost:{self._port}",
             external_scheme="http",
+            metrics_host="127.0.0.1",
             log_format="json",
             development=True,
             mail_folder=self._base.mail_folder or str(self._folder.mail),
             storage_folder=str(self._folder.files),
+            sealing_key_file=str(self._folder.sealing_keys),
             outgoing_networks=self._base.outgoing_networks or LOOPBACK,
+            picture_networks=self._base.picture_networks or LOOPBACK,
         )
 
     def _add_own(self, name: str, settings: Settings) -> None:
@@ -126,7 +130,7 @@ class Ensemble:
 
     def _await_ready(self) -> None:
         deadline = time.monotonic() + _READY_SECONDS
-        while not _answers_ready(self._port):
+        while not _answers_ready(self._metrics["web"]):
             if time.monotonic() > deadline:
                 raise CommandFailed(f"The server did not become ready; its logs are in {self._folder.logs}.")
             self.tick()
@@ -136,8 +140,11 @@ class Ensemble:
         self._folder.write_state(self._state(pids))
 
     def _state(self, pids: dict[str, int]) -> State:
-        metrics = {name: f"http://127.0.0.1:{port}" for name, port in self._metrics.items()}
-        return State(self._url, self._postgres.url, self._nats.url, pids, metrics)
+        return State(self._url, self._postgres.url, self._nats.url, pids, self._monitors)
+
+    @property
+    def _monitors(self) -> dict[str, str]:
+        return {name: f"http://127.0.0.1:{port}" for name, port in self._metrics.items()}
 
     def _warn(self, text: str) -> None:
         self._console.print(f"{time.strftime('%H:%M:%S')} {text}", markup=False, soft_wrap=True, style="yellow")

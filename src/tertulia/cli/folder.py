@@ -3,6 +3,7 @@
 dev.lock      held by the running `tertulia dev`; also the sign that the folder is ours to wipe
 state.json    addresses and process ids of the running server, for `tertulia dev fill` and the tests
 demo.json     the demo people's passwords and keys
+sealing.keys  the key that seals secrets in the database
 mail/         mails that would have been sent
 files/        what people uploaded
 postgres/ nats/ logs/
@@ -18,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from tertulia.cli.errors import CommandFailed
+from tertulia.kernel.sealing import new_key
 
 
 class State(msgspec.Struct, frozen=True):
@@ -40,6 +42,7 @@ class DevFolder:
         self.logs = path / "logs"
         self.mail = path / "mail"
         self.files = path / "files"
+        self.sealing_keys = path / "sealing.keys"
         self.demo = path / "demo.json"
         self._state = path / "state.json"
 
@@ -81,6 +84,8 @@ def open_folder(path: Path, *, fresh: bool) -> Iterator[DevFolder]:
         lock.flush()
         folder = DevFolder(path)
         folder.logs.mkdir(mode=0o700, exist_ok=True)
+        if not folder.sealing_keys.exists():
+            write_private(folder.sealing_keys, new_key().encode())
         try:
             yield folder
         finally:

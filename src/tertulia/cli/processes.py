@@ -27,7 +27,7 @@ def serve(config: ConfigFile = None) -> None:
         try:
             for index, name in enumerate(("relay", "worker", "web")):
                 own = settings
-                if settings.metrics_port and name != "web":  # relay: the port that is set; worker: the next one
+                if settings.metrics_port:  # each has one of its own, from the one that is set
                     own = msgspec.structs.replace(settings, metrics_port=settings.metrics_port + index)
                 supervisor.add(OwnProcess(name, own))
             while True:
@@ -39,9 +39,9 @@ def serve(config: ConfigFile = None) -> None:
 
 def web(config: ConfigFile = None) -> None:
     """Run one web process: the HTTP API and event delivery."""
-    from tertulia.app import run_web
     from tertulia.kernel.log import configure_logging
     from tertulia.kernel.settings import load_settings
+    from tertulia.server.web import run_web
 
     settings = load_settings(config)
     configure_logging(settings, "web")
@@ -50,7 +50,7 @@ def web(config: ConfigFile = None) -> None:
 
 def relay(config: ConfigFile = None) -> None:
     """Run the relay from PostgreSQL to NATS; a second one waits as the stand-by."""
-    from tertulia.events.relay import run_relay
+    from tertulia.events.relay.process import run_relay
     from tertulia.kernel.log import configure_logging
     from tertulia.kernel.settings import load_settings
 
@@ -63,7 +63,7 @@ def worker(config: ConfigFile = None) -> None:
     """Run one worker: work that is due later."""
     from tertulia.kernel.log import configure_logging
     from tertulia.kernel.settings import load_settings
-    from tertulia.worker import run_worker
+    from tertulia.server.worker import run_worker
 
     settings = load_settings(config)
     configure_logging(settings, "worker")

@@ -6,8 +6,15 @@ from rich.text import Text
 
 from tertulia.cli.demo import Demo
 from tertulia.cli.folder import DevFolder, State
+from tertulia.kernel.auth import Role
 
-_ROLES = {100: "owner", 200: "admin", 300: "moderator", 400: "member", 600: "guest"}
+_ROLES: dict[int, str] = {
+    Role.OWNER: "owner",
+    Role.ADMINISTRATOR: "admin",
+    Role.MODERATOR: "moderator",
+    Role.MEMBER: "member",
+    Role.GUEST: "guest",
+}
 
 
 def show_summary(console: Console, state: State, demo: Demo, folder: DevFolder, seconds: float, login_url: str) -> None:
@@ -48,6 +55,7 @@ def _show_addresses(console: Console, state: State, demo: Demo, folder: DevFolde
         "API": f"{state.url}/api/docs",
         "PostgreSQL": state.postgres_url,
         "NATS": state.nats_url,
+        "metrics": ", ".join(f"{name} {url}/metrics" for name, url in state.metrics.items()),
         "data, logs": str(folder.path),
     }
     console.print()

@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import msgspec
 import typer
@@ -28,7 +29,13 @@ def target_settings(data: Path | None) -> Settings:
         raise CommandFailed(
             f"No `tertulia dev` runs in {folder}. Start it, name its folder with --data, or set TERTULIA_POSTGRES_URL."
         )
-    files = str(DevFolder(folder.expanduser().absolute()).files)
+    own = DevFolder(folder.expanduser().absolute())
     return msgspec.structs.replace(
-        settings, postgres_url=state.postgres_url, nats_url=state.nats_url, storage_folder=files
+        settings,
+        postgres_url=state.postgres_url,
+        nats_url=state.nats_url,
+        external_host=urlsplit(state.url).netloc,
+        storage_folder=str(own.files),
+        sealing_key_file=str(own.sealing_keys),
+        metrics_port=urlsplit(state.metrics["web"]).port or 0,
     )

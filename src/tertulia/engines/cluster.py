@@ -44,6 +44,8 @@ log_timezone = 'UTC'
 lc_messages = 'C'
 default_text_search_config = 'pg_catalog.english'
 log_line_prefix = '%m [%p] '
+# The details of an error show the row: addresses, and what people said.
+log_error_verbosity = 'terse'
 include_if_exists = 'local.conf'
 """
 

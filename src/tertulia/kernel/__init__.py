@@ -1,1 +1,1 @@
-"""The ground every feature stands on: settings, database, endpoints, errors. The kernel knows no feature."""
+"""What every feature is built on: settings, database, endpoints, errors. The kernel knows no feature."""

@@ -7,6 +7,7 @@ parses the credentials; whose they are is answered by the users feature.
 import base64
 import binascii
 from enum import IntEnum
+from typing import Literal
 
 import msgspec
 
@@ -23,7 +24,19 @@ class Role(IntEnum):
     GUEST = 600
 
 
-GENERIC_BOT, INCOMING_WEBHOOK_BOT = 1, 2
+RoleNumber = Literal[100, 200, 300, 400, 600]
+"""A role as a parameter: the values of `Role`."""
+
+
+class BotType(IntEnum):
+    """What a bot is for."""
+
+    GENERIC = 1
+    INCOMING_WEBHOOK = 2
+    OUTGOING_WEBHOOK = 3
+    EMBEDDED = 4
+
+
 NOBODY = 0
 """The user id of a reader without an account: nobody has it."""
 EVERYONE = 1
@@ -39,14 +52,27 @@ class Caller(msgspec.Struct, frozen=True):
     email: str
     full_name: str
     role: int
+    """What the caller counts as: of a bot, the lower of its own role and its owner's."""
     bot_type: int | None
     avatar_url: str
     subdomain: str
-    realm_settings: bytes
+    realm: object
+    """What `organization/realms` knows of the caller's organization: its `settings_of` reads it, the kernel carries it."""
     email_visibility: int = EVERYONE
-    """Who sees the account's address; see users/addresses.py."""
+    """Who sees the account's address; see people/users/addresses.py."""
     fake_domain: str = ""
     """Where the addresses of this realm that nobody sees seem to be."""
+    session_id: int = 0
+    """The browser session that the request was made by; 0: none."""
+    owner_id: int | None = None
+    """Whose bot it is; of people, and of bots without an owner, none."""
+    signed_only: bool = False
+    """A bot whose services sign what they post: its key, which stands in an address, is not enough to send."""
+
+    @property
+    def credential(self) -> int:
+        """What the request was made with, as one number: that of a key, or of a session, below zero. 0: neither."""
+        return self.key_id or -self.session_id
 
     @property
     def is_nobody(self) -> bool:
@@ -100,6 +126,20 @@ class Administrator(Person, frozen=True):
 
 class Owner(Administrator, frozen=True):
     """An owner of the organization."""
+
+
+class HumanOwner(Human, Owner, frozen=True):
+    """An owner who is a person."""
+
+
+class DirectoryClient(Caller, frozen=True):
+    """A service that keeps an organization's people and groups for it, by a token of the organization's own.
+
+    It has no account: `user_id` is that of the organization's own bot, so that whatever it does has somebody who did it. It
+    counts as an administrator, and reaches nothing but the endpoints that ask for it.
+    """
+
+    token_id: int = 0
 
 
 Anyone = Person | None

@@ -3,6 +3,8 @@
 Bodies are urlencoded, multipart or a JSON object, for every method; another content type is no parameters. The size is
 limited by what Content-Length promises and by what arrives. A body that is too large is read and thrown away up to a
 point, so that the client gets to see the answer; beyond that the connection is closed with it.
+
+Only files may be large: parameters are held in memory whole and read without a pause, while nobody else is answered.
 """
 
 import asyncio
@@ -14,29 +16,33 @@ from tertulia.kernel.call import MAX_CLIENT_NAME, Call, ClientGone
 from tertulia.kernel.errors import Refusal, payload_too_large
 from tertulia.kernel.json_guard import JsonTrouble, check_depth
 from tertulia.kernel.multipart import MultipartReader
-from tertulia.kernel.urlencoded import MAX_FIELDS, check_text, read_urlencoded, too_many_fields
+from tertulia.kernel.urlencoded import MAX_FIELDS, UnfitText, read_urlencoded, too_many_fields
 
-MAX_BODY = 25 * 1024 * 1024
-# How much of a body that is too large is read and thrown away: this many times the limit, and for how long.
+# How much of a body that is too large is read and thrown away: this many times the limit, but not less than many clients
+# send as a file; and for how long.
 DRAIN = 2
+DRAIN_AT_LEAST = 50 * 1024 * 1024
 DRAIN_SECONDS = 5.0
 
 _FORM = b"application/x-www-form-urlencoded"
 _decode_object = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_text = msgspec.json.Decoder(str).decode
 
-Field = str | msgspec.Raw
+Field = str | msgspec.Raw | UnfitText
 
 
-async def read_fields(call: Call, limit: int) -> dict[str, Field]:
-    """Every parameter of the request, undecoded. Also learns the client's name."""
+async def read_fields(call: Call, limit: int, with_files: int | None = None) -> dict[str, Field]:
+    """Every parameter of the request, undecoded. Also learns the client's name.
+
+    `limit`: of a body of parameters, and of those beside files. `with_files`: of a body that brings files, where they are taken.
+    """
     fields: dict[str, Field] = {}
     query = call.scope["query_string"]
     if query:
         read_urlencoded(query, fields)
     headers = call.raw_headers
     if headers.get(b"content-length", b"0") != b"0" or b"transfer-encoding" in headers:
-        await _read_body(call, limit, fields)
+        await _read_body(call, limit, with_files, fields)
     named = fields.get("client")
     if named:
         call.named_client = _client_name(named)
@@ -59,13 +65,16 @@ def read_query(call: Call) -> dict[str, Field]:
     return fields
 
 
-async def _read_body(call: Call, limit: int, fields: dict[str, Field]) -> None:
+async def _read_body(call: Call, limit: int, with_files: int | None, fields: dict[str, Field]) -> None:
     kind = call.raw_headers.get(b"content-type", _FORM)
     media_type = kind.partition(b";")[0].strip().lower()
     if media_type == _FORM:
         read_urlencoded(await _whole(call, limit), fields)
     elif media_type == b"multipart/form-data":
-        await _read_multipart(call, limit, kind, fields)
+        reader = MultipartReader(kind, fields, call.files, max_text=limit)
+        async for chunk in body_chunks(call, with_files or limit):
+            reader.feed(chunk)
+        reader.finish()
     elif media_type == b"application/json":
         _read_object(await _whole(call, limit), fields)
 
@@ -101,7 +110,7 @@ async def _too_large(call: Call, limit: int) -> Refusal:
     drained = 0
     try:
         async with asyncio.timeout(DRAIN_SECONDS):
-            while drained <= DRAIN * limit:
+            while drained <= max(DRAIN * limit, DRAIN_AT_LEAST):
                 message = await call.receive()
                 if message["type"] == "http.disconnect":
                     raise ClientGone
@@ -111,13 +120,6 @@ async def _too_large(call: Call, limit: int) -> Refusal:
     except TimeoutError:
         pass
     return payload_too_large(limit, close=True)
-
-
-async def _read_multipart(call: Call, limit: int, content_type: bytes, fields: dict[str, Field]) -> None:
-    reader = MultipartReader(content_type, fields, call.files)
-    async for chunk in body_chunks(call, limit):
-        reader.feed(chunk)
-    reader.finish()
 
 
 def _read_object(body: bytes, fields: dict[str, Field]) -> None:
@@ -134,13 +136,13 @@ def _read_object(body: bytes, fields: dict[str, Field]) -> None:
         raise Refusal("The request body is not valid JSON", code="INVALID_JSON") from None
     if len(sent) > MAX_FIELDS:
         raise too_many_fields()
-    for name in sent:
-        check_text(name.encode())
     fields.update(sent)
 
 
 def _client_name(named: Field) -> str | None:
-    if not isinstance(named, str):
+    if isinstance(named, UnfitText):
+        named = named.text or ""
+    elif not isinstance(named, str):
         try:
             named = _decode_text(named)
         except (msgspec.DecodeError, UnicodeDecodeError):

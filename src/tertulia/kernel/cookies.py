@@ -9,7 +9,6 @@ from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.settings import Settings
 
 SESSION = "tertulia_session"
-SESSION_SECONDS = 14 * 86400
 MAX_TOKEN_LENGTH = 100
 
 
@@ -39,7 +38,7 @@ def session_digest(call: Call, settings: Settings) -> bytes | None:
 
 def keep_session_cookie(call: Call, token: str, settings: Settings) -> None:
     """Let the browser keep its session for another while."""
-    call.set_header("set-cookie", cookie_line(SESSION, token, settings, SESSION_SECONDS))
+    call.set_header("set-cookie", cookie_line(SESSION, token, settings, settings.session_idle_seconds))
 
 
 def drop_session_cookie(call: Call, settings: Settings) -> None:

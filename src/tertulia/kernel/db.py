@@ -18,7 +18,10 @@ import asyncpg
 import msgspec
 import structlog
 
+from tertulia.kernel import audit
+from tertulia.kernel.bounds import Bounds
 from tertulia.kernel.errors import Refusal, server_not_ready
+from tertulia.kernel.sealing import NO_KEYS, Sealer
 
 log = structlog.get_logger()
 
@@ -53,8 +56,10 @@ from unnest($1::text[], $2::text[]) as emitted(subject, body)
 class Reader:
     """Reads outside a transaction, each statement for itself."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, sealer: Sealer = NO_KEYS) -> None:
         self.connection = connection
+        self.sealer = sealer
+        """For columns that hold secrets."""
 
     async def fetch(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
         """All rows."""
@@ -72,10 +77,12 @@ class Reader:
 class Transaction(Reader):
     """A transaction under way; `emit` says what the world will hear when it commits."""
 
-    def __init__(self, connection: Connection, shards: int) -> None:
-        super().__init__(connection)
-        self._shards = shards
+    def __init__(self, connection: Connection, shards: int, bounds: Bounds, sealer: Sealer) -> None:
+        super().__init__(connection, sealer)
+        self.shards = shards
+        self.bounds = bounds
         self._emitted: list[tuple[str, str]] = []
+        self._entries: list[audit.Entry] = []
         self.follow_ups: set[str] = set()
 
     async def execute(self, sql: str, *arguments: object) -> str:
@@ -84,16 +91,24 @@ class Transaction(Reader):
 
     def emit(self, realm_id: int, record: msgspec.Struct) -> None:
         """Append an event to the realm's log, in this transaction. Written in one statement before the commit."""
-        self._emitted.append((subject_of(realm_id, self._shards), msgspec.json.encode(record).decode()))
+        self._emitted.append((subject_of(realm_id, self.shards), msgspec.json.encode(record).decode()))
+
+    def note(self, entry: audit.Entry) -> None:
+        """Add an entry to the audit log, in this transaction. Written in one statement right before the commit."""
+        self._entries.append(entry)
 
     def follow_up(self, work: str) -> None:
         """After the commit, and before the reply, do the work registered under this name."""
         self.follow_ups.add(work)
 
     async def flush(self) -> str | None:
-        """Write the emitted events; the transaction's id, if there were any."""
+        """Write the noted entries and the emitted events; returns the transaction's id, if there were any."""
+        noted: str | None = None
+        if self._entries:
+            entries, self._entries = self._entries, []
+            noted = await self.connection.fetchval(audit.WRITE, audit.encode(entries))
         if not self._emitted:
-            return None
+            return noted
         subjects, bodies = zip(*self._emitted, strict=True)
         self._emitted = []
         # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
@@ -117,19 +132,25 @@ async def _leave_as_it_is(_connection: Any) -> None:
 class Database:
     """The pool of one process."""
 
-    def __init__(self, pool: "asyncpg.Pool[asyncpg.Record]", shards: int) -> None:
+    def __init__(
+        self, pool: "asyncpg.Pool[asyncpg.Record]", shards: int, bounds: Bounds, sealer: Sealer = NO_KEYS
+    ) -> None:
         self.pool = pool
         self.shards = shards
+        self.bounds = bounds
+        self.sealer = sealer
         self.after_commit: dict[str, Callable[[], Awaitable[object]]] = {}
         """By name: what `Transaction.follow_up` asks for."""
 
     @classmethod
-    async def connect(cls, url: str, *, shards: int, size: int = 10) -> Self:
+    async def connect(
+        cls, url: str, *, shards: int, size: int = 10, bounds: Bounds | None = None, sealer: Sealer = NO_KEYS
+    ) -> Self:
         """Open a pool; fails if PostgreSQL cannot be reached."""
         pool = await asyncpg.create_pool(
             url, min_size=1, max_size=size, server_settings=session_settings(), reset=_leave_as_it_is
         )
-        return cls(pool, shards)
+        return cls(pool, shards, Bounds() if bounds is None else bounds, sealer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -150,7 +171,7 @@ class Database:
     async def reader(self) -> AsyncIterator[Reader]:
         """A connection for reads that need no common snapshot."""
         async with self.pool.acquire() as connection:
-            yield Reader(connection)
+            yield Reader(connection, self.sealer)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Reader]:
@@ -159,7 +180,7 @@ class Database:
             self.pool.acquire() as connection,
             connection.transaction(isolation="repeatable_read", readonly=True),
         ):
-            yield Reader(connection)
+            yield Reader(connection, self.sealer)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
@@ -167,7 +188,7 @@ class Database:
         async with self.pool.acquire() as connection:
             transaction = connection.transaction()
             await transaction.start()
-            tx = Transaction(connection, self.shards)
+            tx = Transaction(connection, self.shards, self.bounds, self.sealer)
             try:
                 yield tx
                 xid = await tx.flush()

@@ -16,11 +16,21 @@ from typing import Any, Protocol, TypeVar
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call, UploadedFile
-from tertulia.kernel.params import Param, Wire, alias, compile_param, decode_json
-from tertulia.kernel.reply import Reply
+from tertulia.kernel.params import (
+    NoSuchId,
+    Param,
+    Unread,
+    Verbatim,
+    Wire,
+    alias,
+    compile_param,
+    decode_json,
+    find_mark,
+)
+from tertulia.kernel.reply import JSON, Reply
 
 __all__ = [
-    "Authenticator", "Call", "Endpoint", "Injected", "Reply", "UploadedFile", "Wire",
+    "Authenticator", "Call", "Endpoint", "Injected", "NoSuchId", "Reply", "Unread", "UploadedFile", "Verbatim", "Wire",
     "alias", "collect", "decode_json", "delete", "get", "patch", "post", "put",
 ]  # fmt: skip
 
@@ -58,11 +68,15 @@ class Endpoint:
     function: Callable[..., Awaitable[Any]]
     injected: tuple[Injected, ...]
     path_params: dict[str, type]
+    path_ids: dict[str, NoSuchId]
+    """Parts of the path that say how an unknown id is refused."""
     params: tuple[Param, ...]
     returns: Any
     docs: str
     feature: str
+    """Under which heading the API description has it: its area, if nothing else is said."""
     body_limit: int | None
+    """Bytes of a body that brings files, or of a raw one. Parameters have the same limit everywhere (`BodyLimits`)."""
     listed: bool
     limit: str | None = None
     """A kind of call with a rate limit of its own, such as `mail`."""
@@ -70,8 +84,14 @@ class Endpoint:
     """Whether the body is no parameters but one whole, in `call.body`; parameters are in the address then."""
     streams: bool = False
     """The function reads the body itself, while it arrives; parameters come from the query only."""
+    takes_files: bool = False
+    """Whether it looks at `call.files`; elsewhere they are reported as parameters that are not supported."""
     unlimited: bool = False
     """Calls with valid credentials cost nothing."""
+    waits: bool = False
+    """Whether it waits for something to happen: then it does not count as under way (kernel/admission.py)."""
+    media_type: str = JSON
+    """Of what it answers when it succeeds."""
     about: Mapping[str, str] | None = None
     """Headers of the answer to OPTIONS at this path."""
 
@@ -83,7 +103,7 @@ class Endpoint:
 
 def get(path: str, **options: Any) -> Callable[[Function], Function]:
     """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit, raw_body,
-    streams, unlimited, about (see Endpoint).
+    streams, takes_files, unlimited, waits, media_type, about, feature (see Endpoint).
 
     `returns` describes the answer where the function's own return type does not, because it returns encoded bytes.
     """
@@ -141,13 +161,18 @@ def describe(
     limit: str | None = None,
     raw_body: bool = False,
     streams: bool = False,
+    takes_files: bool = False,
     unlimited: bool = False,
+    waits: bool = False,
+    media_type: str = JSON,
     about: Mapping[str, str] | None = None,
+    feature: str = "",
 ) -> Endpoint:
     """Read an endpoint off a function's signature."""
     hints = typing.get_type_hints(function, include_extras=True)
     slots = _slot.findall(path)
     injected, path_params, params = [], {}, []
+    path_ids: dict[str, NoSuchId] = {}
     for parameter in inspect.signature(function).parameters.values():
         if parameter.name not in hints:
             raise TypeError(f"{function.__qualname__}: {parameter.name} has no type")
@@ -155,9 +180,12 @@ def describe(
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
             injected.append(_injected(function, parameter.name, hint))
         elif parameter.name in slots:
-            if hint not in (int, str):
+            kind = typing.get_args(hint)[0] if typing.get_origin(hint) is typing.Annotated else hint
+            if kind not in (int, str):
                 raise TypeError(f"{function.__qualname__}: {parameter.name} is part of the path, so int or str")
-            path_params[parameter.name] = hint
+            path_params[parameter.name] = kind
+            if mark := find_mark(hint, NoSuchId):
+                path_ids[parameter.name] = mark
         elif parameter.default is inspect.Parameter.empty:
             params.append(compile_param(parameter.name, hint))
         else:
@@ -171,16 +199,20 @@ def describe(
         function=function,
         injected=tuple(injected),
         path_params=path_params,
+        path_ids=path_ids,
         params=tuple(params),
         returns=returns or hints.get("return"),
         docs=inspect.getdoc(function) or "",
-        feature=_feature(function.__module__),
+        feature=feature or _feature(function.__module__),
         body_limit=body_limit,
         listed=listed,
         limit=limit,
         raw_body=raw_body,
         streams=streams,
+        takes_files=takes_files,
         unlimited=unlimited,
+        waits=waits,
+        media_type=media_type,
         about=about,
     )
 
@@ -194,6 +226,6 @@ def _injected(function: Callable[..., Any], name: str, hint: Any) -> Injected:
 
 
 def _feature(module: str) -> str:
-    """The package an endpoint belongs to: tertulia.messages.routes -> messages."""
+    """The area an endpoint belongs to: tertulia.messaging.sending.routes -> messaging."""
     parts = module.split(".")
     return parts[1] if parts[0] == "tertulia" and len(parts) > 2 else parts[0]

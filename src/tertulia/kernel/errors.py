@@ -36,6 +36,10 @@ class Refusal(Exception):
         return f"{self.status} {self.code}: {self.msg}"
 
 
+class Taken(Refusal):
+    """The refusal of a name or an address that somebody else has."""
+
+
 def error_body(refusal: Refusal) -> bytes:
     """The JSON body of a refusal, newline included."""
     body = {"result": "error", "msg": refusal.msg, "code": refusal.code, **refusal.extra}

@@ -9,34 +9,49 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from typing import Any
+from typing import Any, NamedTuple
 
 import structlog
 
+from tertulia.kernel.admission import Admission
+from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.body import MAX_BODY, read_fields, read_query, read_raw
+from tertulia.kernel.body import read_fields, read_query, read_raw
+from tertulia.kernel.browser_policy import HARMLESS
 from tertulia.kernel.call import AsgiApp, Call, ClientGone, Receive, Scope, Send
-from tertulia.kernel.endpoint import Authenticator, Endpoint
+from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
-from tertulia.kernel.limits import RateLimits
-from tertulia.kernel.params import read_params
+from tertulia.kernel.params import fit_path, read_params
 from tertulia.kernel.reply import JSON, Reply, success_body
 from tertulia.kernel.router import PathArgs, Router
 from tertulia.kernel.tasks import end_tasks
+from tertulia.kernel.threads import asking
 
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
 Observe = Callable[[str, str, int, float], None]
 Translate = Callable[[Exception], Refusal | None]
+Refuse = Callable[[Refusal], Reply]
 
-_COMMON = [
+COMMON_HEADERS = [
     (b"cache-control", b"no-store"),
-    (b"x-content-type-options", b"nosniff"),
+    *HARMLESS,
     (b"access-control-allow-origin", b"*"),
     (b"access-control-allow-headers", b"Authorization, Content-Type, Idempotency-Key, X-Request-Id"),
     (b"access-control-allow-methods", b"GET, POST, DELETE, PUT, PATCH, HEAD, OPTIONS"),
     (b"access-control-expose-headers", b"X-Request-Id, Retry-After"),
 ]
-_JSON = [(b"content-type", b"application/json"), *_COMMON]
+JSON_HEADERS = [(b"content-type", b"application/json"), *COMMON_HEADERS]
+
+
+class BodyLimits(NamedTuple):
+    """How many bytes of parameters a body may have."""
+
+    of_callers: int
+    of_nobody: int
+    """Of a call without credentials."""
+
+
+BODY_LIMITS = BodyLimits(2 * 1024 * 1024, 256 * 1024)
 
 
 class Api:
@@ -54,20 +69,23 @@ class Api:
         *,
         services: Mapping[type, Any] | None = None,
         scopes: Mapping[type, Opener] | None = None,
-        authenticator: Authenticator | None = None,
-        limits: RateLimits | None = None,
+        admission: Admission | None = None,
         translate: Translate | None = None,
         observe: Observe | None = None,
         external_host: str = "localhost",
-        body_limit: int = MAX_BODY,
+        body_limits: BodyLimits = BODY_LIMITS,
         fallback: AsgiApp | None = None,
         rewrite: Callable[[Any], Any] | None = None,
+        refusals: Mapping[str, Refuse] | None = None,
     ) -> None:
-        """`rewrite`: a last change of whatever an endpoint returns, before it is encoded."""
+        """`rewrite`: a last change of whatever an endpoint returns, before it is encoded.
+
+        `refusals`: by the beginning of an address, how another protocol that is spoken below it says no.
+        """
         self.endpoints = list(endpoints)
-        bound = [_bind(each, services or {}, scopes or {}, authenticator, body_limit) for each in self.endpoints]
+        admission = admission or Admission()
+        bound = [_bind(each, services or {}, scopes or {}, admission, body_limits) for each in self.endpoints]
         for each in bound:
-            each.limits = limits
             if rewrite is not None:
                 each.function = _rewritten(each.function, rewrite)
         self._router = Router(
@@ -78,6 +96,8 @@ class Api:
         self._observe = observe
         self._external_host = external_host
         self._fallback = fallback
+        self._refusals = dict(refusals or {})
+        self._ours = ("/api/", *self._refusals)
         # Bound once: the lazy logger would be put together anew for each request.
         self._log = structlog.get_logger("tertulia.http").bind()
 
@@ -93,6 +113,7 @@ class Api:
     async def _serve(self, call: Call, send: Send) -> None:
         started = time.perf_counter()
         structlog.contextvars.bind_contextvars(request_id=call.request_id)
+        asking.set(call.peer)
         bound = None
         try:
             if call.method == "OPTIONS":
@@ -105,9 +126,9 @@ class Api:
         except ClientGone:
             return
         except Refusal as refusal:
-            reply = _refused(refusal)
+            reply = self._refuse(call, refusal)
         except Exception as error:
-            reply = _refused(self._explain(error, call))
+            reply = self._refuse(call, self._explain(error, call, _shown_path(call, bound)))
         finally:
             if call.files:
                 call.close_files()
@@ -116,62 +137,95 @@ class Api:
         seconds = time.perf_counter() - started
         if self._observe is not None:
             self._observe(name, call.method, reply.status, seconds)
-        self._log.debug("request", endpoint=name, path=call.path, status=reply.status, seconds=seconds)
+        self._log.debug("request", endpoint=name, path=_shown_path(call, bound), status=reply.status, seconds=seconds)
 
     def _is_elsewhere(self, path: str) -> bool:
-        return not path.startswith("/api/") and not self._router.knows(path)
+        return not path.startswith(self._ours) and not self._router.knows(path)
 
-    def _explain(self, error: Exception, call: Call) -> Refusal:
+    def _refuse(self, call: Call, refusal: Refusal) -> Reply:
+        for beginning, refuse in self._refusals.items():
+            if call.path.startswith(beginning):
+                return refuse(refusal)
+        return Reply(error_body(refusal), refusal.status, refusal.headers)
+
+    def _explain(self, error: Exception, call: Call, path: str) -> Refusal:
         known = self._translate(error) if self._translate else None
         if known is not None:
-            self._log.warning("request refused", path=call.path, code=known.code, error=repr(error))
+            self._log.warning("request refused", path=path, code=known.code, error=repr(error))
             return known
-        self._log.exception("request failed", method=call.method, path=call.path, request_id=call.request_id)
+        self._log.exception("request failed", method=call.method, path=path, request_id=call.request_id)
         return internal_error()
+
+
+def _shown_path(call: Call, bound: "_Bound | None") -> str:
+    """The path for logs, as the endpoint has it: parts of one that was asked for may be a key or somebody's address."""
+    return bound.endpoint.path if bound else call.path
 
 
 class _Bound:
     """An endpoint tied to the services of one application."""
 
-    __slots__ = ("args", "authenticator", "body_limit", "call_at", "caller_at", "endpoint", "function", "kind", "known",
-                 "limits", "optional", "params", "scopes")  # fmt: skip
+    __slots__ = ("admission", "args", "body_limits", "call_at", "caller_at", "counts", "endpoint", "function", "kind", "known",
+                 "optional", "params", "scopes")  # fmt: skip
 
-    def __init__(self, endpoint: Endpoint, authenticator: Authenticator | None, body_limit: int) -> None:
+    def __init__(self, endpoint: Endpoint, admission: Admission, body_limits: BodyLimits) -> None:
         self.endpoint = endpoint
         self.function = endpoint.function
         self.params = endpoint.params
         self.known = {"client", *(name for param in endpoint.params for name in param.names)}
-        self.body_limit = endpoint.body_limit or body_limit
-        self.authenticator = authenticator
-        self.limits: RateLimits | None = None
+        self.body_limits = body_limits
+        self.admission = admission
         self.args: list[Any] = []
         self.scopes: list[tuple[int, Opener]] = []
         self.call_at = self.caller_at = -1
         self.kind: type[Caller] = Caller
         self.optional = False
+        # A body that is read while it arrives takes as long as its sender likes; a page shows many pictures at once.
+        self.counts = not (endpoint.waits or endpoint.streams or endpoint.unlimited)
 
     async def run(self, call: Call, kwargs: PathArgs) -> Reply:
         """Authenticate, read parameters, act; the answer is encoded before any scope is left."""
         args = self.args.copy()
+        endpoint = self.endpoint
         caller = None
         if self.caller_at >= 0:
-            caller = args[self.caller_at] = await self._authenticate(call)
-        if self.limits is not None and (caller is None or not self.endpoint.unlimited):
-            await self.limits.check(call, caller, self.endpoint.limit)
+            args[self.caller_at] = caller = await self.admission.admit(
+                call, self.kind, optional=self.optional, unlimited=endpoint.unlimited, limit=endpoint.limit
+            )
+        else:
+            await self.admission.charge(call, None, endpoint.limit)
         if self.call_at >= 0:
             args[self.call_at] = call
-        if self.endpoint.streams:
+        if endpoint.streams:
             fields = read_query(call)
         else:
-            read = read_raw if self.endpoint.raw_body else read_fields
-            fields = await read(call, self.body_limit)
+            limit = self.body_limits.of_nobody if caller is None else self.body_limits.of_callers
+            if endpoint.raw_body:
+                fields = await read_raw(call, endpoint.body_limit or limit)
+            else:
+                fields = await read_fields(call, limit, endpoint.body_limit)
+        if kwargs:
+            fit_path(kwargs, endpoint.path_ids)
         if self.params:
             read_params(self.params, fields, kwargs)
         ignored = None if fields.keys() <= self.known else sorted(fields.keys() - self.known)
+        if call.files and not endpoint.takes_files:
+            ignored = sorted({*(ignored or ()), *(upload.field for upload in call.files)})
         call.ignored = ignored
+        with request_under_way(call, caller):
+            if caller is None or not self.counts:
+                return await self._act(call, args, kwargs)
+            place = await self.admission.enter(caller)
+            try:
+                return await self._act(call, args, kwargs)
+            finally:
+                self.admission.leave(place)
+
+    async def _act(self, call: Call, args: list[Any], kwargs: PathArgs) -> Reply:
         if not self.scopes:
             result = await self.function(*args, **kwargs)
             return _answer(result, call.ignored)  # who reads the body itself may have found more
+        ignored = call.ignored
         if len(self.scopes) == 1:
             at, opener = self.scopes[0]
             async with opener() as args[at]:
@@ -181,31 +235,21 @@ class _Bound:
                 args[at] = await stack.enter_async_context(opener())
             return _answer(await self.function(*args, **kwargs), ignored)
 
-    async def _authenticate(self, call: Call) -> Caller | None:
-        assert self.authenticator is not None
-        try:
-            return await self.authenticator.authenticate(call, self.kind, self.optional)
-        except Refusal:
-            # Wrong credentials cost the address that tries them.
-            if self.limits is not None:
-                await self.limits.check(call, None)
-            raise
-
 
 def _bind(
     endpoint: Endpoint,
     services: Mapping[type, Any],
     scopes: Mapping[type, Opener],
-    authenticator: Authenticator | None,
-    body_limit: int,
+    admission: Admission,
+    body_limits: BodyLimits,
 ) -> _Bound:
-    bound = _Bound(endpoint, authenticator, body_limit)
+    bound = _Bound(endpoint, admission, body_limits)
     for at, wanted in enumerate(endpoint.injected):
         bound.args.append(services.get(wanted.type))
         if wanted.type is Call:
             bound.call_at = at
         elif issubclass(wanted.type, Caller):
-            if authenticator is None:
+            if not admission.authenticates:
                 raise LookupError(f"{endpoint.name} asks for a {wanted.type.__name__}, but nobody authenticates")
             bound.caller_at, bound.kind, bound.optional = at, wanted.type, wanted.optional
         elif wanted.type in scopes:
@@ -227,15 +271,11 @@ def _answer(result: Any, ignored: list[str] | None) -> Reply:
     return result if isinstance(result, Reply) else Reply(success_body(result, ignored))
 
 
-def _refused(refusal: Refusal) -> Reply:
-    return Reply(error_body(refusal), refusal.status, refusal.headers)
-
-
 async def _send(call: Call, reply: Reply, send: Send) -> None:
     if reply.content_type == JSON:
-        headers = _JSON.copy()
+        headers = JSON_HEADERS.copy()
     else:
-        headers = [(b"content-type", _header_value(reply.content_type)), *_COMMON]
+        headers = [(b"content-type", _header_value(reply.content_type)), *COMMON_HEADERS]
     if reply.headers:
         own = [(name.lower().encode("latin-1"), _header_value(value)) for name, value in reply.headers.items()]
         replaced = {name for name, _ in own}

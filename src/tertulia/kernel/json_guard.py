@@ -3,6 +3,9 @@
 msgspec decodes strictly and fast but accepts what PostgreSQL cannot store (U+0000, integers beyond 64 bits) and runs
 into the interpreter's recursion limit on deep nesting. `check_json` looks for the rare suspicious text with two cheap
 scans; only then it decodes the value a second time and walks it.
+
+Invariant: nothing here runs Python code once per bracket, string or number of the text, because the event loop stands still
+meanwhile. What a list or an object costs to decode is bounded by how many of them a text may have.
 """
 
 from __future__ import annotations
@@ -12,18 +15,29 @@ import re
 import msgspec
 
 MAX_DEPTH = 32
+MAX_CONTAINERS = 50_000
+"""Lists and objects in one text: several times what the longest list of objects that an endpoint takes has."""
 MIN_INTEGER = -(2**63)
 MAX_INTEGER = 2**63 - 1
 
-# A string (also one that never ends, so that the scan stays linear), or a bracket.
-_piece = re.compile(r'"(?:[^"\\]++|\\.?)*+"?|[\[\]{}]', re.DOTALL)
-_piece_bytes = re.compile(_piece.pattern.encode(), re.DOTALL)
-_suspicious = re.compile(r"\\u0000|[0-9]{19}")
+_not_structure = bytes(set(range(256)) - set(b'"[]{}'))
+_as_lists = bytes.maketrans(b"{}", b"[]")
+# A number is tried at its first digit only, so that the scan stays linear.
+_suspicious = re.compile(r"\\u0000|(?<![0-9])[0-9]{19}")
 _suspicious_bytes = re.compile(_suspicious.pattern.encode())
 
 
 class JsonTrouble(ValueError):
     """The JSON is well-formed or not our business, but carries something we do not take. The text says what."""
+
+
+class NumberTooLarge(JsonTrouble):
+    """An integer that no column can hold."""
+
+
+def is_storable(number: int) -> bool:
+    """Whether a column can hold an integer; one that it cannot is nobody's id."""
+    return MIN_INTEGER <= number <= MAX_INTEGER
 
 
 def check_json(text: str | bytes) -> None:
@@ -42,35 +56,54 @@ def check_json(text: str | bytes) -> None:
 
 
 def check_depth(text: str | bytes) -> None:
+    """Raise JsonTrouble for too many brackets, one inside the other or in all."""
     if isinstance(text, str):
         if text.count("[") + text.count("{") <= MAX_DEPTH:
             return
-        pieces = (match.group() for match in _piece.finditer(text))
-    else:
-        if text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
-            return
-        pieces = (match.group().decode("latin-1") for match in _piece_bytes.finditer(text))
-    depth = 0
-    for piece in pieces:
-        if piece in "[{":
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise JsonTrouble(f"is nested too deeply (limit: {MAX_DEPTH} levels)")
-        elif piece in "]}":
-            depth -= 1
+        text = text.encode(errors="replace")
+    elif text.count(b"[") + text.count(b"{") <= MAX_DEPTH:
+        return
+    brackets = _brackets(text)
+    if brackets.count(b"]") > MAX_CONTAINERS:
+        raise JsonTrouble(f"has too many lists and objects (limit: {MAX_CONTAINERS})")
+    for _ in range(MAX_DEPTH):
+        inner = brackets.replace(b"[]", b"")  # the innermost level goes
+        if len(inner) == len(brackets):
+            break
+        brackets = inner
+    # What is left of valid JSON is nested deeper. Other texts may leave brackets without a partner: the decoder refuses them.
+    if b"[]" in brackets or brackets.count(b"[") > MAX_DEPTH:
+        raise JsonTrouble(f"is nested too deeply (limit: {MAX_DEPTH} levels)")
+
+
+def _brackets(text: bytes) -> bytes:
+    """The brackets outside of strings, all of them square."""
+    # Without escapes each quotation mark begins or ends a string. Two that meet are an empty string, or the end of one and
+    # the beginning of the next: without both, what is outside is still outside.
+    text = text.replace(b"\\\\", b"").replace(b'\\"', b"")
+    text = text.translate(_as_lists, _not_structure).replace(b'""', b"")
+    return b"".join(text.split(b'"')[::2])
 
 
 def _check_value(value: object) -> None:
-    if isinstance(value, str):
-        if "\0" in value:
-            raise JsonTrouble("holds a NUL character")
-    elif isinstance(value, int):
-        if not MIN_INTEGER <= value <= MAX_INTEGER:
-            raise JsonTrouble("holds a number that is too large")
-    elif isinstance(value, list):
-        for item in value:
-            _check_value(item)
+    if isinstance(value, list):
+        _check_items(value)
     elif isinstance(value, dict):
-        for key, item in value.items():
-            _check_value(key)
-            _check_value(item)
+        _check_items(list(value))
+        _check_items(list(value.values()))
+    else:
+        _check_items([value])
+
+
+def _check_items(items: list[object]) -> None:
+    kinds = set(map(type, items))
+    if str in kinds and "\0" in "".join([item for item in items if isinstance(item, str)]):
+        raise JsonTrouble("holds a NUL character")
+    if int in kinds:
+        numbers = [item for item in items if type(item) is int]
+        if not (is_storable(min(numbers)) and is_storable(max(numbers))):
+            raise NumberTooLarge("holds a number that is too large")
+    if list in kinds or dict in kinds:
+        for item in items:
+            if isinstance(item, (list, dict)):
+                _check_value(item)

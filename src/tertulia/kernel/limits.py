@@ -7,8 +7,8 @@ A refused request spends nothing. If Redis is away, requests pass: limits protec
 
 import ipaddress
 import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import structlog
 
@@ -18,9 +18,14 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings, SettingsError
 
 log = structlog.get_logger()
+K = TypeVar("K")
 
 MAX_KEYS = 100_000
-"""After so many keys the full budgets among them are forgotten: a full budget is like none."""
+"""After so many keys half of them are forgotten: those whose budgets are full, or nearest to it. A full budget is like none."""
+
+
+TOO_OFTEN = 429
+"""The status of `too_often`."""
 
 
 class Rate(NamedTuple):
@@ -62,12 +67,21 @@ class LocalBudgets:
         outcome = spend(self._full_at.get((bucket, key), 0.0), now, rate)
         if not outcome.retry_after:
             if len(self._full_at) >= MAX_KEYS:
-                self._full_at = {name: at for name, at in self._full_at.items() if at > now}
+                self._full_at = least_full(self._full_at, now, MAX_KEYS // 2)
             self._full_at[bucket, key] = outcome.full_at
         return outcome
 
     async def close(self) -> None:
         """Nothing to let go of."""
+
+
+def least_full(full_at: Mapping[K, float], now: float, most: int) -> dict[K, float]:
+    """At most so many budgets, by when they are full: those that are not, the emptiest of them (pure).
+
+    Keep half of what there is room for: then this is done seldom, also where none is full.
+    """
+    latest = sorted(full_at.items(), key=lambda item: item[1])[-most:]
+    return {key: at for key, at in latest if at > now}
 
 
 def spend(full_at: float, now: float, rate: Rate) -> Outcome:
@@ -117,12 +131,15 @@ class RateLimits:
     def __init__(self, settings: Settings, budgets: Budgets) -> None:
         self._budgets = budgets
         self._user = parse_rates(settings.user_rate)
+        self._bots = parse_rates(settings.bots_rate)
         self._address = parse_rates(settings.address_rate)
         self._kinds = {"mail": parse_rates(settings.mail_rate)}
 
     async def check(self, call: Call, caller: Caller | None, kind: str | None = None) -> None:
         """Spend what this request costs; a Refusal if the budget is used up."""
         if caller is not None:
+            if caller.owner_id is not None:  # or each bot would be another budget of the same person
+                await self._spend(call, "bots", str(caller.owner_id), self._bots)
             await self._spend(call, "user", str(caller.user_id), self._user)
         else:
             await self._spend(call, "address", network_of(call.peer), self._address)
@@ -149,7 +166,7 @@ def too_often(retry_after: float) -> Refusal:
     return Refusal(
         "You are calling too often. Please wait a moment.",
         code="RATE_LIMIT_HIT",
-        status=429,
+        status=TOO_OFTEN,
         headers={"Retry-After": str(seconds)},
         **{"retry-after": seconds},
     )

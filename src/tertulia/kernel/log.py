@@ -2,7 +2,10 @@
 
 import logging
 import sys
+from collections.abc import MutableMapping
+from typing import Any
 
+import asyncpg
 import structlog
 
 from tertulia.kernel.settings import Settings
@@ -20,6 +23,7 @@ def configure_logging(settings: Settings, process: str) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
+            without_rows,
             structlog.processors.format_exc_info,
             renderer,
         ],
@@ -28,3 +32,14 @@ def configure_logging(settings: Settings, process: str) -> None:
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(process=process)
+
+
+def without_rows(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    """Take out of an error of PostgreSQL what shows the row that it concerns: logs hold neither texts nor addresses of people."""
+    found = entry.get("exc_info")
+    error = sys.exc_info()[1] if found is True else found[1] if isinstance(found, tuple) else found
+    while isinstance(error, BaseException):
+        if isinstance(error, asyncpg.PostgresError):
+            error.detail = None
+        error = error.__cause__ or error.__context__
+    return entry

@@ -19,7 +19,9 @@ import msgspec
 import structlog
 
 from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.sealing import CannotOpen, SealedColumn
 from tertulia.kernel.settings import Settings, SettingsError
+from tertulia.kernel.text import without_bad_characters
 
 log = structlog.get_logger()
 
@@ -27,6 +29,9 @@ TIMEOUT_SECONDS = 20.0
 FIRST_WAIT_SECONDS = 10
 LONGEST_WAIT_SECONDS = 3600
 GIVE_UP_DAYS = 3
+
+
+BODY = SealedColumn("mail_outbox", "body", row="id", is_text=True)
 
 
 class Mail(msgspec.Struct, frozen=True):
@@ -42,12 +47,22 @@ class Mail(msgspec.Struct, frozen=True):
 
 async def queue_mail(tx: Transaction, recipient: str | None, subject: str, body: str) -> None:
     """Send a mail when this transaction commits. Without a recipient nothing is sent, at the same cost."""
-    await tx.execute("insert into mail_outbox (recipient, subject, body) values ($1, $2, $3)", recipient, subject, body)
+    # Links in it let whoever has them in.
+    sealed = tx.sealer.seal_text(BODY, body)
+    await tx.execute(
+        "insert into mail_outbox (recipient, subject, body) values ($1, $2, $3)", recipient, subject, sealed
+    )
 
 
-def one_line(text: str) -> str:
-    """A text as it may stand in a subject."""
-    return " ".join(text.split())
+_LINKED = re.compile(r"(?<=\w)(\.|:(?=//)|@)(?=[^\W\d_]|//)")
+
+
+def one_line(name: str) -> str:
+    """A name as it may stand in a mail: one line, and nothing that the reader's program makes a link of.
+
+    Whoever chooses a name would otherwise send links of their own to any address, in our mails.
+    """
+    return " ".join(_LINKED.sub(r"\1 ", without_bad_characters(name)).split())
 
 
 class Refused(Exception):
@@ -65,9 +80,12 @@ class Postman:
         self._send = choose_way(settings)
 
     async def deliver(self, database: Database) -> int:
-        """Send everything that is due, one mail per transaction; how many were accepted."""
+        """Send everything that is due, one mail per transaction; returns how many were accepted."""
         sent = 0
         if self._send is None:
+            # They wait for a way out, but not until nobody wants them any more.
+            async with database.transaction() as tx:
+                await _forget_old(tx)
             return 0
         while True:
             async with database.transaction() as tx:
@@ -183,11 +201,24 @@ async def _claim(tx: Transaction) -> Mail | None:
     from mail_outbox where due <= now() order by due, id limit 1 for update skip locked
     """
     row = await tx.fetchrow(sql, GIVE_UP_DAYS)
-    return Mail(**row) if row else None
+    if row is None:
+        return None
+    mail = Mail(**row)
+    try:
+        return msgspec.structs.replace(mail, body=tx.sealer.open_text(BODY, mail.body))
+    except CannotOpen as problem:
+        log.error("a mail cannot be read", mail=mail.id, problem=str(problem))
+        await (_forget(tx, mail) if mail.is_old else _put_off(tx, mail))
+        return None
 
 
 async def _forget(tx: Transaction, mail: Mail) -> None:
     await tx.execute("delete from mail_outbox where id = $1", mail.id)
+
+
+async def _forget_old(tx: Transaction) -> None:
+    sql = "delete from mail_outbox where created < now() - make_interval(days => $1)"
+    await tx.execute(sql, GIVE_UP_DAYS)
 
 
 async def _put_off(tx: Transaction, mail: Mail) -> None:

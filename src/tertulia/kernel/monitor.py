@@ -1,46 +1,60 @@
-"""A small HTTP listener for processes that serve no API: /metrics, /health/live and /health/ready.
+"""A small HTTP listener on a port of its own, for every process: /metrics, /health/live and /health/ready.
 
-It reads one request per connection and never its body. For monitoring systems on a trusted network.
+It reads one request per connection and never its body. For monitoring systems on a trusted network: it says how
+busy a server is and what it is made of, which is not for everybody who can reach the API.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Final
 
-from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+
+from tertulia.kernel.settings import Settings
+
+Missing = Callable[[], Awaitable[str | None]]
+"""What a process waits for; None: it can work."""
 
 REQUEST_SECONDS: Final = 5.0
 TEXT: Final = "text/plain; charset=utf-8"
 
 
 @asynccontextmanager
-async def serve_monitor(host: str, port: int, is_ready: Callable[[], bool]) -> AsyncIterator[None]:
-    """Answer on that port while the context lasts."""
+async def serve_monitor(
+    settings: Settings, missing: Missing, registry: CollectorRegistry = REGISTRY
+) -> AsyncIterator[None]:
+    """Answer on the port for that while the context lasts, if there is one."""
+    if not settings.metrics_port:
+        yield
+        return
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_SECONDS)
-            writer.write(_answer(head.split(b" ", 2)[1].decode("ascii", "replace"), is_ready))
+            writer.write(await _answer(head.split(b" ", 2)[1].decode("ascii", "replace"), missing, registry))
             await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
             pass
         finally:
             writer.close()
 
-    server = await asyncio.start_server(serve, host, port)
+    server = await asyncio.start_server(serve, settings.metrics_host, settings.metrics_port)
     async with server:
         yield
 
 
-def _answer(path: str, is_ready: Callable[[], bool]) -> bytes:
+async def _answer(path: str, missing: Missing, registry: CollectorRegistry) -> bytes:
     match path.partition("?")[0]:
         case "/metrics":
-            return _reply(200, CONTENT_TYPE_LATEST, generate_latest())
+            return _reply(200, CONTENT_TYPE_LATEST, generate_latest(registry))
         case "/health/live":
             return _reply(200, TEXT, b"alive\n")
         case "/health/ready":
-            return _reply(200, TEXT, b"ready\n") if is_ready() else _reply(503, TEXT, b"not ready\n")
+            lacking = await missing()
+            if lacking is None:
+                return _reply(200, TEXT, b"ready\n")
+            return _reply(503, TEXT, f"waiting for {lacking}\n".encode())
     return _reply(404, TEXT, b"not found\n")
 
 

@@ -1,7 +1,7 @@
 """Multipart bodies: fields become parameters, files are kept beside them.
 
-Parsed while it arrives, so that a large file is never held in memory twice. Fields are text: anything that is not UTF-8
-is refused, like everywhere else.
+A body is parsed while it arrives, so that a large file is never held in memory twice. Fields are text: anything that is
+not UTF-8 is refused by whoever reads it, like everywhere else.
 """
 
 from collections.abc import Callable
@@ -15,13 +15,14 @@ from python_multipart.multipart import parse_options_header
 
 from tertulia.kernel.call import UploadedFile
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.urlencoded import MAX_FIELDS, check_text, too_many_fields
+from tertulia.kernel.urlencoded import MAX_FIELDS, check_name, check_text, text_of, too_many_fields
 
 if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 MAX_FILES = 20
-MAX_PART_HEADERS = 8192
+MAX_PART_HEADER = 8192
+MAX_PART_HEADERS = 16
 MEMORY_PER_FILE = 1024 * 1024
 
 
@@ -50,17 +51,26 @@ class MultipartReader:
             "on_part_end": self._end_part,
             "on_end": self._end,
         }
-        self._parser = MultipartParser(boundary, callbacks)
+        # The parser holds the two bounds of headers itself: a part without an end of its headers is no way to fill memory.
+        self._parser = MultipartParser(
+            boundary, callbacks, max_header_count=MAX_PART_HEADERS, max_header_size=MAX_PART_HEADER
+        )
         self._keep = keep
         self._room = max_text
         self._fields = fields
         self._files = files
         self._parts = 0
+        self._begun = False
         self._ended = False
         self._begin_part()
 
     def feed(self, chunk: bytes) -> None:
         """Take the next bytes of the body."""
+        if not self._begun:
+            # The parser would go on from a leading line break to the next hyphen, but only within one chunk: whether
+            # the same body is read would hang on how it was cut.
+            chunk = chunk.lstrip(b"\r\n")
+            self._begun = bool(chunk)
         try:
             self._parser.write(chunk)
         except MultipartParseError:
@@ -83,8 +93,6 @@ class MultipartReader:
 
     def _header_value(self, data: bytes, start: int, end: int) -> None:
         self._value += data[start:end]
-        if len(self._name) + len(self._value) > MAX_PART_HEADERS:
-            raise _malformed()
 
     def _end_header(self) -> None:
         self._headers[self._name.lower()] = self._value
@@ -97,7 +105,7 @@ class MultipartReader:
         _, options = parse_options_header(self._headers.get(b"content-disposition"))
         if b"name" not in options:
             raise _malformed()
-        self._field = check_text(options[b"name"])
+        self._field = check_name(options[b"name"])
         filename = options.get(b"filename")
         if filename is None:
             return
@@ -120,7 +128,7 @@ class MultipartReader:
 
     def _end_part(self) -> None:
         if self._upload is None:
-            self._fields[self._field] = check_text(bytes(self._text))
+            self._fields[self._field] = text_of(bytes(self._text))
         else:
             self._upload.file.seek(0)
 

@@ -17,7 +17,7 @@ import msgspec
 from tertulia.kernel.auth import Hook
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.params import Param
-from tertulia.kernel.reply import Reply
+from tertulia.kernel.reply import JSON, Reply
 
 Json = dict[str, Any]
 
@@ -203,6 +203,8 @@ def _is_json_text(param: Param, schema: Json) -> bool:
 
 
 def _success(endpoint: Endpoint, schemas: dict[int, Json]) -> Json:
+    if endpoint.media_type != JSON:
+        return {"description": "Done.", "content": {endpoint.media_type: {"schema": {"type": "string"}}}}
     schema = _ref("Success")
     if _fields_of(endpoint.returns):
         schema = {"allOf": [schema, schemas[id(endpoint.returns)]]}

@@ -1,4 +1,4 @@
-"""Calling servers whose addresses people gave us: one POST, its answer, and no way into networks that are not theirs.
+"""Calling servers whose addresses people gave us: one request, its answer, and no way into networks that are not theirs.
 
 A name is resolved once, each address is looked at, and the connection is made to that very address: a name that means
 something else a moment later leads nowhere. Only public addresses are called, and those of networks that the operator named.
@@ -9,15 +9,17 @@ import asyncio
 import ipaddress
 import socket
 import ssl
-from collections.abc import Iterable, Mapping
+from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httptools
 import msgspec
 
 from tertulia import __version__
+from tertulia.kernel.public_addresses import Address, Network, is_public, meant_by
 from tertulia.kernel.settings import Settings, SettingsError
 
 SECONDS = 10.0
@@ -25,14 +27,14 @@ MAX_ANSWER = 256 * 1024
 MAX_RESOLVING = 32
 """Names that nobody answers for hold up other calls at most, not what else the process does in threads."""
 _SAFE = "/%:@!$&'()*+,;=~-._"
-_NAT64 = ipaddress.ip_network("64:ff9b::/96")
-
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Unreachable(Exception):
     """No answer was had. The text says why, for whoever gave the address."""
+
+
+class Unwanted(Unreachable):
+    """It will not be had at another time either."""
 
 
 class Answer(msgspec.Struct, frozen=True):
@@ -44,20 +46,37 @@ class Answer(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Outbound:
-    """Calls other servers."""
+class Wanted(msgspec.Struct, frozen=True):
+    """What of an answer is read."""
 
-    def __init__(self, settings: Settings, *, seconds: float = SECONDS) -> None:
-        self._networks = networks_of(settings.outgoing_networks)
+    most: int = MAX_ANSWER
+    """Bytes of the body."""
+    kind: str = ""
+    """How the type of a successful answer begins; what is of another type is not read."""
+
+
+class Outbound:
+    """Calls other servers. `networks` besides the public internet: those of the settings for bots, unless others are named."""
+
+    def __init__(self, settings: Settings, *, seconds: float = SECONDS, networks: str | None = None) -> None:
+        self._networks = networks_of(settings.outgoing_networks if networks is None else networks)
         self._seconds = seconds
         self._tls = ssl.create_default_context()
         self._resolving = ThreadPoolExecutor(MAX_RESOLVING, "resolving")
 
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """POST a body; the answer, whatever its status. Raises Unreachable."""
+        lines = {"Content-Length": str(len(body)), **headers}
+        return await self._within_time(self._ask("POST", url, lines, body, Wanted()))
+
+    async def get(self, url: str, headers: Mapping[str, str], wanted: Wanted) -> Answer:
+        """GET what is at an address; the answer, whatever its status. Raises Unreachable."""
+        return await self._within_time(self._ask("GET", url, headers, b"", wanted))
+
+    async def _within_time(self, asking: Coroutine[Any, Any, Answer]) -> Answer:
         try:
             async with asyncio.timeout(self._seconds):
-                return await self._post(url, body, headers)
+                return await asking
         except TimeoutError:
             raise Unreachable(f"there was no answer within {self._seconds:g} seconds") from None
         except ssl.SSLError as error:
@@ -67,7 +86,7 @@ class Outbound:
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             raise Unreachable("the answer is not HTTP") from error
 
-    async def _post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
+    async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes, wanted: Wanted) -> Answer:
         parts = urlsplit(url)
         host = (parts.hostname or "").encode("idna").decode() if not _literal(parts.hostname) else parts.hostname or ""
         is_tls = parts.scheme == "https"
@@ -83,13 +102,12 @@ class Outbound:
             lines = {
                 "Host": shown if port == (443 if is_tls else 80) else f"{shown}:{port}",
                 "User-Agent": f"Tertulia/{__version__}",
-                "Content-Length": str(len(body)),
                 "Connection": "close",
                 **headers,
             }
             head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-            writer.write(f"POST {target} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
-            return await _read(reader)
+            writer.write(f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
+            return await _read(reader, wanted)
         finally:
             writer.close()
 
@@ -99,7 +117,7 @@ class Outbound:
         addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
         allowed = [address for address in addresses if may_call(address, self._networks)]
         if not allowed:
-            raise Unreachable("its address is in a network that is not called from here")
+            raise Unwanted("its address is in a network that is not called from here")
         return str(allowed[0])
 
 
@@ -113,18 +131,10 @@ def networks_of(text: str) -> tuple[Network, ...]:
 
 def may_call(address: Address, networks: Iterable[Network] = ()) -> bool:
     """Whether this is an address of the public internet, or in one of the networks."""
-    if any(address in network for network in networks if network.version == address.version):
+    forms = (address, meant_by(address))
+    if any(form in network for form in forms for network in networks if network.version == form.version):
         return True
-    if isinstance(address, ipaddress.IPv6Address) and (inner := _inside(address)) is not None:
-        return may_call(inner, networks)
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
-
-
-def _inside(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
-    """The old address that a new one stands for."""
-    if address in _NAT64:
-        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    return address.ipv4_mapped or address.sixtofour
+    return is_public(address)
 
 
 def _literal(host: str | None) -> bool:
@@ -138,7 +148,8 @@ def _literal(host: str | None) -> bool:
 class _Reading:
     """Collects an answer as it is parsed."""
 
-    def __init__(self) -> None:
+    def __init__(self, wanted: Wanted) -> None:
+        self.wanted = wanted
         self.headers: dict[str, str] = {}
         self.body = bytearray()
         self.has_headers = self.is_complete = False
@@ -152,25 +163,28 @@ class _Reading:
 
     def on_headers_complete(self) -> None:
         self.has_headers = True
+        kind = self.headers.get("content-type", "").strip().lower()
+        if self.parser.get_status_code() == 200 and not kind.startswith(self.wanted.kind):
+            raise Unwanted("the answer is of another type")
 
     def on_body(self, part: bytes) -> None:
         self.body += part
-        if len(self.body) > MAX_ANSWER:
-            raise Unreachable("the answer is too long")
+        if len(self.body) > self.wanted.most:
+            raise Unwanted("the answer is too long")
 
     def on_message_complete(self) -> None:
         # A provisional answer: the real one follows.
         self.is_complete = self.parser.get_status_code() >= 200
 
 
-async def _read(reader: asyncio.StreamReader) -> Answer:
-    reading = _Reading()
+async def _read(reader: asyncio.StreamReader, wanted: Wanted) -> Answer:
+    reading = _Reading(wanted)
     size = 0
     while not reading.is_complete:
         part = await reader.read(65536)
         size += len(part)
-        if size > 2 * MAX_ANSWER:
-            raise Unreachable("the answer is too long")
+        if size > wanted.most + MAX_ANSWER:
+            raise Unwanted("the answer is too long")
         if not part:
             break
         try:

@@ -3,6 +3,9 @@
 A parameter arrives as text (a form field or the query string) or as one value of a JSON object body, kept undecoded as
 `msgspec.Raw`. Texts stay texts for strings, string literals and string enumerations; every other type is JSON text.
 Values are never coerced. The first fault is reported, as 400 BAD_REQUEST without extra keys.
+
+A parameter that counts in some calls and is ignored in others is declared as `Unread`: the endpoint reads it where it
+counts, and elsewhere it may hold anything.
 """
 
 from __future__ import annotations
@@ -14,15 +17,18 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.faults import say_fault
-from tertulia.kernel.json_guard import JsonTrouble, check_json
+from tertulia.kernel.json_guard import MAX_INTEGER, MIN_INTEGER, JsonTrouble, NumberTooLarge, check_json, is_storable
+from tertulia.kernel.urlencoded import UnfitText
 
-Fields = Mapping[str, "str | msgspec.Raw"]
+T = TypeVar("T")
+Field = str | msgspec.Raw | UnfitText
+Fields = Mapping[str, Field]
 
 _MISSING: Any = object()
 _decode_any = msgspec.json.Decoder().decode
@@ -41,6 +47,42 @@ class Wire:
 
     parse: Callable[[Any], Any]
     schema: Mapping[str, Any]
+    any_size: bool = False
+    """Whether integers that no column can hold come through: `parse` then answers for them."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoSuchId:
+    """Mark of a parameter that holds ids, used inside Annotated: one that no column can hold is refused as an unknown one.
+
+    `refuse` gets the decoded value. None: it is as wrong as such a number is anywhere else.
+    """
+
+    refuse: Callable[[Any], Refusal | None]
+
+
+class Verbatim:
+    """Used inside Annotated: a text that may hold NUL, because it is handed back and not kept."""
+
+
+class Unread(Generic[T]):
+    """A parameter as it came."""
+
+    __slots__ = ("_param", "_value")
+
+    def __init__(self, param: Param, value: Field | None) -> None:
+        self._param = param
+        self._value = value
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether there is anything to read."""
+        return self._value is not None
+
+    def read(self) -> T | None:
+        """Its value; None if it was not sent. Refuses what it cannot be."""
+        value: T | None = None if self._value is None else _read(self._param, self._value)
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +109,8 @@ class Param:
     wire: Wire | None
     from_text: Callable[[str], Any]
     from_json: Callable[[msgspec.Raw], Any]
+    is_verbatim: bool = False
+    is_unread: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -78,17 +122,31 @@ def compile_param(name: str, annotation: Any, default: Any = _MISSING) -> Param:
     aliases: tuple[str, ...] = ()
     if isinstance(default, _Alias):
         aliases, default = default.names, default.default
-    wanted = _without_none(annotation)
-    wire = _find_wire(wanted)
+    is_unread = typing.get_origin(annotation) is Unread
+    wanted = _without_none(typing.get_args(annotation)[0] if is_unread else annotation)
+    wire = find_mark(wanted, Wire)
+    is_verbatim = find_mark(wanted, Verbatim) is not None
     is_text = wire is None and _is_text(wanted)
     if wire is not None:
         from_text, from_json = _wire_readers(name, wire)
     elif is_text:
-        from_text, from_json = _text_readers(name, wanted)
+        from_text, from_json = _text_readers(name, wanted, is_verbatim=is_verbatim)
     else:
         from_text, from_json = _json_readers(name, wanted)
-    required = default is _MISSING
-    return Param(name, aliases, wanted, required, None if required else default, is_text, wire, from_text, from_json)
+    required = default is _MISSING and not is_unread
+    return Param(
+        name=name,
+        aliases=aliases,
+        annotation=wanted,
+        required=required,
+        default=None if default is _MISSING else default,
+        is_text=is_text,
+        wire=wire,
+        from_text=from_text,
+        from_json=from_json,
+        is_verbatim=is_verbatim,
+        is_unread=is_unread,
+    )
 
 
 def read_params(params: tuple[Param, ...], fields: Fields, into: dict[str, Any]) -> None:
@@ -97,8 +155,11 @@ def read_params(params: tuple[Param, ...], fields: Fields, into: dict[str, Any])
         value = fields.get(param.name)
         if param.aliases:
             value = _choose(param, fields)
+        if param.is_unread:
+            into[param.name] = Unread(param, None if value is None or _is_null(value) else value)
+            continue
         if value is not None:
-            value = param.from_text(value) if value.__class__ is str else param.from_json(value)  # type: ignore[arg-type]
+            value = _read(param, value)
         if value is not None:
             into[param.name] = value
         elif param.required:
@@ -107,7 +168,17 @@ def read_params(params: tuple[Param, ...], fields: Fields, into: dict[str, Any])
             into[param.name] = param.default
 
 
-def _choose(param: Param, fields: Fields) -> str | msgspec.Raw | None:
+def _read(param: Param, value: Field) -> Any:
+    if isinstance(value, str):
+        return param.from_text(value)
+    if isinstance(value, msgspec.Raw):
+        return param.from_json(value)
+    if param.is_verbatim and value.text is not None:
+        return param.from_text(value.text)
+    raise Refusal(f"{param.name} {value.fault}")
+
+
+def _choose(param: Param, fields: Fields) -> Field | None:
     sent = [name for name in param.names if name in fields and not _is_null(fields[name])]
     if len(sent) > 1:
         raise Refusal(
@@ -119,17 +190,21 @@ def _choose(param: Param, fields: Fields) -> str | msgspec.Raw | None:
     return fields[sent[0]] if sent else None
 
 
-def _is_null(value: str | msgspec.Raw) -> bool:
-    return not isinstance(value, str) and bytes(value) == b"null"
+def _is_null(value: Field) -> bool:
+    return isinstance(value, msgspec.Raw) and bytes(value) == b"null"
 
 
 def _json_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
     decode = msgspec.json.Decoder(wanted).decode
+    ids = find_mark(wanted, NoSuchId)
 
     def read(text: str | bytes) -> Any:
         try:
             check_json(text)
             return decode(text)
+        except NumberTooLarge as trouble:
+            unknown = ids.refuse(_decode_any(text)) if ids is not None else None
+            raise unknown or Refusal(f"{name} {trouble}") from None
         except msgspec.ValidationError as fault:
             raise Refusal(say_fault(name, str(fault), wanted)) from None
         except JsonTrouble as trouble:
@@ -147,7 +222,9 @@ def _json_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callabl
     return from_text, from_json
 
 
-def _text_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
+def _text_readers(
+    name: str, wanted: Any, *, is_verbatim: bool
+) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
     convert = msgspec.convert
     # msgspec remembers what it knows about a Struct, but looks at any other type anew for every value.
     box: Any = msgspec.defstruct("Box", [("text", wanted)], array_like=True)
@@ -170,7 +247,7 @@ def _text_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callabl
             raise Refusal(say_fault(name, str(fault), str)) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise Refusal(f"{name} is not valid JSON") from None
-        if "\0" in text:
+        if "\0" in text and not is_verbatim:
             raise Refusal(f"{name} holds a NUL character")
         return take(text)
 
@@ -182,7 +259,7 @@ def _wire_readers(name: str, wire: Wire) -> tuple[Callable[[str], Any], Callable
 
     def read(text: str | None, body: bytes = b"") -> Any:
         try:
-            return parse(decode_json(body) if text is None else text)
+            return parse(decode_json(body, any_size=wire.any_size) if text is None else text)
         except msgspec.ValidationError as fault:
             raise Refusal(say_fault(name, str(fault), object)) from None
         except (msgspec.DecodeError, UnicodeDecodeError):
@@ -202,10 +279,24 @@ def _wire_readers(name: str, wire: Wire) -> tuple[Callable[[str], Any], Callable
     return from_text, from_json
 
 
-def decode_json(text: str | bytes) -> Any:
+def decode_json(text: str | bytes, *, any_size: bool = False) -> Any:
     """Decode JSON inside a Wire parser, with the guards that every JSON parameter has."""
-    check_json(text)
+    try:
+        check_json(text)
+    except NumberTooLarge:
+        if not any_size:
+            raise
     return _decode_any(text)
+
+
+def fit_path(args: dict[str, Any], marks: Mapping[str, NoSuchId]) -> None:
+    """Refuse ids in the path that no column can hold, as their marks say; others become the nearest one, which nothing has."""
+    for name, value in args.items():
+        if value.__class__ is int and not is_storable(value):
+            unknown = marks[name].refuse(value) if name in marks else None
+            if unknown is not None:
+                raise unknown
+            args[name] = max(MIN_INTEGER, min(value, MAX_INTEGER))
 
 
 def _without_none(annotation: Any) -> Any:
@@ -216,8 +307,9 @@ def _without_none(annotation: Any) -> Any:
     return annotation
 
 
-def _find_wire(wanted: Any) -> Wire | None:
-    return next((mark for mark in getattr(wanted, "__metadata__", ()) if isinstance(mark, Wire)), None)
+def find_mark(hint: Any, kind: type[T]) -> T | None:
+    """The mark of this kind inside Annotated."""
+    return next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, kind)), None)
 
 
 def _is_text(wanted: Any) -> bool:

@@ -15,7 +15,7 @@ OLD = 50
 
 
 def raise_open_files() -> int:
-    """Allow as many open files as this process may have; how many that is."""
+    """Allow as many open files as this process may have; returns how many that is."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     return hard

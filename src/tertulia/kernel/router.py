@@ -1,7 +1,7 @@
 """From method and path to an endpoint: a dictionary for fixed paths, then compiled patterns.
 
-A fixed path wins over a pattern, and an integer part over a text part. Integer parts are digits only and fit a 64-bit
-column: anything else is an address that does not exist.
+A fixed path wins over a pattern, and an integer part over a text part. Integer parts are digits, with or without a minus. They
+may be more than a column holds: the endpoint answers them as an id that nothing has.
 """
 
 import re
@@ -9,11 +9,13 @@ from collections.abc import Iterable
 from typing import Generic, TypeVar
 
 from tertulia.kernel.errors import method_not_allowed, not_found
-from tertulia.kernel.json_guard import MAX_INTEGER
 
 Target = TypeVar("Target")
 Methods = dict[str, Target]
 PathArgs = dict[str, int | str]
+
+MAX_DIGITS = 1000
+"""What is longer is no number, and the address does not exist: reading one takes time."""
 
 _slot = re.compile(r"\{([a-z_]+)\}")
 
@@ -25,7 +27,7 @@ class _Pattern(Generic[Target]):
         pieces = _slot.split(path)
         for index in range(1, len(pieces), 2):
             name = pieces[index]
-            kind = "[0-9]+" if kinds[name] is int else r"[^/\x00]+"
+            kind = f"-?[0-9]{{1,{MAX_DIGITS}}}" if kinds[name] is int else r"[^/\x00]+"
             pieces[index] = f"(?P<{name}>{kind})"
         pieces[::2] = map(re.escape, pieces[::2])
         self.match = re.compile("".join(pieces)).fullmatch
@@ -38,10 +40,7 @@ class _Pattern(Generic[Target]):
             return None
         args: PathArgs = found.groupdict()
         for name in self.numbers:
-            digits = found[name]
-            if len(digits) > 19 or int(digits) > MAX_INTEGER:
-                return None
-            args[name] = int(digits)
+            args[name] = int(found[name])
         return args
 
 

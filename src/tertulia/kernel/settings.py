@@ -14,11 +14,28 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tertulia.kernel.engine_addresses import checked_postgres_url, hosts_of, is_on_this_machine
+
 PREFIX = "TERTULIA_"
 
 
 class SettingsError(ValueError):
     """A setting that cannot be used; the text says which one and why."""
+
+
+class Membership(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What somebody is given here for being in a group elsewhere: a place in a user group, or a role."""
+
+    where: str
+    """A provider's name of its group; for a directory the name of a group's entry, or in parentheses a filter about people."""
+    group: str = ""
+    """The name of a user group of the organization."""
+    role: Literal["", "administrator", "moderator", "member", "guest"] = ""
+    """Nobody becomes an owner by what others say."""
+
+    def __post_init__(self) -> None:
+        if not self.where.strip() or bool(self.group) == bool(self.role):
+            raise SettingsError("each of the memberships needs `where`, and either `group` or `role`")
 
 
 class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -33,7 +50,15 @@ class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     scopes: str = "openid email profile"
     realms: tuple[str, ...] = ("",)
     """Subdomains of the organizations whose people it knows."""
+    shares_people: bool = False
+    """It knows the same people as the directory and the other providers: a verified address opens an account that one of
+    those vouches for already."""
     display_icon: str | None = None
+    """An address on this server, such as `/static/icon.svg`: whoever sees the page is told to nobody else."""
+    groups_claim: str = ""
+    """The claim with the groups of a person, such as `groups` or `realm_access.roles`; empty: `memberships` are not looked at."""
+    memberships: tuple[Membership, ...] = ()
+    """What its groups are worth here."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", self.name):
@@ -44,8 +69,14 @@ class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
             raise SettingsError(f"the issuer of {self.name} must be an https address")
         if not self.client_id or len(self.client_secret) < 8:
             raise SettingsError(f"{self.name} needs a client_id and a client_secret")
+        if self.display_icon is not None and not re.fullmatch(
+            r"/[\w.~%?=&-][\w.~%?=&/-]*", self.display_icon, re.ASCII
+        ):
+            raise SettingsError(f"the display_icon of {self.name} must be an address on this server, such as /icon.png")
         if "openid" not in self.scopes.split():
             raise SettingsError(f"the scopes of {self.name} must include openid")
+        if bool(self.groups_claim) != bool(self.memberships):
+            raise SettingsError(f"{self.name} needs both of groups_claim and memberships, or none")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -53,7 +84,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     # Engines
     postgres_url: str = "postgresql://tertulia@127.0.0.1:5432/tertulia"
+    """With `sslmode` and `sslrootcert` as PostgreSQL's own programs take them. Without `sslmode`, a server on another machine
+    must show a certificate that `sslrootcert` (or `~/.postgresql/root.crt`) vouches for: `verify-full`."""
     nats_url: str = "nats://127.0.0.1:4222"
+    """`tls://` on another machine; several servers of a cluster with commas between them."""
+    nats_ca_file: str = ""
+    """Certificates to trust for NATS; empty: the system's."""
+    nats_cert_file: str = ""
+    """Our own certificate, if NATS asks for one, and its key."""
+    nats_key_file: str = ""
+    nats_plaintext: bool = False
+    """Whether a NATS on another machine may be reached by `nats://`, without TLS: on a network that is protected otherwise."""
     postgres_bin: str = ""
     """Folder of the PostgreSQL programs, for `tertulia dev`; empty: look in the usual places."""
     nats_server: str = ""
@@ -69,11 +110,39 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     external_host: str = "localhost"
     """The organization with the empty subdomain lives here, others at `<subdomain>.<external_host>`."""
     external_scheme: Literal["http", "https"] = "http"
+    hsts: str = "max-age=31536000"
+    """`Strict-Transport-Security` of every answer if `external_scheme` is https: browsers come with TLS only, for a year after
+    their last visit. Add `; includeSubDomains` if all hosts below `external_host` have TLS. Empty: not sent."""
+    trusted_proxies: str = "127.0.0.1, ::1"
+    """Addresses and networks of the proxies in front, such as `10.1.0.5, 10.2.0.0/24`: whom `X-Forwarded-For` and
+    `X-Forwarded-Proto` are believed of. Empty: nobody."""
     fake_email_domain: str = "tertulia.invalid"
     """Where hidden email addresses seem to be, if `external_host` is no name that could be part of an address."""
     web_public_streams_enabled: bool = False
     """Whether organizations may have channels that everybody on the web reads (each must allow it as well)."""
-    max_body_bytes: int = 25 * 1024 * 1024
+    max_body_bytes: int = 2 * 1024 * 1024
+    """Of the parameters in a body: reading them takes the web process a moment in which it answers nobody else. Files, pictures
+    and what other services post have limits of their own."""
+    max_anonymous_body_bytes: int = 256 * 1024
+    """The same, of a call without credentials."""
+    max_header_bytes: int = 64 * 1024
+    """Of all headers of a request together; the address may have 256 KiB besides."""
+    max_headers: int = 200
+    """Of one request."""
+    header_seconds: float = 30.0
+    """How long a request may take until its headers are complete, and a new connection until it sends one."""
+    keep_alive_seconds: float = 120.0
+    """How long a connection may rest between two requests. Longer than a poll waits, so that polling clients keep theirs."""
+    stall_seconds: float = 60.0
+    """In each stretch of so many seconds, a body that arrives and an answer that is read must move on."""
+    min_bytes_per_second: int = 500
+    """How fast they must move, on average over `stall_seconds`."""
+    answer_seconds: float = 300.0
+    """How long an answer may lie in memory until it is read: a large one must be read faster. Files count by pieces of 2 MiB."""
+    max_unsent_bytes: int = 256 * 1024 * 1024
+    """Of answers that lie in the memory of one web process; over it, whoever holds the most of them is cut off."""
+    max_connections: int = 20_000
+    """Of one web process, if it may open as many files; whoever comes then is told to try again."""
     drain_seconds: float = 10.0
     """How long a stopping web process waits for requests under way."""
 
@@ -81,6 +150,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rate_limits: bool = True
     """Off is for load tests only."""
     user_rate: str = "200/60"
+    """For each person and each bot."""
+    bots_rate: str = "1000/60"
+    """For all bots of one person together."""
+    requests_at_once: int = 6
+    """Of one person with all their bots; what comes then waits for its turn. Waiting for events does not count."""
     address_rate: str = "100/60"
     """For requests without valid credentials."""
     mail_rate: str = "5/86400"
@@ -88,9 +162,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     redis_url: str = ""
     """Keeps the budgets in Redis, exact across nodes; empty: in each process. Needs the extra `redis`."""
 
+    # Bounds
+    bounds: str = ""
+    """Other bounds than those of the page on limits, by their names: `drafts=2000, groups=10000`."""
+
     # Logins
     login_failures: str = "5/1800"
-    """So many wrong passwords for one user name in so many seconds; on also when rate limits are off."""
+    """So many wrong passwords for one user name from one network in so many seconds; on also when rate limits are off."""
+    login_failures_everywhere: str = "100/86400"
+    """So many from all networks together. It does not concern networks and browsers that the person has logged in from."""
     ldap_url: str = ""
     """A directory people log in with: ldap://host or ldaps://host. Needs the extra `ldap`; empty: none."""
     ldap_realm: str = ""
@@ -109,22 +189,64 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ldap_name_attribute: str = "cn"
     ldap_id_attribute: str = "entryUUID"
     """What never changes about an entry, also when the person's name or address does."""
+    ldap_shares_people: bool = False
+    """The directory knows the same people as the providers of OpenID Connect: its addresses open accounts that one of those
+    vouches for already."""
+    ldap_sync_minutes: int = 0
+    """How often the worker compares accounts with the directory, and deactivates who has left; 0: never."""
+    ldap_people_filter: str = "(objectClass=person)"
+    """Which entries below `ldap_search_base` are people, for the comparison."""
+    ldap_disabled_filter: str = ""
+    """Which of them have left all the same, such as `(userAccountControl:1.2.840.113556.1.4.803:=2)`; empty: none."""
+    ldap_max_leavers_percent: int = 10
+    """If more of the people from the directory than that would be deactivated at once, and more than three, nobody is."""
+    ldap_memberships: tuple[Membership, ...] = ()
+    """What groups of the directory are worth here. In the environment a JSON array; in the file tables `[[ldap_memberships]]`
+    with the key `where` (the name of a group's entry, or in parentheses a filter about people), and `group` (the name of a user
+    group) or `role` (`administrator`, `moderator`, `member`, `guest`)."""
     oidc_providers: tuple[OidcProvider, ...] = ()
     """In the environment a JSON array; in the file tables `[[oidc_providers]]` with the keys `name`, `display_name`,
     `issuer`, `client_id`, `client_secret`, and if need be `scopes`, `realms` (subdomains, by default the main
-    organization) and `display_icon`. Needs the extra `oidc`."""
+    organization), `shares_people` (`true`: it may also speak for accounts that the directory or another provider vouches for),
+    `display_icon`, `groups_claim` and `memberships`. Needs the extra `oidc`."""
+    oidc_second_factor_trusted: bool = True
+    """Whether providers are trusted to ask for a second factor of their own; if not, ours is asked for after them."""
+    password_words: str = ""
+    """Words that passwords may not be made of, besides the names of the organization and the person, with commas between
+    them: products, projects, places."""
+    session_idle_seconds: int = 14 * 86400
+    """A browser's session ends so long after its last use, which is noted once an hour."""
+    session_max_seconds: int = 30 * 86400
+    """A browser's session ends so long after the login, however much it is used."""
+    api_key_idle_days: int = 0
+    """An API key that nobody used for so many days ends; 0: never."""
+    app_key_max_days: int = 0
+    """An API key that an app got with a password or at a provider ends so many days after that; 0: never. Keys that people
+    made for programs, and those of bots, stay."""
     app_scheme: str = "tertulia"
     """Our apps on phones are called at this kind of address when somebody has logged in for them with a browser."""
+
+    # Secrets in the database
+    sealing_keys: str = ""
+    """Keys that seal secrets which must be read back, with commas between them: the first seals, all open."""
+    sealing_key_file: str = ""
+    """A file with such keys, one on each line; those of `sealing_keys` come before."""
 
     # Files
     storage_folder: str = "/var/lib/tertulia/files"
     """Where uploaded files are kept, unless `s3_bucket` is set; all web and worker processes must see the same folder."""
     max_file_upload_size_mib: int = 100
     """Of one file."""
-    upload_quota_mib: int = 0
+    upload_quota_mib: int = 10 * 1024
     """How much each organization may upload in all; 0: as much as it likes."""
+    upload_share_percent: int = 10
+    """How much of that one person may use, with their bots; administrators may use all of it."""
     unused_upload_days: int = 30
     """A file that no message links is deleted after so many days."""
+    malware_scanner: str = ""
+    """Where clamd listens: `host:3310` or `unix:/run/clamav/clamd.ctl`; uploads and pictures pass it. Empty: none."""
+    malware_scanner_away: Literal["refuse", "accept"] = "refuse"
+    """What becomes of files while the scanner does not answer."""
     s3_bucket: str = ""
     """Keeps files in this bucket of a service that speaks S3 instead."""
     s3_endpoint: str = ""
@@ -151,6 +273,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Calls to other servers
     outgoing_networks: str = ""
     """Networks besides the public internet that bots' webhooks may be in, such as `10.1.0.0/16, 127.0.0.1/32`."""
+    picture_networks: str = ""
+    """Networks besides the public internet that pictures in messages are fetched from, written like `outgoing_networks`.
+    Whoever may send a message makes the worker ask for addresses in them."""
+    remote_pictures_mib: int = 1024
+    """How much pictures from elsewhere may take in each organization; those that came first are removed first."""
 
     # Event log
     shards: int = 4
@@ -172,8 +299,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Operation
     log_format: Literal["json", "console"] = "json"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    metrics_host: str = "127.0.0.1"
+    """Address that /metrics and /health answer at: never one that the public reaches."""
     metrics_port: int = 0
-    """Port of /metrics and /health for relay and worker; 0: none. The web process has them on its own port."""
+    """Port of /metrics and /health of this process; 0: none. `tertulia serve` gives this one to the relay, the next to the
+    worker, and the one after that to the web process."""
     development: bool = False
     compat_aliases: bool = True
     """Send the older names of keys beside ours, for existing clients."""
@@ -181,8 +311,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     def __post_init__(self) -> None:
         if self.shards < 1:
             raise SettingsError("shards must be at least 1")
+        msgspec.structs.force_setattr(self, "postgres_url", checked_postgres_url(self.postgres_url))
+        _check_nats(self)
+        for name in (
+            "header_seconds",
+            "keep_alive_seconds",
+            "stall_seconds",
+            "answer_seconds",
+            "max_connections",
+            "max_headers",
+        ):
+            if getattr(self, name) <= 0:
+                raise SettingsError(f"{name} must be more than 0")
+        if not 1 <= self.upload_share_percent <= 100:
+            raise SettingsError("upload_share_percent must be between 1 and 100")
+        if not re.fullmatch(r"(?:max-age=[0-9]+(?:; ?includeSubDomains)?(?:; ?preload)?)?", self.hsts):
+            raise SettingsError("hsts must be such as `max-age=31536000; includeSubDomains`, or empty")
         if len({provider.name for provider in self.oidc_providers}) < len(self.oidc_providers):
             raise SettingsError("two of oidc_providers have the same name")
+        if not 7200 <= self.session_idle_seconds <= self.session_max_seconds:
+            raise SettingsError("session_idle_seconds must be at least 7200, and no more than session_max_seconds")
+        if self.requests_at_once < 0:
+            raise SettingsError("requests_at_once must not be negative; 0 is any number")
+        if self.ldap_sync_minutes < 0 or not 0 <= self.ldap_max_leavers_percent <= 100:
+            raise SettingsError("ldap_sync_minutes must not be negative, and ldap_max_leavers_percent be from 0 to 100")
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
             raise SettingsError("confirm_after_seconds must be more than twice nats_sync_seconds: see docs/decisions")
 
@@ -204,7 +356,7 @@ def load_settings(file: Path | None = None, env: Mapping[str, str] | None = None
     values: dict[str, object] = _read_file(file) if file else {}
     for name in Settings.__struct_fields__:
         if (text := env.get(PREFIX + name.upper())) is not None:
-            values[name] = _decode(name, text) if name == "oidc_providers" else text
+            values[name] = _decode(name, text) if name in ("oidc_providers", "ldap_memberships") else text
     try:
         return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
@@ -219,6 +371,18 @@ def _read_file(file: Path) -> dict[str, object]:
         raise SettingsError(f"cannot read the settings file {file}: {error.strerror}") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"the settings file {file} is not TOML: {error}") from error
+
+
+def _check_nats(settings: Settings) -> None:
+    for url in settings.nats_url.split(","):
+        scheme = urlsplit(url.strip()).scheme
+        if scheme not in ("nats", "tls"):
+            raise SettingsError("nats_url must begin with nats:// or tls://")
+        is_local = all(is_on_this_machine(host) for host in hosts_of(url.strip()))
+        if scheme == "nats" and not is_local and not settings.nats_plaintext:
+            raise SettingsError(
+                "nats_url leads to another machine without TLS: write tls://, or set nats_plaintext if the network is safe"
+            )
 
 
 def is_safe_url(url: str) -> bool:

@@ -19,10 +19,10 @@ async def end_tasks(tasks: Iterable[asyncio.Future[Any]]) -> None:
         _, left = await asyncio.wait(left, timeout=0.2)
 
 
-class Errands:
+class BoundedTasks:
     """Tasks that run side by side: so many at most, and so many for each of those they are for.
 
-    `most_of_one` has a limit for each kind of those, in the order in which `start` is told whom an errand is for.
+    `most_of_one` has a limit for each kind of those, in the order in which `start` is told whom a task is for.
     """
 
     def __init__(self, most: int, *most_of_one: int) -> None:
@@ -54,8 +54,8 @@ class Errands:
     def _counts(self) -> list[Counter[int]]:
         return [Counter(whose[kind] for whose in self._running.values()) for kind in range(len(self._most_of_one))]
 
-    def start(self, errand: Coroutine[Any, Any, None], *whose: int) -> None:
-        """Begin an errand; it makes room by itself when it has ended."""
-        task = asyncio.create_task(errand)
+    def start(self, work: Coroutine[Any, Any, None], *whose: int) -> None:
+        """Begin a task; it makes room by itself when it has ended."""
+        task = asyncio.create_task(work)
         self._running[task] = whose
         task.add_done_callback(self._running.pop)

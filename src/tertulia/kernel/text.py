@@ -1,17 +1,78 @@
-"""What holds for every name people give to things."""
+"""What holds for every name people give to things: which characters it may have, and when two names look alike (pure).
 
+A name is shown beside others, so nothing in it may be unseen or turn around what stands next to it. Two unseen characters are
+part of how people write and stay: joiners inside words of scripts that need them (Persian, Indic and others), and what
+emoji are put together with. Names that were stored before this rule stay as they are.
+"""
+
+import re
 import unicodedata
+
+_VARIANTS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_JOINING = (
+    "\u0600-\u08ff"  # Arabic, Syriac, Thaana, N'Ko, Mandaic
+    "\u0900-\u109f"  # Indic scripts, Thai, Lao, Tibetan, Myanmar
+    "\u1700-\u18af"  # Philippine scripts, Khmer, Mongolian
+    "\u1a00-\u1cff\ua800-\uaaff\uabc0-\uabff\ufb50-\ufdcf\ufdf0-\ufdff\ufe70-\ufefc\U00010a00-\U00010fff\U00011000-\U00011fff"
+)
+_DRAWN = "\u00a9\u00ae\u203c-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
+
+# Where an unseen character is at home. Everything is looked at once: each alternative begins with another character.
+_AT_HOME = re.compile(
+    f"(?<=[{_JOINING}])\u200c(?=[{_JOINING}])"
+    f"|(?<=[{_JOINING}])\u200d"
+    f"|(?<=[{_DRAWN}\ufe0f])\u200d(?=[{_DRAWN}])"
+    f"|(?<=[^\\s{_VARIANTS}\u200b-\u200d])[{_VARIANTS}]"
+    "|(?<=\U0001f3f4)[\U000e0020-\U000e007e]+\U000e007f"
+)
+# Unseen, or turning around what follows: format characters, and letters and marks that are drawn as nothing.
+_UNSEEN = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180e\u2800\u3164\uffa0" + "\u2028\u2029")
+_PLAIN = re.compile(r"[ -~\u00a1-\u00ac\u00ae-\u02ff]*")
+
+# Letters of other alphabets that are drawn like Latin letters: large ones first, before case is folded.
+LARGE_LETTERS = ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧАВЕКМНОРСТУХІЅЈԌ", "ABEZHIKMNOPTYXABEKMHOPCTYXISJG")
+SMALL_LETTERS = ("аеорсухіїѕјһԁԛԝʙьᴃкᴋмнтᴛɴոпοօᴏαιɪıτνυᴄᴀꜰ", "aeopcyxiisjhdqwbbbkkmhttnnnoooaiiitvucaf")
+_LARGE = str.maketrans(*LARGE_LETTERS)
+# For a hasty reader digits and letters with strokes as well.
+_SMALL = str.maketrans(SMALL_LETTERS[0] + "łøđ014578|3", SMALL_LETTERS[1] + "iodoiastbie")
+_VISIBLE_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\U000110bd\U000110cd")
+"""Format characters that are drawn: signs around numbers."""
 
 
 def bad_character(text: str) -> int | None:
-    """The 1-based position of the first control, surrogate or non-character."""
-    for position, character in enumerate(text, start=1):
-        code = ord(character)
-        if unicodedata.category(character) in ("Cc", "Cs") or 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE:
-            return position
+    """The 1-based position of the first character that no name may have: a control, an unseen one, or no character at all."""
+    if _PLAIN.fullmatch(text):
+        return None
+    at_home = [found.span() for found in _AT_HOME.finditer(text)]
+    for position, character in enumerate(text):
+        if _is_bad(character) and not any(start <= position < end for start, end in at_home):
+            return position + 1
     return None
+
+
+def without_bad_characters(text: str) -> str:
+    """The text with a blank for each character that no name may have."""
+    while (position := bad_character(text)) is not None:
+        text = f"{text[: position - 1]} {text[position:]}"
+    return text
+
+
+def _is_bad(character: str) -> bool:
+    code = ord(character)
+    is_none = 0xFDD0 <= code <= 0xFDEF or code & 0xFFFE == 0xFFFE
+    is_variant = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
+    if is_none or is_variant or character in _UNSEEN:
+        return True
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in _VISIBLE_FORMATS
 
 
 def name_key_of(name: str) -> str:
     """What makes two names of things the same. The application decides, not the database's locale."""
     return name.strip().lower()
+
+
+def look_of(name: str) -> str:
+    """What a hasty reader sees of a name: two that look alike have the same look. For names that nobody else may have."""
+    folded = unicodedata.normalize("NFKC", name).translate(_LARGE).casefold()
+    letters = unicodedata.normalize("NFKD", folded).translate(_SMALL)
+    return "".join(letter for letter in letters if letter.isalnum()).replace("l", "i").replace("rn", "m")

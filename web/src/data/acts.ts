@@ -30,7 +30,7 @@ export class Acts {
                 each.emoji_code === emoji.emoji_code &&
                 each.reaction_type === emoji.reaction_type,
         )
-        const event = { type: 'reaction', message_id: message.id, user_id: this.me, ...emoji }
+        const event = { type: 'reaction' as const, message_id: message.id, user_id: this.me, ...emoji }
         this.#messages.expect({ ...event, op: isMine ? 'remove' : 'add' })
         const path = `messages/${message.id}/reactions`
         const answer = isMine ? await this.#api.delete(path, { ...emoji }) : await this.#api.post(path, { ...emoji })
@@ -40,8 +40,8 @@ export class Acts {
     }
 
     async toggleStar(message: Message): Promise<Answer<object>> {
-        const [op, back] = message.isStarred ? ['remove', 'add'] : ['add', 'remove']
-        const event = { type: 'update_message_flags', flag: 'starred', messages: [message.id] }
+        const [op, back] = message.isStarred ? (['remove', 'add'] as const) : (['add', 'remove'] as const)
+        const event = { type: 'update_message_flags' as const, flag: 'starred', messages: [message.id], all: false }
         this.#messages.expect({ ...event, op })
         const answer = await this.#api.post('messages/flags', { messages: [message.id], op, flag: 'starred' })
         if (!answer.ok) this.#messages.expect({ ...event, op: back })

@@ -23,6 +23,13 @@ export interface SignedIn {
     user_id: Id
     email: string
     csrf_token: string
+    /** Of a second factor that was set up with this sign-in. */
+    recovery_codes?: string[]
+}
+/** What somebody with a second factor shows beside the password: one of them. */
+export interface SecondStep {
+    code?: string
+    passkey?: object
 }
 type Method = 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE'
 interface Options {
@@ -143,8 +150,14 @@ export class Api {
         return this.#remember(await this.#once<SignedIn>('GET', 'sessions/current', {}, {}))
     }
 
-    async signIn(username: string, password: string): Promise<Answer<SignedIn>> {
-        return this.#remember(await this.#once<SignedIn>('POST', 'sessions', { username, password }, {}))
+    async signIn(username: string, password: string, step: SecondStep = {}): Promise<Answer<SignedIn>> {
+        const params = { username, password, ...step }
+        return this.#remember(await this.#once<SignedIn>('POST', 'sessions', params, {}))
+    }
+
+    /** By a passkey alone; `passkey` is what the browser's authenticator has signed. */
+    async signInByPasskey(passkey: object): Promise<Answer<SignedIn>> {
+        return this.#remember(await this.#once<SignedIn>('POST', 'sessions/passkey', { passkey }, {}))
     }
 
     async signUp(key: string, fullName: string, password: string): Promise<Answer<SignedIn>> {

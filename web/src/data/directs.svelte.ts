@@ -1,7 +1,7 @@
 /** The direct conversations, the most recent first. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
-import type { ApiEvent, ApiMessage, ApiMessages, Id, InitialState } from './api-types'
+import type { ApiEvent, ApiMessages, Id, InitialState } from './api-types'
 import { conversationOf } from './message.svelte'
 import { directPlace, keyOf, type TalkPlace } from './place'
 
@@ -31,7 +31,7 @@ export class Directs {
 
     apply(event: ApiEvent): void {
         if (event.type !== 'message') return
-        const message = event['message'] as ApiMessage
+        const { message } = event
         if (message.type === 'private') this.#note(conversationOf(message, this.#me), message.id)
     }
 

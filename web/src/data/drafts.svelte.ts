@@ -273,9 +273,16 @@ export class Drafts {
 
     apply(event: ApiEvent): void {
         if (event.type !== 'drafts') return
-        if (event.op === 'add') for (const draft of event['drafts'] as ApiDraft[]) this.#take(draft)
-        else if (event.op === 'update') this.#take(event['draft'] as ApiDraft)
-        else if (event.op === 'remove') this.#removed(event['draft_id'] as Id)
+        switch (event.op) {
+            case 'add':
+                for (const draft of event.drafts) this.#take(draft)
+                break
+            case 'update':
+                this.#take(event.draft)
+                break
+            case 'remove':
+                this.#removed(event.draft_id)
+        }
     }
 
     #take(draft: ApiDraft): void {

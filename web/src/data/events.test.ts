@@ -11,7 +11,7 @@ function stage() {
     const queues: Answer<Queue>[] = []
     const loop = new EventLoop(server.api, {
         onEvents: (events) => {
-            if (events.some((event) => event.type === 'impossible')) throw new Error('impossible')
+            if (events.some((event) => (event.type as string) === 'impossible')) throw new Error('impossible')
             told.push(...events)
         },
         onQueueLost: () => Promise.resolve(queues.shift() ?? refused()),

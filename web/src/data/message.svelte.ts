@@ -1,5 +1,5 @@
 /** One message: what the server said of it last. One signal for each, so that a change draws one row anew and no other. */
-import type { ApiMessage, ApiReaction, Id } from './api-types'
+import type { ApiMessage, ApiNewMessage, ApiReaction, Id } from './api-types'
 import { directPlace, type TalkPlace } from './place'
 
 export class Message {
@@ -59,7 +59,7 @@ export class Message {
     }
 }
 
-export function conversationOf(data: ApiMessage, me: Id): TalkPlace {
+export function conversationOf(data: ApiNewMessage, me: Id): TalkPlace {
     if (data.type === 'stream') return { kind: 'topic', channelId: data.stream_id, topic: data.subject }
     return directPlace(
         data.display_recipient.map((person) => person.id),

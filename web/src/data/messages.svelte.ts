@@ -4,7 +4,7 @@
  *  that touch messages are kept while any fetch is open, and applied again to what it brought. That is safe, because what
  *  they say is a state (this text, this flag), not a step. */
 import type { Api, Answer } from './api'
-import type { ApiEvent, ApiMessage, ApiMessages, ApiReaction, ApiSubmessage, Id, NarrowTerm } from './api-types'
+import type { ApiEvent, ApiMessage, ApiMessages, EventOf, Id, NarrowTerm } from './api-types'
 import { Message } from './message.svelte'
 
 export interface FetchWindow {
@@ -34,7 +34,10 @@ export interface Listener {
     removed(ids: ReadonlySet<Id>): void
 }
 
-const EVENTS = new Set([
+/** Events after which a message is another. */
+type ChangeEvent = EventOf<'update_message' | 'update_message_flags' | 'reaction' | 'submessage'>
+type MessagesEvent = ChangeEvent | EventOf<'message' | 'delete_message'>
+const EVENTS: ReadonlySet<string> = new Set<MessagesEvent['type']>([
     'message',
     'update_message',
     'delete_message',
@@ -42,6 +45,9 @@ const EVENTS = new Set([
     'reaction',
     'submessage',
 ])
+/** An event of our own making: no queue has numbered it. */
+type Unnumbered<Event> = Event extends ApiEvent ? Omit<Event, 'id'> : never
+
 /** More messages than this, and those that nobody shows are forgotten, the longest known first, until so few are left. */
 const MOST = 6_000
 const FEW = 3_000
@@ -53,7 +59,7 @@ export class Messages {
     readonly #byId = new Map<Id, Message>()
     readonly #listeners = new Set<Listener>()
     /** Events since the oldest fetch that is still under way began. */
-    #journal: ApiEvent[] = []
+    #journal: MessagesEvent[] = []
     #fetches = 0
     #deleted = new Set<Id>()
     #isForgetting = false
@@ -187,7 +193,7 @@ export class Messages {
 
     /** Whether the event was about messages. Several of one answer are applied together: one change to see, not many. */
     apply(event: ApiEvent): boolean {
-        if (!EVENTS.has(event.type)) return false
+        if (!isAboutMessages(event)) return false
         if (this.#fetches > 0) this.#journal.push(event)
         if (event.type === 'message') this.#arrive(event)
         else if (event.type === 'delete_message') this.#remove(idsOf(event))
@@ -195,9 +201,8 @@ export class Messages {
         return true
     }
 
-    #arrive(event: ApiEvent): void {
-        const data = { ...(event['message'] as ApiMessage), flags: event['flags'] as string[] }
-        const message = this.#store(data)
+    #arrive(event: EventOf<'message'>): void {
+        const message = this.#store({ ...event.message, flags: event.flags })
         if (message) for (const each of this.#listeners) each.arrived([message])
     }
 
@@ -210,41 +215,66 @@ export class Messages {
         for (const each of this.#listeners) each.removed(gone)
     }
 
-    #change(event: ApiEvent): void {
-        const isForAll = event['all'] === true
-        const ids = isForAll ? [...this.#byId.keys()] : idsOf(event)
+    #change(event: ChangeEvent): void {
+        const ids = isForAll(event) ? [...this.#byId.keys()] : idsOf(event)
         for (const id of ids) {
             const message = this.#byId.get(id)
             if (message) message.data = changedBy(message.data, event)
         }
-        const isMove = event['subject'] !== undefined || event['new_stream_id'] !== undefined
-        for (const each of this.#listeners) each.changed(ids, isMove)
+        const isMoved = event.type === 'update_message' && isMove(event)
+        for (const each of this.#listeners) each.changed(ids, isMoved)
     }
 
     /** What we did ourselves shows at once; the event that follows says the same. */
-    expect(event: Omit<ApiEvent, 'id'>): void {
-        this.apply({ id: -1, ...event } as ApiEvent)
+    expect(event: Unnumbered<ChangeEvent>): void {
+        this.apply({ id: -1, ...event })
     }
 }
 
-export function idsOf(event: ApiEvent): Id[] {
-    const several = (event['message_ids'] ?? event['messages']) as Id[] | undefined
-    return several ?? (event['message_id'] === undefined ? [] : [event['message_id'] as Id])
+export function isAboutMessages(event: ApiEvent): event is MessagesEvent {
+    return EVENTS.has(event.type)
+}
+
+/** The messages that an event is about. */
+export function idsOf(event: MessagesEvent): Id[] {
+    switch (event.type) {
+        case 'message':
+            return [event.message.id]
+        case 'update_message':
+            return event.message_ids
+        case 'delete_message':
+            return event.message_ids ?? (event.message_id === undefined ? [] : [event.message_id])
+        case 'update_message_flags':
+            return event.messages
+        case 'reaction':
+        case 'submessage':
+            return [event.message_id]
+    }
+}
+
+/** Whether messages went to another topic or channel. */
+export function isMove(event: EventOf<'update_message'>): boolean {
+    return event.subject !== undefined || event.new_stream_id !== undefined
+}
+
+function isForAll(event: MessagesEvent): boolean {
+    return event.type === 'update_message_flags' && event.all
 }
 
 /** A message after an event; the same object if it is not about it. Pure. */
-export function changedBy(data: ApiMessage, event: ApiEvent): ApiMessage {
-    if (event['all'] !== true && !idsOf(event).includes(data.id)) return data
+export function changedBy(data: ApiMessage, event: MessagesEvent): ApiMessage {
+    if (!isForAll(event) && !idsOf(event).includes(data.id)) return data
     switch (event.type) {
         case 'update_message_flags':
-            return withFlag(data, String(event['flag']), event.op === 'add')
+            return withFlag(data, event.flag, event.op === 'add')
         case 'reaction':
-            return withReaction(data, event as unknown as ApiReaction, event.op === 'add')
+            return withReaction(data, event)
         case 'update_message':
             return edited(moved(data, event), event)
         case 'submessage':
             return withSubmessage(data, event)
-        default:
+        case 'message':
+        case 'delete_message':
             return data
     }
 }
@@ -254,54 +284,48 @@ function withFlag(data: ApiMessage, flag: string, isSet: boolean): ApiMessage {
     return { ...data, flags: isSet ? [...data.flags, flag] : data.flags.filter((each) => each !== flag) }
 }
 
-function withReaction(data: ApiMessage, reaction: ApiReaction, isAdded: boolean): ApiMessage {
-    const { emoji_name, emoji_code, reaction_type, user_id } = reaction
+function withReaction(data: ApiMessage, event: EventOf<'reaction'>): ApiMessage {
+    const { emoji_name, emoji_code, reaction_type, user_id } = event
     const others = data.reactions.filter(
         (each) => each.user_id !== user_id || each.emoji_code !== emoji_code || each.reaction_type !== reaction_type,
     )
-    if (!isAdded) return others.length === data.reactions.length ? data : { ...data, reactions: others }
+    if (event.op === 'remove') return others.length === data.reactions.length ? data : { ...data, reactions: others }
     if (others.length < data.reactions.length) return data
     return { ...data, reactions: [...others, { emoji_name, emoji_code, reaction_type, user_id }] }
 }
 
-function moved(data: ApiMessage, event: ApiEvent): ApiMessage {
+function moved(data: ApiMessage, event: EventOf<'update_message'>): ApiMessage {
     if (data.type !== 'stream') return data
-    const topic = event['subject'] as string | undefined
-    const channelId = event['new_stream_id'] as Id | undefined
-    if (topic === undefined && channelId === undefined) return data
-    const subject = topic ?? data.subject
-    const stream_id = channelId ?? data.stream_id
+    const subject = event.subject ?? data.subject
+    const stream_id = event.new_stream_id ?? data.stream_id
     if (subject === data.subject && stream_id === data.stream_id) return data
-    return { ...data, subject, stream_id, last_moved_timestamp: event['edit_timestamp'] as number }
+    return { ...data, subject, stream_id, last_moved_timestamp: event.edit_timestamp }
 }
 
 /** Only the message itself is edited; the others of `message_ids` were moved with it. */
-function edited(data: ApiMessage, event: ApiEvent): ApiMessage {
-    if (event['message_id'] !== data.id) return data
-    const html = event['rendered_content'] as string | undefined
-    if (html === undefined) return data
+function edited(data: ApiMessage, event: EventOf<'update_message'>): ApiMessage {
+    const html = event.rendered_content
+    if (event.message_id !== data.id || html === undefined) return data
     // What a search marked in it was in the old text.
     const { match_content: _content, match_subject: _subject, ...rest } = data
     const changed: ApiMessage = {
         ...rest,
         content: html,
-        is_me_message: (event['is_me_message'] as boolean | undefined) ?? data.is_me_message,
-        flags: flagsAfter(data.flags, event['flags'] as string[] | undefined),
+        is_me_message: event.is_me_message ?? data.is_me_message,
+        flags: flagsAfter(data.flags, event.flags),
     }
-    if (event['rendering_only'] !== true) changed.last_edit_timestamp = event['edit_timestamp'] as number
+    if (!event.rendering_only) changed.last_edit_timestamp = event.edit_timestamp
     return changed
 }
 
 /** An edit may mention me, or no longer; whether I have read or starred it is my own affair. */
-function flagsAfter(old: readonly string[], now: readonly string[] | undefined): string[] {
-    if (!now) return [...old]
+function flagsAfter(old: readonly string[], now: readonly string[]): string[] {
     const own = ['read', 'starred', 'collapsed']
     return [...old.filter((flag) => own.includes(flag)), ...now.filter((flag) => !own.includes(flag))]
 }
 
-function withSubmessage(data: ApiMessage, event: ApiEvent): ApiMessage {
-    const id = event['submessage_id'] as Id
+function withSubmessage(data: ApiMessage, event: EventOf<'submessage'>): ApiMessage {
+    const { submessage_id: id, message_id, sender_id, msg_type, content } = event
     if (data.submessages.some((each) => each.id === id)) return data
-    const { message_id, sender_id, msg_type, content } = event as unknown as ApiSubmessage
     return { ...data, submessages: [...data.submessages, { id, message_id, sender_id, msg_type, content }] }
 }

@@ -209,10 +209,10 @@ export class Outbox {
 
     apply(event: ApiEvent): void {
         if (event.type !== 'message') return
-        const number = (event['local_message_id'] ?? event['local_id']) as string | undefined
+        const number = event.local_message_id ?? event.local_id
         const own = number === undefined ? undefined : this.#items.get(number)
         if (own) this.#forget(own)
-        this.found([(event['message'] as { id: Id }).id])
+        this.found([event.message.id])
     }
 
     /** These messages are here. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { memoryKeep, type Keep } from './keep'
 import { Outbox, type SendPlace } from './outbox.svelte'
-import { FakeServer, settled } from './testing'
+import { arrived, channelMessage, FakeServer, settled } from './testing'
 
 const LUNCH: SendPlace = { kind: 'topic', channelId: 1, topic: 'lunch' }
 
@@ -24,7 +24,7 @@ describe('a message that is sent', () => {
         const request = await server.next('messages')
         expect(request.headers['Idempotency-Key']).toBe(item.localId)
         expect(request.params).toMatchObject({ to: 1, topic: 'lunch', queue_id: 'queue-1', local_id: item.localId })
-        outbox.apply({ id: 1, type: 'message', message: { id: 7 }, local_message_id: item.localId })
+        outbox.apply(arrived(1, channelMessage(7), { local_message_id: item.localId }))
         expect(outbox.all).toEqual([])
         request.answer({ id: 7 })
         await settled()
@@ -37,9 +37,9 @@ describe('a message that is sent', () => {
         ;(await server.next('messages')).answer({ id: 7 })
         await settled()
         expect(outbox.all.map((item) => item.state)).toEqual(['sent'])
-        outbox.apply({ id: 1, type: 'message', message: { id: 8 } })
+        outbox.apply(arrived(1, channelMessage(8)))
         expect(outbox.all.length).toBe(1)
-        outbox.apply({ id: 2, type: 'message', message: { id: 7 } })
+        outbox.apply(arrived(2, channelMessage(7)))
         expect(outbox.all).toEqual([])
     })
 

@@ -34,6 +34,13 @@ const places: [string, Place][] = [
 ]
 
 describe('addresses', () => {
+    it('a word that every object has is an operator like any other', () => {
+        for (const word of ['constructor', '__proto__', 'toString']) {
+            const place = placeOf(`#narrow/${word}/x`, 2)
+            expect(place).toEqual({ kind: 'search', terms: [{ operator: word, operand: 'x' }] })
+        }
+    })
+
     it.each(places)('%s is its place, and the place has that address', (hash, place) => {
         expect(placeOf(hash, 2)).toEqual(place)
         expect(hashOf(place)).toBe(hash)

@@ -161,13 +161,19 @@ function narrowPlace(parts: string[], me: Id): Place | null {
 
 function termOf(text: string, operand: string): NarrowTerm | null {
     const negated = text.startsWith('-')
-    const operator = ALIASES[text.replace(/^-/, '')] ?? text.replace(/^-/, '')
+    const operator = ALIASES.get(text.replace(/^-/, '')) ?? text.replace(/^-/, '')
     const value = operandOf(operator, operand)
     if (value === null) return null
     return negated ? { operator, operand: value, negated } : { operator, operand: value }
 }
 
-const ALIASES: Record<string, string> = { stream: 'channel', streams: 'channels', 'pm-with': 'dm', subject: 'topic' }
+/** A map: an address may name what every object has, such as `constructor`. */
+const ALIASES = new Map([
+    ['stream', 'channel'],
+    ['streams', 'channels'],
+    ['pm-with', 'dm'],
+    ['subject', 'topic'],
+])
 
 function operandOf(operator: string, text: string): NarrowTerm['operand'] | null {
     if (operator === 'channel') return wholeNumber(text.split('-')[0] ?? '') ?? text

@@ -18,6 +18,8 @@ export class Presence {
     #now = $state(Date.now() / 1000)
     #lastActive = Date.now()
     isTold: () => boolean = () => true
+    /** Whether the organization lets anybody be seen. */
+    isShown: () => boolean = () => true
 
     constructor(api: Api) {
         this.#api = api
@@ -28,12 +30,12 @@ export class Presence {
         for (const [id, presence] of Object.entries(state.presences)) this.#byUser.set(Number(id), presence)
         this.#lastUpdateId = state.presence_last_update_id
         this.#skew = state.server_timestamp - Date.now() / 1000
-        this.#offlineAfter = Number(state['server_presence_offline_threshold_seconds'] ?? 200)
-        this.#interval = Number(state['server_presence_ping_interval_seconds'] ?? 60)
+        this.#offlineAfter = state.server_presence_offline_threshold_seconds ?? 200
+        this.#interval = state.server_presence_ping_interval_seconds ?? 60
     }
 
     of(userId: Id): Here {
-        const presence = this.#byUser.get(userId)
+        const presence = this.#shownOf(userId)
         const oldest = this.#now + this.#skew - this.#offlineAfter
         if ((presence?.active_timestamp ?? 0) > oldest) return 'active'
         return (presence?.idle_timestamp ?? 0) > oldest ? 'idle' : 'offline'
@@ -41,14 +43,17 @@ export class Presence {
 
     /** Seconds; null if never. */
     lastSeen(userId: Id): number | null {
-        const presence = this.#byUser.get(userId)
+        const presence = this.#shownOf(userId)
         return Math.max(presence?.active_timestamp ?? 0, presence?.idle_timestamp ?? 0) || null
+    }
+
+    #shownOf(userId: Id): ApiPresence | undefined {
+        return this.isShown() ? this.#byUser.get(userId) : undefined
     }
 
     apply(event: ApiEvent): void {
         if (event.type !== 'presence') return
-        const presences = event['presences'] as Record<string, ApiPresence> | undefined
-        for (const [id, presence] of Object.entries(presences ?? {})) this.#byUser.set(Number(id), presence)
+        for (const [id, presence] of Object.entries(event.presences ?? {})) this.#byUser.set(Number(id), presence)
     }
 
     /** Somebody pressed a key, or looks at the page again: told at once if they were away. */

@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import type { EventOf } from './api-types'
 import { Messages } from './messages.svelte'
 import type { TalkPlace } from './place'
 import { Reads } from './reads'
-import { channelMessage, FakeServer, settled } from './testing'
+import { arrived, channelMessage, FakeServer, settled } from './testing'
 import { Unread } from './unread.svelte'
 
 const LUNCH: TalkPlace = { kind: 'topic', channelId: 1, topic: 'lunch' }
@@ -15,7 +16,7 @@ function stage() {
     const unread = new Unread(rules)
     for (const id of [1, 2, 3, 4]) {
         const message = channelMessage(id, id === 4 ? { subject: 'tea' } : {})
-        const event = { id, type: 'message', message, flags: [] }
+        const event = arrived(id, message)
         messages.apply(event)
         if (id > 1) unread.apply(event)
     }
@@ -57,9 +58,17 @@ it('leaves unread what was marked so by hand while it is looked at', async () =>
     expect(await told(server)).toEqual([1, 2, 3])
     void reads.unreadFrom(LUNCH, 2)
     ;(await server.next('messages/flags/narrow')).answer({})
-    const detail = { type: 'stream', stream_id: 1, topic: 'lunch' }
-    const event = { id: 9, type: 'update_message_flags', op: 'remove', flag: 'read', messages: [2, 3] }
-    for (const each of [messages, unread, reads]) each.apply({ ...event, message_details: { 2: detail, 3: detail } })
+    const detail = { type: 'stream' as const, stream_id: 1, topic: 'lunch' }
+    const event: EventOf<'update_message_flags'> = {
+        id: 9,
+        type: 'update_message_flags',
+        op: 'remove',
+        flag: 'read',
+        messages: [2, 3],
+        all: false,
+        message_details: { 2: detail, 3: detail },
+    }
+    for (const each of [messages, unread, reads]) each.apply(event)
     reads.seen([2, 3, 4])
     expect(await told(server)).toEqual([4])
     expect(unread.of(LUNCH)).toBe(2)

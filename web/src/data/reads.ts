@@ -37,7 +37,7 @@ export class Reads {
         if (fresh.length === 0) return
         for (const id of fresh) this.#seen.add(id)
         this.#unread.read(fresh)
-        this.#messages.expect({ type: 'update_message_flags', op: 'add', flag: 'read', messages: fresh })
+        this.#messages.expect({ type: 'update_message_flags', op: 'add', flag: 'read', messages: fresh, all: false })
         this.#later(BATCH_MS)
     }
 
@@ -129,7 +129,7 @@ export class Reads {
 
     /** Marked unread elsewhere: what we were about to say is outdated. */
     apply(event: ApiEvent): void {
-        if (event.type !== 'update_message_flags' || event['flag'] !== 'read' || event.op !== 'remove') return
-        for (const id of event['messages'] as Id[]) this.#seen.delete(id)
+        if (event.type !== 'update_message_flags' || event.flag !== 'read' || event.op !== 'remove') return
+        for (const id of event.messages) this.#seen.delete(id)
     }
 }

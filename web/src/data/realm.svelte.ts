@@ -14,9 +14,10 @@ import type {
     ApiReminder,
     ApiSnippet,
     ApiStatus,
-    ApiSubscription,
     ApiUser,
+    ApiUserChange,
     ApiUserSettings,
+    EventOf,
     GroupSetting,
     Id,
     InitialState,
@@ -34,6 +35,8 @@ export interface TopicPolicy {
     topic: string
     policy: number
 }
+
+type Value<Name extends keyof InitialState> = NonNullable<InitialState[Name]>
 
 const NOT_SUBSCRIBED: ApiOwnSubscription = {
     color: '#8a8a8a',
@@ -103,9 +106,11 @@ export class Realm {
 
     // Questions
 
-    /** An own setting of the organization, such as `realm_name`. */
-    value<T>(name: string, otherwise: T): T {
-        return (this.values.get(name) as T | undefined) ?? otherwise
+    /** What is known under a name of the initial state, such as `realm_name`. */
+    value<Name extends keyof InitialState>(name: Name, otherwise: Value<Name>): Value<Name>
+    value<Name extends keyof InitialState>(name: Name, otherwise: null): Value<Name> | null
+    value(name: keyof InitialState, otherwise: unknown): unknown {
+        return this.values.get(name) ?? otherwise
     }
 
     userName(id: Id): string {
@@ -130,8 +135,8 @@ export class Realm {
         return policy === POLICY.inherit && (this.channels.get(channelId)?.is_muted ?? true)
     }
 
-    isInGroup(userId: Id, setting: GroupSetting | undefined): boolean {
-        if (setting === undefined) return false
+    isInGroup(userId: Id, setting: GroupSetting | null | undefined): boolean {
+        if (setting === undefined || setting === null) return false
         if (typeof setting !== 'number') {
             return (
                 setting.direct_members.includes(userId) ||
@@ -142,7 +147,7 @@ export class Realm {
     }
 
     /** Whether I am among those who hold this permission. */
-    may(setting: GroupSetting | undefined): boolean {
+    may(setting: GroupSetting | null | undefined): boolean {
         return this.isInGroup(this.me, setting)
     }
 
@@ -156,118 +161,118 @@ export class Realm {
 
     // Events
 
-    /** Whether the event was one of ours. */
-    apply(event: ApiEvent): boolean {
-        const act = this.#acts[event.type]
-        act?.(event)
-        return act !== undefined
-    }
-
-    readonly #acts: Record<string, (event: ApiEvent) => void> = {
-        realm_user: (event) => this.#person(event),
-        stream: (event) => this.#channel(event),
-        subscription: (event) => this.#subscription(event),
-        user_group: (event) => this.#group(event),
-        channel_folder: (event) => this.#folder(event),
-        user_topic: (event) => {
-            const { stream_id, topic_name, visibility_policy } = event as unknown as {
-                stream_id: Id
-                topic_name: string
-                visibility_policy: number
-            }
-            this.#setPolicy(stream_id, topic_name, visibility_policy)
-        },
-        muted_users: (event) => {
-            this.mutedUsers.clear()
-            for (const each of event['muted_users'] as { id: Id }[]) this.mutedUsers.add(each.id)
-        },
-        user_status: (event) => this.#status(event),
-        default_streams: (event) => this.values.set('realm_default_streams', event['default_streams']),
-        alert_words: (event) => (this.alertWords = event['alert_words'] as string[]),
-        realm_linkifiers: (event) => (this.linkifiers = event['realm_linkifiers'] as ApiLinkifier[]),
-        custom_profile_fields: (event) => (this.profileFields = event['fields'] as ApiProfileField[]),
-        realm_emoji: (event) => {
-            const all = Object.values(event['realm_emoji'] as Record<string, ApiRealmEmoji>)
-            replaceAll(this.emoji, all, (emoji) => emoji.id)
-        },
-        user_settings: (event) => {
-            this.settings = { ...this.settings, [String(event['property'])]: event['value'] }
-        },
-        realm: (event) => this.#setting(event),
-        saved_snippets: (event) => {
-            if (event.op === 'remove') this.snippets.delete(event['saved_snippet_id'] as Id)
-            else {
-                const snippet = event['saved_snippet'] as ApiSnippet
-                this.snippets.set(snippet.id, snippet)
-            }
-        },
-        reminders: (event) => {
-            if (event.op === 'remove') this.reminders.delete(event['reminder_id'] as Id)
-            else for (const each of event['reminders'] as ApiReminder[]) this.reminders.set(each.reminder_id, each)
-        },
-    }
-
-    #person(event: ApiEvent): void {
-        const person = event['person'] as Partial<ApiUser> & { user_id: Id }
-        if (event.op === 'remove') this.users.delete(person.user_id)
-        else if (event.op === 'add') {
-            this.users.set(person.user_id, { ...(person as ApiUser), is_active: person.is_active ?? true })
-        } else {
-            const old = this.users.get(person.user_id)
-            if (old) this.users.set(person.user_id, changedPerson(old, person))
+    apply(event: ApiEvent): void {
+        switch (event.type) {
+            case 'realm_user':
+                return this.#person(event)
+            case 'stream':
+                return this.#channel(event)
+            case 'subscription':
+                return this.#subscription(event)
+            case 'user_group':
+                return this.#group(event)
+            case 'channel_folder':
+                return this.#folder(event)
+            case 'user_topic':
+                return this.#setPolicy(event.stream_id, event.topic_name, event.visibility_policy)
+            case 'muted_users':
+                this.mutedUsers.clear()
+                for (const each of event.muted_users) this.mutedUsers.add(each.id)
+                return
+            case 'user_status':
+                return this.#status(event)
+            case 'default_streams':
+                this.values.set('realm_default_streams', event.default_streams)
+                return
+            case 'alert_words':
+                this.alertWords = event.alert_words
+                return
+            case 'realm_linkifiers':
+                this.linkifiers = event.realm_linkifiers
+                return
+            case 'custom_profile_fields':
+                this.profileFields = event.fields
+                return
+            case 'realm_emoji':
+                return this.#customEmoji(event)
+            case 'user_settings':
+                this.settings = { ...this.settings, [event.property]: event.value }
+                return
+            case 'realm':
+                return this.#setting(event)
+            case 'saved_snippets':
+                if (event.op === 'remove') this.snippets.delete(event.saved_snippet_id)
+                else this.snippets.set(event.saved_snippet.id, event.saved_snippet)
+                return
+            case 'reminders':
+                if (event.op === 'remove') this.reminders.delete(event.reminder_id)
+                else for (const each of event.reminders) this.reminders.set(each.reminder_id, each)
         }
     }
 
-    #channel(event: ApiEvent): void {
-        if (event.op === 'create') {
-            for (const channel of event['streams'] as ApiChannel[]) {
-                const old = this.channels.get(channel.stream_id)
-                this.channels.set(channel.stream_id, { ...NOT_SUBSCRIBED, isSubscribed: false, ...old, ...channel })
-            }
-        } else if (event.op === 'delete') {
-            const ids = (event['stream_ids'] ??
-                (event['streams'] as ApiChannel[]).map((each) => each.stream_id)) as Id[]
-            for (const id of ids) this.channels.delete(id)
-        } else if (event.op === 'update') {
-            const { id: _id, type: _type, op: _op, stream_id, name: _name, property, value, ...more } = event
-            this.#change(stream_id as Id, { [String(property)]: value, ...more } as Partial<Channel>)
-        }
-    }
-
-    #subscription(event: ApiEvent): void {
+    #person(event: EventOf<'realm_user'>): void {
+        const id = event.person.user_id
         switch (event.op) {
             case 'add':
-                for (const { subscribers, ...each } of event['subscriptions'] as ApiSubscription[]) {
+                this.users.set(id, { ...event.person, is_active: event.person.is_active ?? true })
+                break
+            case 'remove':
+                this.users.delete(id)
+                break
+            case 'update': {
+                const old = this.users.get(id)
+                if (old) this.users.set(id, changedPerson(old, event.person))
+            }
+        }
+    }
+
+    #channel(event: EventOf<'stream'>): void {
+        switch (event.op) {
+            case 'create':
+                for (const channel of event.streams) {
+                    const old = this.channels.get(channel.stream_id)
+                    this.channels.set(channel.stream_id, { ...NOT_SUBSCRIBED, isSubscribed: false, ...old, ...channel })
+                }
+                break
+            case 'delete':
+                for (const id of event.stream_ids) this.channels.delete(id)
+                break
+            case 'update': {
+                const { id: _id, type: _type, op: _op, stream_id, name: _name, property, value, ...more } = event
+                this.#change(stream_id, { [property]: value, ...more })
+            }
+        }
+    }
+
+    #subscription(event: EventOf<'subscription'>): void {
+        switch (event.op) {
+            case 'add':
+                for (const { subscribers, ...each } of event.subscriptions) {
                     this.channels.set(each.stream_id, { ...each, isSubscribed: true })
                     this.#counted.set(each.stream_id, new Set(subscribers))
                 }
                 break
             case 'remove':
-                for (const each of event['subscriptions'] as { stream_id: Id }[]) {
-                    this.#change(each.stream_id, { isSubscribed: false })
-                }
+                for (const each of event.subscriptions) this.#change(each.stream_id, { isSubscribed: false })
                 break
             case 'update':
-                this.#change(event['stream_id'] as Id, { [String(event['property'])]: event['value'] })
+                this.#change(event.stream_id, { [event.property]: event.value })
                 break
             case 'peer_add':
             case 'peer_remove':
-                this.#peers(event)
+                for (const id of event.stream_ids) this.#peers(id, event.user_ids, event.op === 'peer_add')
         }
     }
 
     /** A channel that I join comes with its count; those who joined with me are told of as well, and are in it. */
-    #peers(event: ApiEvent): void {
-        const isAdded = event.op === 'peer_add'
-        for (const channelId of event['stream_ids'] as Id[]) {
-            const channel = this.channels.get(channelId)
-            const counted = this.#counted.get(channelId) ?? new Set()
-            const fresh = (event['user_ids'] as Id[]).filter((id) => !isAdded || !counted.has(id))
-            for (const id of fresh) counted[isAdded ? 'add' : 'delete'](id)
-            this.#counted.set(channelId, counted)
-            const subscriber_count = (channel?.subscriber_count ?? 0) + (isAdded ? fresh.length : -fresh.length)
-            if (channel) this.channels.set(channelId, { ...channel, subscriber_count })
-        }
+    #peers(channelId: Id, userIds: readonly Id[], isAdded: boolean): void {
+        const channel = this.channels.get(channelId)
+        const counted = this.#counted.get(channelId) ?? new Set()
+        const fresh = userIds.filter((id) => !isAdded || !counted.has(id))
+        for (const id of fresh) counted[isAdded ? 'add' : 'delete'](id)
+        this.#counted.set(channelId, counted)
+        const subscriber_count = (channel?.subscriber_count ?? 0) + (isAdded ? fresh.length : -fresh.length)
+        if (channel) this.channels.set(channelId, { ...channel, subscriber_count })
     }
 
     #change(channelId: Id, changes: Partial<Channel>): void {
@@ -275,48 +280,50 @@ export class Realm {
         if (old) this.channels.set(channelId, { ...old, ...changes })
     }
 
-    #group(event: ApiEvent): void {
-        if (event.op === 'add') {
-            const group = event['group'] as ApiGroup
-            this.groups.set(group.id, group)
-            return
+    #group(event: EventOf<'user_group'>): void {
+        if (event.op === 'add') this.groups.set(event.group.id, event.group)
+        else if (event.op === 'remove') this.groups.delete(event.group_id)
+        else {
+            const old = this.groups.get(event.group_id)
+            if (old) this.groups.set(event.group_id, changedGroup(old, event))
         }
-        const id = event['group_id'] as Id
-        const old = this.groups.get(id)
-        if (event.op === 'remove') this.groups.delete(id)
-        else if (old) this.groups.set(id, changedGroup(old, event))
     }
 
-    #folder(event: ApiEvent): void {
-        if (event.op === 'add') {
-            const folder = event['channel_folder'] as ApiFolder
-            this.folders.set(folder.id, folder)
-        } else if (event.op === 'update') {
-            const id = event['channel_folder_id'] as Id
-            const old = this.folders.get(id)
-            if (old) this.folders.set(id, { ...old, ...(event['data'] as Partial<ApiFolder>) })
-        } else if (event.op === 'reorder') {
-            for (const [order, id] of (event['order'] as Id[]).entries()) {
-                const old = this.folders.get(id)
-                if (old) this.folders.set(id, { ...old, order })
+    #folder(event: EventOf<'channel_folder'>): void {
+        switch (event.op) {
+            case 'add':
+                this.folders.set(event.channel_folder.id, event.channel_folder)
+                break
+            case 'update': {
+                const old = this.folders.get(event.channel_folder_id)
+                if (old) this.folders.set(event.channel_folder_id, { ...old, ...event.data })
+                break
             }
+            case 'reorder':
+                for (const [order, id] of event.order.entries()) {
+                    const old = this.folders.get(id)
+                    if (old) this.folders.set(id, { ...old, order })
+                }
         }
     }
 
-    #status(event: ApiEvent): void {
-        const { id: _id, type: _type, op: _op, user_id, ...changes } = event
-        const now = { ...this.statuses.get(user_id as Id), ...changes } as Record<string, unknown>
-        for (const [name, value] of Object.entries(now)) if (value === '' || value === false) delete now[name]
+    #status(event: EventOf<'user_status'>): void {
+        const { id: _id, type: _type, user_id, ...changes } = event
+        const now: ApiStatus = { ...this.statuses.get(user_id), ...changes }
+        for (const name of Object.keys(now) as (keyof ApiStatus)[]) if (!now[name]) delete now[name]
         const isEmpty = !('away' in now) && !('status_text' in now) && !('emoji_name' in now)
-        if (isEmpty) this.statuses.delete(user_id as Id)
-        else this.statuses.set(user_id as Id, now)
+        if (isEmpty) this.statuses.delete(user_id)
+        else this.statuses.set(user_id, now)
     }
 
-    #setting(event: ApiEvent): void {
-        if (event.op === 'update') this.values.set(`realm_${String(event['property'])}`, event['value'])
-        else if (event.op === 'update_dict') {
-            for (const [name, value] of Object.entries(event['data'] as object)) this.values.set(`realm_${name}`, value)
-        }
+    /** Without `individual_emoji_changes` (register.ts) the server sends all of them. */
+    #customEmoji(event: EventOf<'realm_emoji'>): void {
+        if (event.op === 'update') replaceAll(this.emoji, Object.values(event.realm_emoji), (emoji) => emoji.id)
+    }
+
+    #setting(event: EventOf<'realm'>): void {
+        const changes = event.op === 'update' ? { [event.property]: event.value } : event.data
+        for (const [name, value] of Object.entries(changes)) this.values.set(`realm_${name}`, value)
     }
 
     #setPolicy(channelId: Id, topic: string, policy: number): void {
@@ -328,17 +335,17 @@ export class Realm {
 /** Lists of the initial state that have a map of their own. */
 const LISTS = new Set(['realm_users', 'realm_non_active_users', 'realm_user_groups', 'realm_emoji', 'realm_linkifiers'])
 
-function changedPerson(old: ApiUser, changes: Partial<ApiUser> & Record<string, unknown>): ApiUser {
+function changedPerson(old: ApiUser, changes: ApiUserChange): ApiUser {
     const { custom_profile_field: field, new_email: email, ...rest } = changes
     const person: ApiUser = { ...old, ...rest }
-    if (typeof email === 'string') person.email = email
-    if (typeof rest.role === 'number') {
+    if (email !== undefined) person.email = email
+    if (rest.role !== undefined) {
         person.is_owner = rest.role === 100
         person.is_admin = rest.role <= 200
         person.is_guest = rest.role === 600
     }
     if (field) {
-        const { id, value, rendered_value } = field as { id: Id; value: string | null; rendered_value?: string }
+        const { id, value, rendered_value } = field
         const { [String(id)]: _old, ...others } = person.profile_data ?? {}
         const entry = rendered_value === undefined ? { value: value ?? '' } : { value: value ?? '', rendered_value }
         person.profile_data = value === null ? others : { ...others, [String(id)]: entry }
@@ -346,24 +353,26 @@ function changedPerson(old: ApiUser, changes: Partial<ApiUser> & Record<string, 
     return person
 }
 
-function changedGroup(old: ApiGroup, event: ApiEvent): ApiGroup {
-    const users = new Set((event['user_ids'] ?? []) as Id[])
-    const groups = new Set((event['direct_subgroup_ids'] ?? []) as Id[])
+function changedGroup(old: ApiGroup, event: Exclude<EventOf<'user_group'>, { op: 'add' | 'remove' }>): ApiGroup {
     switch (event.op) {
         case 'add_members':
-            return { ...old, members: [...new Set([...old.members, ...users])] }
+            return { ...old, members: union(old.members, event.user_ids) }
         case 'remove_members':
-            return { ...old, members: old.members.filter((id) => !users.has(id)) }
+            return { ...old, members: without(old.members, event.user_ids) }
         case 'add_subgroups':
-            return { ...old, direct_subgroup_ids: [...new Set([...old.direct_subgroup_ids, ...groups])] }
+            return { ...old, direct_subgroup_ids: union(old.direct_subgroup_ids, event.direct_subgroup_ids) }
         case 'remove_subgroups':
-            return { ...old, direct_subgroup_ids: old.direct_subgroup_ids.filter((id) => !groups.has(id)) }
+            return { ...old, direct_subgroup_ids: without(old.direct_subgroup_ids, event.direct_subgroup_ids) }
         case 'update':
-            return { ...old, ...(event['data'] as Partial<ApiGroup>) }
+            return { ...old, ...event.data }
         default:
+            event satisfies never
             return old
     }
 }
+
+const union = (some: readonly Id[], others: readonly Id[]) => [...new Set([...some, ...others])]
+const without = (all: readonly Id[], gone: readonly Id[]) => all.filter((id) => !gone.includes(id))
 
 function replaceAll<K, V>(map: SvelteMap<K, V>, values: readonly V[], keyOf: (value: V) => K): void {
     const keys = new Set(values.map(keyOf))

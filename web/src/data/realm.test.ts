@@ -66,7 +66,7 @@ describe('the organization', () => {
         const realm = new Realm()
         realm.load(before)
         const id = before.subscriptions[0]?.stream_id ?? 0
-        const policy = (visibility_policy: number) =>
+        const policy = (visibility_policy: 0 | 1 | 3) =>
             realm.apply({
                 id: 1,
                 type: 'user_topic',

@@ -1,8 +1,9 @@
 /** The conversations in which something was said last, with who spoke: fetched when somebody looks, then kept by events. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
-import type { ApiEvent, ApiMessage, ApiMessages, Id } from './api-types'
+import type { ApiEvent, ApiMessages, ApiNewMessage, Id } from './api-types'
 import { conversationOf } from './message.svelte'
+import { isMove } from './messages.svelte'
 import { keyOf, type TalkPlace } from './place'
 
 export interface RecentTalk {
@@ -23,7 +24,7 @@ export class Recent {
     #me: Id = 0
     #turn = 0
     /** Messages that came since the list was asked for. */
-    #meanwhile: ApiMessage[] = []
+    #meanwhile: ApiNewMessage[] = []
     state: 'unknown' | 'loading' | 'ready' | 'failed' = $state('unknown')
     readonly all: readonly RecentTalk[] = $derived([...this.#byKey.values()].sort((a, b) => b.newest - a.newest))
 
@@ -65,14 +66,23 @@ export class Recent {
 
     apply(event: ApiEvent): void {
         if (this.state === 'unknown' && this.#byKey.size === 0) return
-        if (event.type === 'message') {
-            if (this.state === 'loading') this.#meanwhile.push(event['message'] as ApiMessage)
-            this.#note(event['message'] as ApiMessage)
+        switch (event.type) {
+            case 'message':
+                if (this.state === 'loading') this.#meanwhile.push(event.message)
+                this.#note(event.message)
+                break
+            case 'update_message':
+                if (isMove(event)) this.reset()
+                break
+            case 'delete_message':
+                this.reset()
+                break
+            case 'subscription':
+                if (event.op === 'add' || event.op === 'remove') this.reset()
         }
-        if (event.type === 'delete_message' || isMove(event) || isLeaving(event)) this.reset()
     }
 
-    #note(message: ApiMessage): void {
+    #note(message: ApiNewMessage): void {
         const place = conversationOf(message, this.#me)
         const key = keyOf(place)
         const old = this.#byKey.get(key)
@@ -85,12 +95,4 @@ export class Recent {
             senders: senders.slice(0, MOST_SENDERS),
         })
     }
-}
-
-function isMove(event: ApiEvent): boolean {
-    return event.type === 'update_message' && (event['subject'] !== undefined || event['new_stream_id'] !== undefined)
-}
-
-function isLeaving(event: ApiEvent): boolean {
-    return event.type === 'subscription' && (event.op === 'remove' || event.op === 'add')
 }

@@ -24,10 +24,15 @@ export class Scheduled {
 
     apply(event: ApiEvent): void {
         if (event.type !== 'scheduled_messages') return
-        if (event.op === 'remove') this.#byId.delete(event['scheduled_message_id'] as Id)
-        else {
-            const changed = (event['scheduled_messages'] ?? [event['scheduled_message']]) as ApiScheduled[]
-            for (const each of changed) this.#byId.set(each.scheduled_message_id, each)
+        switch (event.op) {
+            case 'add':
+                for (const each of event.scheduled_messages) this.#byId.set(each.scheduled_message_id, each)
+                break
+            case 'update':
+                this.#byId.set(event.scheduled_message.scheduled_message_id, event.scheduled_message)
+                break
+            case 'remove':
+                this.#byId.delete(event.scheduled_message_id)
         }
     }
 

@@ -1,5 +1,5 @@
 /** Who is at this browser: nobody yet known, nobody, or somebody with their world. Tabs tell each other who came and went. */
-import { Api, type Answer, type ApiError } from './api'
+import { Api, type Answer, type ApiError, type SecondStep } from './api'
 import type { ServerSettings } from './api-types'
 import { World } from './world.svelte'
 
@@ -33,8 +33,12 @@ export class Session {
         else this.#fail(found.error)
     }
 
-    async signIn(username: string, password: string): Promise<Answer<object>> {
-        return this.#welcome(await this.api.signIn(username, password))
+    async signIn(username: string, password: string, step?: SecondStep): Promise<Answer<object>> {
+        return this.#welcome(await this.api.signIn(username, password, step))
+    }
+
+    async signInByPasskey(passkey: object): Promise<Answer<object>> {
+        return this.#welcome(await this.api.signInByPasskey(passkey))
     }
 
     /** A new account by the key of an invitation, signed in at once. */

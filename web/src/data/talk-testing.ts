@@ -3,7 +3,7 @@ import type { ApiEvent, ApiMessage } from './api-types'
 import { Messages } from './messages.svelte'
 import type { TalkPlace } from './place'
 import { Talk } from './talk.svelte'
-import { channelMessage, FakeServer, settled } from './testing'
+import { arrived, channelMessage, FakeServer, settled, update } from './testing'
 
 export const LUNCH: TalkPlace = { kind: 'topic', channelId: 1, topic: 'lunch' }
 const context = { me: 2, isTopicMuted: () => false }
@@ -11,7 +11,7 @@ let eventId = 0
 export const nextEventId = () => ++eventId
 
 export function arrival(message: ApiMessage): ApiEvent {
-    return { id: nextEventId(), type: 'message', message, flags: message.flags }
+    return arrived(nextEventId(), message)
 }
 
 export function found(
@@ -29,9 +29,7 @@ export function found(
 }
 
 export function move(message_ids: number[], orig_subject: string, subject: string): ApiEvent {
-    const [message_id] = message_ids
-    const about = { message_id, message_ids, stream_id: 1, orig_subject, subject, edit_timestamp: 9 }
-    return { id: nextEventId(), type: 'update_message', ...about }
+    return update({ id: nextEventId(), message_ids, stream_id: 1, orig_subject, subject })
 }
 
 export function stage(place: TalkPlace = LUNCH) {

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { ApiMessage } from './api-types'
 import { arrival, arrive, found, ids, move, nextEventId, opened, stage } from './talk-testing'
-import { channelMessage, type FakeServer, settled } from './testing'
+import { channelMessage, type FakeServer, settled, update } from './testing'
 
 describe('a talk', () => {
     it('grows by what arrives only while it reaches the newest message', async () => {
@@ -48,26 +48,9 @@ describe('a talk', () => {
         const { server, messages, talk } = stage()
         void talk.open('newest')
         const request = await server.next('messages')
-        messages.apply({
-            id: nextEventId(),
-            type: 'update_message',
-            message_id: 1,
-            message_ids: [1],
-            rendered_content: '<p>new</p>',
-            edit_timestamp: 9,
-            flags: [],
-        })
+        messages.apply(update({ id: nextEventId(), message_ids: [1], rendered_content: '<p>new</p>' }))
         messages.apply({ id: nextEventId(), type: 'delete_message', message_ids: [2], message_type: 'stream' })
-        messages.apply({
-            id: nextEventId(),
-            type: 'update_message',
-            message_id: 3,
-            message_ids: [3],
-            stream_id: 1,
-            orig_subject: 'lunch',
-            subject: 'dinner',
-            edit_timestamp: 9,
-        })
+        messages.apply(move([3], 'lunch', 'dinner'))
         request.answer(found([channelMessage(1), channelMessage(2), channelMessage(3), channelMessage(4)]))
         await settled()
         expect(ids(talk)).toEqual([1, 4])
@@ -89,37 +72,15 @@ describe('a talk', () => {
 
     it('takes in what is moved to it and lets go what is moved away', async () => {
         const { server, messages, talk } = await opened([1, 2, 5])
-        const move = { type: 'update_message', stream_id: 1, edit_timestamp: 9 }
-        messages.apply({
-            ...move,
-            id: nextEventId(),
-            message_id: 2,
-            message_ids: [2],
-            orig_subject: 'lunch',
-            subject: 'dinner',
-        })
+        messages.apply(move([2], 'lunch', 'dinner'))
         expect(ids(talk)).toEqual([1, 5])
-        messages.apply({
-            ...move,
-            id: nextEventId(),
-            message_id: 2,
-            message_ids: [2, 3],
-            orig_subject: 'dinner',
-            subject: 'Lunch',
-        })
+        messages.apply(move([2, 3], 'dinner', 'Lunch'))
         expect(ids(talk)).toEqual([1, 2, 5])
         void talk.fetchMoved([2, 3])
         ;(await server.next('messages')).answer(found([channelMessage(3, { subject: 'Lunch' })]))
         await settled()
         expect(ids(talk)).toEqual([1, 2, 3, 5])
-        messages.apply({
-            ...move,
-            id: nextEventId(),
-            message_id: 1,
-            message_ids: [1, 2, 3, 5],
-            orig_subject: 'Lunch',
-            subject: 'tea',
-        })
+        messages.apply(move([1, 2, 3, 5], 'Lunch', 'tea'))
         expect(ids(talk)).toEqual([])
         expect(talk.movedTo).toEqual({ kind: 'topic', channelId: 1, topic: 'tea' })
     })
@@ -248,8 +209,8 @@ describe('a topic that went elsewhere', () => {
 describe('a talk to which somebody comes back', () => {
     it('is placed at its first unread message, or at its end', async () => {
         const { server, messages, talk } = await opened([1, 2])
-        const read = { id: nextEventId(), type: 'update_message_flags', op: 'add', flag: 'read', messages: [1, 2] }
-        messages.apply(read)
+        const read = { op: 'add' as const, flag: 'read', messages: [1, 2], all: false }
+        messages.apply({ id: nextEventId(), type: 'update_message_flags', ...read })
         await talk.revisit()
         expect([talk.firstUnreadId, talk.focusId, talk.opened]).toEqual([null, null, 2])
         messages.apply(arrival(channelMessage(3)))

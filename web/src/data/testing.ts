@@ -1,6 +1,6 @@
 /** A server for tests of the data layer: answers from a function, when the test says so. */
 import { Api } from './api'
-import type { ApiMessage } from './api-types'
+import type { ApiMessage, EventOf } from './api-types'
 
 export interface Request {
     method: string
@@ -108,4 +108,25 @@ export function channelMessage(
         flags: [],
         ...more,
     } as ApiMessage
+}
+
+/** What an edit or a move says: what it always says, and what a test says besides. */
+export function update(
+    about: Partial<EventOf<'update_message'>> & { message_ids: number[] },
+): EventOf<'update_message'> {
+    return {
+        id: 1,
+        type: 'update_message',
+        user_id: 5,
+        rendering_only: false,
+        message_id: about.message_ids[0] ?? 0,
+        flags: [],
+        edit_timestamp: 9,
+        ...about,
+    }
+}
+
+/** A message has come. */
+export function arrived(id: number, message: ApiMessage, more: Partial<EventOf<'message'>> = {}): EventOf<'message'> {
+    return { id, type: 'message', message, flags: message.flags, ...more }
 }

@@ -1,12 +1,13 @@
 /** The topics of channels, the newest first: asked for when somebody looks at a channel, then kept current by events. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
-import type { ApiEvent, ApiMessage, ApiTopic, Id } from './api-types'
+import type { ApiEvent, ApiNewMessage, ApiTopic, Id } from './api-types'
+import { isMove } from './messages.svelte'
 
 /** A list that is being asked for. */
 interface Asked {
     /** Messages that came since. */
-    meanwhile: ApiMessage[]
+    meanwhile: ApiNewMessage[]
 }
 
 export class Topics {
@@ -49,14 +50,21 @@ export class Topics {
     }
 
     apply(event: ApiEvent): void {
-        if (event.type === 'message') this.#arrived(event['message'] as ApiMessage)
-        else if (event.type === 'update_message' && (event['subject'] !== undefined || event['new_stream_id'])) {
-            this.#again(event['stream_id'] as Id)
-            if (event['new_stream_id']) this.#again(event['new_stream_id'] as Id)
-        } else if (event.type === 'delete_message' && event['stream_id']) this.#again(event['stream_id'] as Id)
+        switch (event.type) {
+            case 'message':
+                this.#arrived(event.message)
+                break
+            case 'update_message':
+                if (!isMove(event)) break
+                this.#again(event.stream_id)
+                this.#again(event.new_stream_id)
+                break
+            case 'delete_message':
+                this.#again(event.stream_id)
+        }
     }
 
-    #arrived(message: ApiMessage): void {
+    #arrived(message: ApiNewMessage): void {
         if (message.type !== 'stream') return
         this.#asked.get(message.stream_id)?.meanwhile.push(message)
         const topics = this.#byChannel.get(message.stream_id)
@@ -64,12 +72,13 @@ export class Topics {
     }
 
     /** What remains of a topic after messages left it only the server knows. The old list stays until the new one is there. */
-    #again(channelId: Id): void {
+    #again(channelId: Id | undefined): void {
+        if (channelId === undefined) return
         if (this.#byChannel.has(channelId) || this.#asked.has(channelId)) void this.#ask(channelId)
     }
 }
 
-function withMessage(topics: readonly ApiTopic[], message: ApiMessage): readonly ApiTopic[] {
+function withMessage(topics: readonly ApiTopic[], message: ApiNewMessage): readonly ApiTopic[] {
     const same = message.subject.toLowerCase()
     const old = topics.find((topic) => topic.name.toLowerCase() === same)
     if (old && old.max_id >= message.id) return topics

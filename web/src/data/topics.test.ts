@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { channelMessage, FakeServer, settled } from './testing'
+import { arrived, channelMessage, FakeServer, settled, update } from './testing'
 import { Topics } from './topics.svelte'
 
 const ASKED = 'users/me/1/topics'
-const move = { id: 1, type: 'update_message', stream_id: 1, orig_subject: 'lunch', subject: 'dinner', message_ids: [1] }
+const move = update({ stream_id: 1, orig_subject: 'lunch', subject: 'dinner', message_ids: [1] })
 const names = (topics: Topics) => topics.of(1).map((topic) => [topic.name, topic.max_id])
 
 function stage() {
@@ -16,8 +16,8 @@ function stage() {
 it('lists topics with the newest first, and what comes while they are asked for', async () => {
     const { server, topics } = stage()
     const request = await server.next(ASKED)
-    topics.apply({ id: 1, type: 'message', message: channelMessage(9, { subject: 'tea' }) })
-    topics.apply({ id: 2, type: 'message', message: channelMessage(5, { subject: 'Lunch' }) })
+    topics.apply(arrived(1, channelMessage(9, { subject: 'tea' })))
+    topics.apply(arrived(2, channelMessage(5, { subject: 'Lunch' })))
     request.answer({ topics: [{ name: 'lunch', max_id: 7 }] })
     await settled()
     expect(names(topics)).toEqual([
@@ -46,7 +46,7 @@ it('keeps what arrives while the list is asked for again', async () => {
     ;(await server.next(ASKED)).answer({ topics: [{ name: 'lunch', max_id: 7 }] })
     await settled()
     topics.apply(move)
-    topics.apply({ id: 2, type: 'message', message: channelMessage(9, { subject: 'tea' }) })
+    topics.apply(arrived(2, channelMessage(9, { subject: 'tea' })))
     ;(await server.next(ASKED)).answer({ topics: [{ name: 'dinner', max_id: 7 }] })
     await settled()
     expect(names(topics)).toEqual([

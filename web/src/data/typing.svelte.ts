@@ -1,7 +1,7 @@
 /** Who is typing where. Somebody who does not say that they stopped is taken off after a while. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
-import type { ApiEvent, Id } from './api-types'
+import type { ApiEvent, EventOf, Id } from './api-types'
 import { directPlace, keyOf, type TalkPlace } from './place'
 
 interface Waits {
@@ -35,28 +35,24 @@ export class Typing {
     }
 
     apply(event: ApiEvent): void {
-        if (event.type === 'message') this.#sent(event)
+        if (event.type === 'message') this.#sent(event.message.sender_id)
         if (event.type !== 'typing') return
-        const sender = (event['sender'] as { user_id: Id }).user_id
+        const sender = event.sender.user_id
         if (sender === this.#me) return
         if (event.op === 'start') this.#start(keyOf(this.#placeOf(event)), sender)
         else this.#stop(keyOf(this.#placeOf(event)), sender)
     }
 
-    #placeOf(event: ApiEvent): TalkPlace {
-        if (event['message_type'] === 'stream') {
-            return { kind: 'topic', channelId: event['stream_id'] as Id, topic: event['topic'] as string }
-        }
-        const people = event['recipients'] as { user_id: Id }[]
+    #placeOf({ message_type, stream_id = 0, topic = '', recipients = [] }: EventOf<'typing'>): TalkPlace {
+        if (message_type === 'stream') return { kind: 'topic', channelId: stream_id, topic }
         return directPlace(
-            people.map((each) => each.user_id),
+            recipients.map((each) => each.user_id),
             this.#me,
         )
     }
 
     /** Whoever has sent is not typing any more, whatever their notice says. */
-    #sent(event: ApiEvent): void {
-        const sender = (event['message'] as { sender_id: Id }).sender_id
+    #sent(sender: Id): void {
         for (const key of this.#typing.keys()) this.#stop(key, sender)
     }
 

@@ -2,8 +2,9 @@
  *
  *  Every unread message is in one conversation here. Counts are kept, not computed: showing them costs nothing. */
 import { SvelteMap, SvelteSet } from 'svelte/reactivity'
-import type { ApiEvent, ApiMessage, ApiUnread, Id } from './api-types'
+import type { ApiEvent, ApiUnread, ApiUnreadDetails, EventOf, Id } from './api-types'
 import { conversationOf, isMention } from './message.svelte'
+import { idsOf, isMove } from './messages.svelte'
 import { directPlace, keyOf, topicKey, type TalkPlace } from './place'
 
 /** A conversation with unread messages. */
@@ -32,14 +33,6 @@ interface Rules {
     readonly me: Id
     isTopicMuted(channelId: Id, topic: string): boolean
     isSubscribed(channelId: Id): boolean
-}
-
-interface Detail {
-    type: 'stream' | 'private'
-    mentioned?: boolean
-    user_ids?: Id[]
-    stream_id?: Id
-    topic?: string
 }
 
 export class Unread {
@@ -141,10 +134,10 @@ export class Unread {
                 this.#edited(event)
                 break
             case 'delete_message':
-                this.#remove((event['message_ids'] ?? [event['message_id']]) as Id[])
+                this.#remove(idsOf(event))
                 break
             case 'subscription':
-                if (event.op === 'remove') this.#leave(event['subscriptions'] as { stream_id: Id }[])
+                if (event.op === 'remove') this.#leave(event.subscriptions)
         }
     }
 
@@ -153,22 +146,19 @@ export class Unread {
         this.#remove(ids)
     }
 
-    #arrived(event: ApiEvent): void {
-        const message = event['message'] as ApiMessage
-        const flags = event['flags'] as string[]
+    #arrived({ message, flags }: EventOf<'message'>): void {
         if (flags.includes('read')) return
         this.#add([message.id], conversationOf(message, this.#rules.me))
         if (isMention(flags)) this.mentions.add(message.id)
     }
 
-    #flags(event: ApiEvent): void {
-        if (event['flag'] !== 'read') return
-        if (event.op === 'remove') this.#unread(event['message_details'] as Record<string, Detail>)
-        else if (event['all'] === true) this.#remove([...this.#whereabouts.keys()])
-        else this.#remove(event['messages'] as Id[])
+    #flags(event: EventOf<'update_message_flags'>): void {
+        if (event.flag !== 'read') return
+        if (event.op === 'remove') this.#unread(event.message_details ?? {})
+        else this.#remove(event.all ? [...this.#whereabouts.keys()] : event.messages)
     }
 
-    #unread(details: Record<string, Detail>): void {
+    #unread(details: Record<string, ApiUnreadDetails>): void {
         for (const [text, detail] of Object.entries(details)) {
             const place: TalkPlace =
                 detail.type === 'private'
@@ -179,33 +169,29 @@ export class Unread {
         }
     }
 
-    #edited(event: ApiEvent): void {
+    #edited(event: EventOf<'update_message'>): void {
         this.#mention(event)
-        const topic = event['subject'] as string | undefined
-        const channelId = event['new_stream_id'] as Id | undefined
-        if (topic === undefined && channelId === undefined) return
-        for (const id of event['message_ids'] as Id[]) {
+        if (!isMove(event)) return
+        for (const id of event.message_ids) {
             const old = this.#whereabouts.get(id)
             if (old?.place.kind !== 'topic') continue
             const place: TalkPlace = {
                 kind: 'topic',
-                channelId: channelId ?? old.place.channelId,
-                topic: topic ?? old.place.topic,
+                channelId: event.new_stream_id ?? old.place.channelId,
+                topic: event.subject ?? old.place.topic,
             }
             this.#take(id, old)
             this.#add([id], place)
         }
     }
 
-    #mention(event: ApiEvent): void {
-        const id = event['message_id'] as Id
-        const flags = event['flags'] as string[] | undefined
-        if (event['rendered_content'] === undefined || !flags || !this.#whereabouts.has(id)) return
+    #mention({ message_id: id, rendered_content, flags }: EventOf<'update_message'>): void {
+        if (rendered_content === undefined || !this.#whereabouts.has(id)) return
         if (isMention(flags)) this.mentions.add(id)
         else this.mentions.delete(id)
     }
 
-    #leave(channels: { stream_id: Id }[]): void {
+    #leave(channels: readonly { stream_id: Id }[]): void {
         const gone = new Set(channels.map((each) => each.stream_id))
         for (const talk of this.talks.values()) {
             if (talk.place.kind === 'topic' && gone.has(talk.place.channelId)) this.#remove([...talk.ids])

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { recording } from './fixtures/recorded'
 import { Realm } from './realm.svelte'
+import { update } from './testing'
 import { Unread } from './unread.svelte'
 
 function unreadOf(realm: Realm): Unread {
@@ -70,7 +71,7 @@ describe('unread counts', () => {
             ...none,
             streams: [{ stream_id: 1, topic: 'lunch', unread_message_ids: [7] }],
         })
-        unread.apply({ id: 1, type: 'update_message', message_id: 7, message_ids: [7], stream_id: 1, subject: 'Lunch' })
+        unread.apply(update({ message_ids: [7], stream_id: 1, subject: 'Lunch' }))
         const place = { kind: 'topic' as const, channelId: 1, topic: 'lunch' }
         expect(unread.of(place)).toBe(1)
         expect([...unread.talks.values()].map((talk) => talk.place)).toEqual([{ ...place, topic: 'Lunch' }])

@@ -180,3 +180,36 @@ describe('a world', () => {
         await server.next('messages')
     })
 })
+
+describe('a world that hears the recorded events', () => {
+    it('knows in all its parts what a new registration tells', async () => {
+        const { server, world } = await stage()
+        const { events, after } = recording()
+        ;(await server.next('events')).answer({ events })
+        await settled()
+        const fresh = new World(new FakeServer().api, memoryKeep())
+        worlds.push(fresh)
+        fresh.realm.load(after)
+        fresh.unread.load(after.unread_msgs)
+        for (const part of ['users', 'channels', 'groups', 'folders', 'topicPolicies', 'snippets'] as const) {
+            const known = [world, fresh].map(({ realm }) => new Map<unknown, unknown>(realm[part]))
+            expect(known[0], part).toEqual(known[1])
+        }
+        expect(world.realm.settings).toEqual(after.user_settings)
+        expect([...world.realm.mutedUsers]).toEqual([...fresh.realm.mutedUsers])
+        expect(world.unread.total).toBe(fresh.unread.total)
+        expect(world.drafts.all.map((draft) => draft.content)).toEqual(after.drafts.map((draft) => draft.content))
+        expect(world.scheduled.all).toEqual(after.scheduled_messages)
+        const said = events.flatMap((event) => (event.type === 'message' ? event.message.id : []))
+        expect(said.some((id) => world.messages.get(id))).toBe(true)
+    })
+
+    it('passes over a type of event that is newer than the page', async () => {
+        const { server, world, before } = await stage()
+        const id = before.last_event_id
+        const news = { id: id + 2, type: 'alert_words', alert_words: ['tea'] }
+        ;(await server.next('events')).answer({ events: [{ id: id + 1, type: 'not_yet_invented' }, news] })
+        await settled()
+        expect(world.realm.alertWords).toEqual(['tea'])
+    })
+})

@@ -1,10 +1,10 @@
 /** Short cuts that work everywhere, and the things to do that the palette offers besides places. */
 import type { World } from '../data/world.svelte'
 import { keyOf } from '../data/place'
-import { go, here } from '../shell/route.svelte'
+import { explain } from '../page/explain'
+import { go, here } from '../page/route.svelte'
 import type { Key } from '../ui/keys.svelte'
 import { sayError } from '../ui/toasts.svelte'
-import { t } from '../words/words.svelte'
 import { inboxOf } from './inbox'
 import type { Action } from './offers'
 
@@ -40,7 +40,7 @@ function nextUnread(world: World): boolean {
 export function themeActions(world: World): Action[] {
     const choose = (color_scheme: number) => () => {
         void world.api.patch('settings', { color_scheme }).then((answer) => {
-            if (!answer.ok) sayError(answer.error.msg || t('places.failed'))
+            if (!answer.ok) sayError(explain(answer.error))
         })
     }
     return [

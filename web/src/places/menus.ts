@@ -13,13 +13,15 @@ import type { Answer } from '../data/api'
 import { hashOf, type TalkPlace } from '../data/place'
 import { POLICY, type Channel } from '../data/realm.svelte'
 import type { World } from '../data/world.svelte'
-import { go } from '../shell/route.svelte'
+import { explain } from '../page/explain'
+import { leaveChannel } from '../page/leave-channel'
+import { go } from '../page/route.svelte'
 import type { MenuItem } from '../ui/Menu.svelte'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
 
 export function channelMenu(world: World, channel: Channel): (MenuItem | 'line')[] {
-    const { stream_id: id, name } = channel
+    const id = channel.stream_id
     const set = (property: string, value: boolean) =>
         tell(
             world.api.post('users/me/subscriptions/properties', {
@@ -49,7 +51,7 @@ export function channelMenu(world: World, channel: Channel): (MenuItem | 'line')
             text: t('places.leave'),
             icon: LogOut,
             danger: true,
-            run: () => tell(world.api.delete('users/me/subscriptions', { subscriptions: [name] })),
+            run: () => tell(leaveChannel(world, channel)),
         },
     ]
 }
@@ -109,8 +111,8 @@ function linkItem(world: World, place: TalkPlace): MenuItem {
 }
 
 /** A refusal says why in its own words. */
-function tell(asked: Promise<Answer<object>>): void {
+function tell(asked: Promise<Answer<object> | null>): void {
     void asked.then((answer) => {
-        if (!answer.ok) sayError(answer.error.msg || t('places.failed'))
+        if (answer?.ok === false) sayError(explain(answer.error))
     })
 }

@@ -1,7 +1,7 @@
 /** Everything the palette can offer now: from the model, in the words of the chosen language. */
 import { directPlace, hashOf, keyOf, type Place } from '../data/place'
 import type { World } from '../data/world.svelte'
-import { go } from '../shell/route.svelte'
+import { go } from '../page/route.svelte'
 import { t, type Word } from '../words/words.svelte'
 import type { Offer } from './palette'
 import { termsOf, type Names } from './query'

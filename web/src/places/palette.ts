@@ -1,5 +1,5 @@
 /** What the palette offers for what was typed (pure): places, people, things to do, and to search for it. The likeliest first. */
-import { best } from '../talk/suggest'
+import { best } from '../ui/match'
 
 export interface Offer {
     key: string

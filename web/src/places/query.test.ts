@@ -44,6 +44,7 @@ test('what only looks like an operator is looked for as it is', () => {
         { operator: 'search', operand: 'is:blue https://example.com 12:30' },
     ])
     expect(termsOf('"green tea"', names)).toEqual([{ operator: 'search', operand: '"green tea"' }])
+    expect(termsOf('constructor:x', names)).toEqual([{ operator: 'search', operand: 'constructor:x' }])
 })
 
 test.each(['channel:"new hires" is:starred words here', '-sender:Bo topic:x', '"exact words" more', 'dm:Bo'])(

@@ -5,7 +5,13 @@
 import type { Id, NarrowTerm } from '../data/api-types'
 
 export const OPERATORS = ['channel', 'topic', 'sender', 'dm', 'is', 'has', 'near'] as const
-const ALIASES: Record<string, string> = { stream: 'channel', from: 'sender', subject: 'topic', 'pm-with': 'dm' }
+/** A map: somebody may type what every object has, such as `constructor:`. */
+const ALIASES = new Map([
+    ['stream', 'channel'],
+    ['from', 'sender'],
+    ['subject', 'topic'],
+    ['pm-with', 'dm'],
+])
 const IS = ['starred', 'mentioned', 'unread', 'dm', 'resolved', 'followed', 'alerted', 'muted']
 const HAS = ['link', 'image', 'attachment', 'reaction']
 
@@ -58,7 +64,7 @@ function partsOf(text: string): Part[] {
 
 function termOf(text: string, names: Names): NarrowTerm | null {
     const [, minus, word = '', value = ''] = /^(-?)([a-z-]+):(.+)$/.exec(text) ?? []
-    const operator = ALIASES[word] ?? word
+    const operator = ALIASES.get(word) ?? word
     const operand = operandOf(operator, value, names)
     if (operand === null) return null
     return minus ? { operator, operand, negated: true } : { operator, operand }

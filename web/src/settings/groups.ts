@@ -1,5 +1,5 @@
 /** Who holds a permission, as somebody chooses it: the roles first, in the order of their reach, then the named groups (pure). */
-import type { ApiGroup, GroupSetting, Id } from '../data/api-types'
+import type { ApiGroup, ApiPermissionRule, GroupSetting, Id } from '../data/api-types'
 import type { Word } from '../words/words.svelte'
 
 export const ROLE_WORDS: Record<string, Word> = {
@@ -15,15 +15,8 @@ export const ROLE_WORDS: Record<string, Word> = {
 /** Roles that say themselves who has them. */
 const WIDE = new Set(['role:fullmembers', 'role:members', 'role:everyone', 'role:internet'])
 
-/** What the server publishes of a permission (`server_supported_permission_settings`). */
-export interface Rule {
-    require_system_group?: boolean
-    allow_internet_group?: boolean
-    allow_nobody_group?: boolean
-    allow_everyone_group?: boolean
-    allowed_system_groups?: string[]
-}
-export type Rules = Partial<Record<'realm' | 'stream' | 'group', Record<string, Rule>>>
+/** What the server publishes of a permission (`server_supported_permission_settings`), if it knows it. */
+export type Rule = Partial<ApiPermissionRule>
 
 /** Whether a group may hold the permission at all; the server has the last word. */
 function fits(group: ApiGroup, rule: Rule): boolean {

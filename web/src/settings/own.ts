@@ -1,7 +1,8 @@
 /** My own settings as tables: which switches a page shows, and the words for them. */
+import type { ApiUserSettings } from '../data/api-types'
 import type { Word } from '../words/words.svelte'
 
-export type Switch = readonly [setting: string, word: Word]
+export type Switch = readonly [setting: keyof ApiUserSettings, word: Word]
 
 export const NOTIFICATIONS: Record<'direct' | 'channels' | 'followed', readonly Switch[]> = {
     direct: [

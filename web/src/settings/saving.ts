@@ -2,7 +2,7 @@
 import type { Answer } from '../data/api'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
-import { reasonOf } from './refusals'
+import { explain } from '../page/explain'
 
 /** Whether it was taken. `done` is said then; nothing is, where the page itself shows it. */
 export async function save(
@@ -10,7 +10,7 @@ export async function save(
     done: string | null = t('settings.saved'),
 ): Promise<boolean> {
     const answer = await asked
-    if (!answer.ok) sayError(reasonOf(answer.error))
+    if (!answer.ok) sayError(explain(answer.error))
     else if (done) say(done)
     return answer.ok
 }

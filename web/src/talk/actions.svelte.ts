@@ -8,10 +8,12 @@ import type { Message } from '../data/message.svelte'
 import type { SendPlace } from '../data/outbox.svelte'
 import { hashOf } from '../data/place'
 import type { World } from '../data/world.svelte'
-import { go } from '../shell/route.svelte'
+import { explain } from '../page/explain'
+import { go } from '../page/route.svelte'
+import { ask } from '../ui/asking.svelte'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
-import type { Emoji } from './emoji'
+import type { Emoji } from '../page/emoji'
 
 interface Open {
     message: Message
@@ -34,7 +36,6 @@ export class TalkActions {
     history: Message | null = $state.raw(null)
     receipts: Message | null = $state.raw(null)
     moving: Message | null = $state.raw(null)
-    deleting: Message | null = $state.raw(null)
     person: { id: number; anchor: Element } | null = $state.raw(null)
     viewing: { address: string; from: Element } | null = $state.raw(null)
     /** The message being edited in its place. */
@@ -159,7 +160,7 @@ export class TalkActions {
     mayEdit(message: Message): boolean {
         if (message.senderId !== this.world.me || message.data.submessages.length > 0) return false
         if (!this.world.realm.value('realm_allow_message_editing', true)) return false
-        const limit = this.world.realm.value<number | null>('realm_message_content_edit_limit_seconds', null)
+        const limit = this.world.realm.value('realm_message_content_edit_limit_seconds', null)
         return limit === null || Date.now() / 1000 - message.timestamp < limit
     }
 
@@ -169,7 +170,7 @@ export class TalkActions {
         const { realm } = this.world
         return (
             message.senderId === this.world.me ||
-            realm.may(realm.value('realm_can_move_messages_between_topics_group', undefined)) ||
+            realm.may(realm.value('realm_can_move_messages_between_topics_group', null)) ||
             realm.may(channel.can_move_messages_within_channel_group) ||
             realm.may(channel.can_administer_channel_group)
         )
@@ -179,15 +180,15 @@ export class TalkActions {
         const { realm, me } = this.world
         const channel = message.channelId === null ? undefined : realm.channels.get(message.channelId)
         if (
-            realm.may(realm.value('realm_can_delete_any_message_group', undefined)) ||
+            realm.may(realm.value('realm_can_delete_any_message_group', null)) ||
             realm.may(channel?.can_delete_any_message_group)
         ) {
             return true
         }
         const own =
-            realm.may(realm.value('realm_can_delete_own_message_group', undefined)) ||
+            realm.may(realm.value('realm_can_delete_own_message_group', null)) ||
             realm.may(channel?.can_delete_own_message_group)
-        const limit = realm.value<number | null>('realm_message_content_delete_limit_seconds', null)
+        const limit = realm.value('realm_message_content_delete_limit_seconds', null)
         return message.senderId === me && own && (limit === null || Date.now() / 1000 - message.timestamp < limit)
     }
 
@@ -208,9 +209,14 @@ export class TalkActions {
         }
     }
 
-    remove(message: Message): void {
-        this.deleting = null
-        void this.#orSay(this.world.acts.remove(message.id))
+    async remove(message: Message): Promise<void> {
+        const isSure = await ask({
+            title: t('delete.title'),
+            text: t('delete.text'),
+            confirm: t('message.delete'),
+            danger: true,
+        })
+        if (isSure) void this.#orSay(this.world.acts.remove(message.id))
     }
 
     // Topics
@@ -234,13 +240,6 @@ export class TalkActions {
         const answer = await request
         if (!answer.ok) this.complain(answer.error)
     }
-}
-
-/** What happened and what to do, for people. The server's own words are written for them where it refuses. */
-export function explain(error: ApiError): string {
-    if (error.kind === 'offline') return t('error.offline')
-    if (error.kind === 'busy') return t('error.busy', { n: Math.ceil(error.retryAfter ?? 10) })
-    return error.msg || t('error.broken')
 }
 
 function rowOf(message: Message): Element | null {

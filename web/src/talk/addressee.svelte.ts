@@ -6,7 +6,7 @@ import type { SendPlace } from '../data/outbox.svelte'
 import { directPlace, type TalkPlace } from '../data/place'
 import type { World } from '../data/world.svelte'
 import { t } from '../words/words.svelte'
-import { peopleText } from './people'
+import { peopleText } from '../page/people'
 
 export class Addressee {
     kind = $state<'channel' | 'direct'>('channel')
@@ -42,7 +42,7 @@ export class Addressee {
     readonly lacksTopic = $derived.by(() => {
         if (this.target?.kind !== 'topic' || this.target.topic !== '') return false
         const policy = this.channel?.topics_policy
-        const inherited = () => this.#world.realm.value<string>('realm_topics_policy', '')
+        const inherited = () => this.#world.realm.value('realm_topics_policy', null)
         return (policy === 'inherit' ? inherited() : policy) === 'disable_empty_topic'
     })
 

@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { describe, expect, it } from 'vitest'
-import { dress, emojiText, fileName, formulas } from './content'
+import { dress, fileName, formulas } from './content'
 
 const reader = { me: 31, isMyGroup: (id: number) => id === 17, locale: 'en' }
 
@@ -46,9 +46,6 @@ describe('the HTML of a message', () => {
     it('shows emoji as characters', () => {
         const page = show('<span aria-label="smile" class="emoji emoji-1f604" role="img" title="smile">:smile:</span>')
         expect(page.textContent).toBe('😄')
-        expect(emojiText('1f937-200d-2640')).toBe('🤷‍♀')
-        expect(emojiText('2764')).toBe('❤\ufe0f')
-        expect(emojiText('zz')).toBe('')
     })
 
     it('marks what mentions me, loudly only', () => {
@@ -77,6 +74,31 @@ describe('the HTML of a message', () => {
             '1080',
             'x.png',
         ])
+    })
+
+    it('shows our copy of a picture from elsewhere, and a film where its link leads', () => {
+        const page = show(
+            '<div class="message_inline_image"><a href="https://a.example/cat.png"><img data-original-dimensions="10x5" src="/external_content/2/ab/840x560.webp"></a></div>' +
+                '<div class="youtube-video message_inline_image"><a data-id="x" href="https://youtu.be/x"><img src="/external_content/2/cd/840x560.webp"></a></div>',
+        )
+        const [picture, film] = page.querySelectorAll('a')
+        expect([picture?.dataset['view'], picture?.getAttribute('href')]).toEqual([
+            '/external_content/2/ab/840x560.webp',
+            'https://a.example/cat.png',
+        ])
+        expect([film?.dataset['view'], film?.target]).toEqual([undefined, '_blank'])
+    })
+
+    it('loads nothing from elsewhere, whatever the server says', () => {
+        const page = show(
+            ['https://a.example/x', '//a.example/x', '/\\a.example/x', '/\t/a.example/x']
+                .map((source) => `<img src="${source}"><video poster="${source}" src="${source}"></video>`)
+                .join('') + '<img src="/user_uploads/x"><img srcset="https://a.example/x 2x">',
+        )
+        const loaded = [...page.querySelectorAll('img, video')].flatMap((each) =>
+            ['src', 'srcset', 'poster'].map((name) => each.getAttribute(name)).filter((value) => value !== null),
+        )
+        expect(loaded).toEqual(['/user_uploads/x'])
     })
 
     it('finds the formulas', () => {

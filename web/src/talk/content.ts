@@ -4,9 +4,10 @@
  *  - Elements and attributes outside the dialect go; links get `rel` and open outside unless they are ours.
  *  - Style attributes go; the alignment of table cells is kept as data: the policy forbids inline styles.
  *  - Emoji are characters, not pictures; times are local; code gets a name and a copy button; spoilers a real button.
- *  - Pictures keep their place while they load.
+ *  - Pictures keep their place while they load. Nothing is loaded from elsewhere: its owner would see who reads.
  *
  *  What is clicked is handled once for the whole list (clicks.ts); elements carry data attributes for it. */
+import { emojiText } from '../page/emoji'
 import { dateFormat } from '../ui/formats'
 import { exactTime } from '../ui/times'
 import { t } from '../words/words.svelte'
@@ -57,15 +58,6 @@ export function formulas(root: ParentNode): { element: Element; tex: string; dis
     }))
 }
 
-/** `1f604-200d-2640` as the characters it names. */
-export function emojiText(code: string): string {
-    const points = code.split('-').map((part) => Number.parseInt(part, 16))
-    if (points.some((point) => Number.isNaN(point) || point > 0x10ffff)) return ''
-    const text = String.fromCodePoint(...points)
-    // One character whose usual look is text is asked for as a picture.
-    return points.length === 1 && !/\p{Emoji_Presentation}/u.test(text) ? text + '\ufe0f' : text
-}
-
 /** The name at the end of an address, for people. */
 export function fileName(address: string): string {
     const name = address.split('/').at(-1) ?? ''
@@ -82,7 +74,8 @@ function clean(content: DocumentFragment): void {
     for (const element of content.querySelectorAll('*')) {
         for (const { name, value } of Array.from(element.attributes)) {
             if (name.startsWith('on') || STRIPPED.includes(name)) element.removeAttribute(name)
-            if ((name === 'href' || name === 'src' || name === 'xlink:href') && !isSafe(value))
+            if ((name === 'href' || name === 'xlink:href') && !isSafe(value)) element.removeAttribute(name)
+            if ((name === 'src' || name === 'srcset' || name === 'poster') && !isOurs(value))
                 element.removeAttribute(name)
         }
     }
@@ -91,6 +84,15 @@ function clean(content: DocumentFragment): void {
 function isSafe(address: string): boolean {
     const bare = [...address].filter((char) => char > ' ').join('')
     return SCHEMES.test(bare) || !/^[^/?#]*:/.test(bare)
+}
+
+/** Whether an address is of the server that this page comes from. */
+export function isOurs(address: string): boolean {
+    try {
+        return new URL(address, location.href).origin === location.origin
+    } catch {
+        return false
+    }
 }
 
 function dressLink(link: HTMLAnchorElement): void {
@@ -116,7 +118,9 @@ function dressImage(image: HTMLImageElement): void {
     }
     const link = image.closest('a')
     if (link) {
-        link.dataset['view'] = link.getAttribute('href') ?? ''
+        const href = link.getAttribute('href') ?? ''
+        // A film is where its link leads; of a picture from elsewhere we have a copy.
+        if (!link.dataset['id']) link.dataset['view'] = isOurs(href) ? href : (image.getAttribute('src') ?? '')
         image.alt ||= link.title || link.getAttribute('href')?.split('/').at(-1) || t('message.image')
     } else if (image.classList.contains('inline-image'))
         image.dataset['view'] = image.dataset['originalSrc'] ?? image.src

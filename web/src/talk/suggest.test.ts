@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { askedAt, best, fits } from './suggest'
+import { askedAt } from './suggest'
 
 const asked = (text: string) => askedAt(text, text.length)
 
@@ -29,27 +29,4 @@ describe('what the text asks for', () => {
     ])('nothing in %j', (text) => {
         expect(asked(text)).toBeNull()
     })
-})
-
-it('a name fits by its beginning, its words, or inside, without accents', () => {
-    expect([fits('Ñandú', 'nan'), fits('Ada Byron', 'by'), fits('general', 'era'), fits('general', 'x')]).toEqual([
-        1,
-        2,
-        3,
-        null,
-    ])
-})
-
-it('the best come first, ties by weight', () => {
-    const names = ['beta general', 'general', 'generous', 'other']
-    expect(best(names, 'gener', (name) => name)).toEqual(['general', 'generous', 'beta general'])
-    expect(
-        best(
-            names,
-            'gener',
-            (name) => name,
-            8,
-            (name) => -name.length,
-        ),
-    ).toEqual(['generous', 'general', 'beta general'])
 })

@@ -1,5 +1,5 @@
 /** What the text before the caret asks to be completed (pure): people and groups after `@`, channels and topics after `#`,
- *  emoji after `:`, commands after `/` at the beginning. And how good a name fits what was typed. */
+ *  emoji after `:`, commands after `/` at the beginning. */
 
 export type Asked =
     | { kind: 'mention'; words: string; silent: boolean; from: number }
@@ -56,37 +56,4 @@ function insideCode(before: string): boolean {
     if (fences % 2 === 1) return true
     const line = before.slice(before.lastIndexOf('\n') + 1)
     return ((line.match(/`/g)?.length ?? 0) - (line.match(/^`{3,}/)?.[0].length ?? 0)) % 2 === 1
-}
-
-/** 0 whole, 1 beginning, 2 beginning of a word, 3 inside; null not at all. Case and accents do not count. */
-export function fits(name: string, words: string): number | null {
-    const [whole, wanted] = [plain(name), plain(words)]
-    if (!wanted || whole === wanted) return 0
-    if (whole.startsWith(wanted)) return 1
-    if (whole.includes(` ${wanted}`)) return 2
-    return whole.includes(wanted) ? 3 : null
-}
-
-/** The best of `all`, each by the first that fits of its names; `weight` breaks ties (less is better). */
-export function best<T>(
-    all: Iterable<T>,
-    words: string,
-    nameOf: (item: T) => string,
-    most = 8,
-    weight: (item: T) => number = () => 0,
-): T[] {
-    const found: { item: T; score: number; weight: number; name: string }[] = []
-    for (const item of all) {
-        const name = nameOf(item)
-        const score = fits(name, words)
-        if (score !== null) found.push({ item, score, weight: weight(item), name })
-    }
-    return found
-        .sort((a, b) => a.score - b.score || a.weight - b.weight || a.name.localeCompare(b.name))
-        .slice(0, most)
-        .map((each) => each.item)
-}
-
-function plain(text: string): string {
-    return text.trim().toLowerCase().normalize('NFD').replace(/\p{M}/gu, '')
 }

@@ -2,8 +2,9 @@
 import type { TalkPlace } from '../data/place'
 import type { World } from '../data/world.svelte'
 import { t } from '../words/words.svelte'
-import { customEmoji, findEmoji, loadEmoji } from './emoji'
-import { type Asked, best } from './suggest'
+import { customEmoji, findEmoji, loadEmoji } from '../page/emoji'
+import { best } from '../ui/match'
+import type { Asked } from './suggest'
 
 export interface Suggestion {
     key: string

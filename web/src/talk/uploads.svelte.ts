@@ -1,7 +1,7 @@
 /** Files on their way to the server, each with its progress, until their link stands in the text. */
 import type { World } from '../data/world.svelte'
 import { t } from '../words/words.svelte'
-import { explain } from './actions.svelte'
+import { explain } from '../page/explain'
 import { isSame, type Home } from './written.svelte'
 
 export class Upload {

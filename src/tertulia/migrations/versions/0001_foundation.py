@@ -16,7 +16,7 @@ create table realm (
     description text not null default '',
     date_created timestamptz not null default now(),
     is_active boolean not null default true,
-    -- Only what differs from the defaults of realms/settings.py.
+    -- Only what differs from the defaults of organization/realms/settings.py.
     settings jsonb not null default '{}' check (jsonb_typeof(settings) = 'object')
 );
 
@@ -182,7 +182,7 @@ create table read_state (
 ) with (fillfactor = 70);
 create index on read_state (user_id);
 
--- What is truly personal and rare: a row for each flag a user has on a message (model: reads/model.py).
+-- What is truly personal and rare: a row for each flag a user has on a message (model: conversations/read_state/marks.py).
 create table message_mark (
     user_id bigint not null references account,
     flag smallint not null,

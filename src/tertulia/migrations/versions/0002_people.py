@@ -79,7 +79,7 @@ create table group_subgroup (
 );
 create index on group_subgroup (subgroup_id, is_anonymous, group_id);
 
--- Only what differs from the defaults of groups/settings.py.
+-- Only what differs from the defaults of organization/groups/settings.py.
 create table realm_permission (
     realm_id bigint not null,
     setting text not null,
@@ -89,7 +89,7 @@ create table realm_permission (
 );
 
 -- Until when new members have been judged whether they waited long enough. Time alone makes nobody a full member, so that
--- rights and events always agree (groups/actions/waiting.py).
+-- rights and events always agree (organization/groups/actions/waiting.py).
 alter table realm add column judged_at timestamptz not null default now();
 
 create function is_waiting(joined timestamptz, realm_settings jsonb, judged_at timestamptz) returns boolean
@@ -134,7 +134,7 @@ begin
 end
 $$;
 
--- Who sees an account's address (users/addresses.py); 0 stands for bots, whose address is no secret.
+-- Who sees an account's address (people/users/addresses.py); 0 stands for bots, whose address is no secret.
 create function email_visibility(account) returns int language sql immutable parallel safe as $$
     select case when $1.bot_type is not null then 0
         else coalesce(($1.settings->>'email_address_visibility')::int, 1) end

@@ -35,8 +35,8 @@ create index on default_channel (realm_id);
 -- Administrators see every channel: who they are is asked whenever something happens in a private one.
 create index on account (realm_id, role) where role <= 200;
 
--- What the worker finds out about each channel from how far its numbers had come on each day (channels/traffic.py): the
--- lists of channels must not count messages.
+-- What the worker finds out about each channel from how far its numbers had come on each day
+-- (conversations/channels/traffic.py): the lists of channels must not count messages.
 alter table channel
     add column is_recently_active boolean not null default true,
     add column weekly_traffic integer check (weekly_traffic >= 0);

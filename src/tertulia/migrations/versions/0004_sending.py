@@ -43,8 +43,9 @@ create table topic_participant (
 -- Mentions find people by name, whatever its case.
 create index on account (realm_id, lower(full_name));
 
--- Alert words are found by the first word in them (markup/alert_words.py): a message looks up its own words, never everybody's
--- list. Realms nobody has alert words in are told apart by a note among their settings, which come with every caller.
+-- Alert words are found by the first word in them (content/markup/alert_words.py): a message looks up its own words,
+-- never everybody's list. Realms nobody has alert words in are told apart by a note among their settings, which come
+-- with every caller.
 alter table alert_word add column realm_id bigint, add column first_word text;
 update alert_word set realm_id = account.realm_id, first_word = coalesce(substring(word_key from '\\w+'), '')
 from account where account.id = alert_word.user_id;

@@ -29,7 +29,8 @@ language sql immutable parallel safe as $$
     where numnode(query) > 0
 $$;
 
--- is_unspaced: the text has letters of a script that puts no spaces between words (narrows/search.py has the same ranges).
+-- is_unspaced: the text has letters of a script that puts no spaces between words
+-- (messaging/narrows/search.py has the same ranges).
 alter table message
     add column search tsvector generated always as (to_tsvector(search_language(), rendered)) stored,
     add column is_unspaced boolean generated always as (

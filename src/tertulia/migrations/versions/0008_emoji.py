@@ -60,7 +60,7 @@ create table linkifier (
 create index on linkifier (realm_id, position);
 
 -- Counts the changes of what means something in every message of a realm, among the realm's settings, which come with every
--- caller: whoever keeps these in memory sees by it that they are old (messages/mentions/vocabulary.py).
+-- caller: whoever keeps these in memory sees by it that they are old (messaging/mentions/vocabulary.py).
 create function vocabulary_changed() returns trigger language plpgsql as $$
 begin
     update realm set settings = settings

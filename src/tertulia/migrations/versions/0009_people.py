@@ -8,7 +8,7 @@ branch_labels = None
 depends_on = None
 
 SQL = """
--- What a new person's settings are, as far as it differs from the defaults of preferences/model.py.
+-- What a new person's settings are, as far as it differs from the defaults of people/preferences/model.py.
 alter table realm add column user_defaults jsonb not null default '{}';
 
 -- A change of address that waits until somebody shows that mail to the new one reaches them. The last one counts.

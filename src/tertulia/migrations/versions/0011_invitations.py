@@ -75,7 +75,7 @@ create table playground (
     unique (realm_id, pygments_language, name)
 );
 
--- For the worker that looks for messages that are kept no longer (edits/retention.py).
+-- For the worker that looks for messages that are kept no longer (messaging/editing/retention/actions.py).
 create index on channel (id) where message_retention_days > 0;
 """
 

@@ -23,7 +23,7 @@ create table attachment (
     created_at timestamptz not null default now(),
     -- When a message last ceased to link it.
     unlinked_at timestamptz,
-    -- 0 no picture, 1 its small form is still to be made, 2 is there, 3 cannot be made.
+    -- 0 no picture, 1 its thumbnail is still to be made, 2 is there, 3 cannot be made.
     thumbnail smallint not null default 0 check (thumbnail between 0 and 3),
     -- Not before then: somebody else is making it.
     thumbnail_due timestamptz not null default now(),
@@ -38,7 +38,7 @@ create index on attachment (coalesce(unlinked_at, created_at));
 create table attachment_link (
     message_id bigint not null references message on delete cascade,
     attachment_id bigint not null references attachment on delete cascade,
-    -- The message shows that the picture's small form is still being made.
+    -- The message shows that the picture's thumbnail is still being made.
     is_waiting boolean not null default false,
     primary key (message_id, attachment_id)
 );
@@ -46,13 +46,13 @@ create index on attachment_link (attachment_id, message_id);
 create index on attachment_link (attachment_id) where is_waiting;
 
 -- Objects that no row owns: being written, or left behind. What is due is deleted.
-create table loose_object (
+create table orphan_object (
     key text primary key,
     due timestamptz not null
 );
-create index on loose_object (due);
+create index on orphan_object (due);
 
--- Uploads in parts (tus). The parts are objects of nobody that are due some time after the upload expires.
+-- Uploads in parts (tus). The parts are orphaned objects that are due some time after the upload expires.
 create table resumable_upload (
     id text primary key,
     realm_id bigint not null references realm,

@@ -1,0 +1,1 @@
+"""Exports of organizations, which this server does not make yet. Above all areas whose data they will contain."""

@@ -1,0 +1,42 @@
+"""A picture as it comes with a request: one file, not a large one, decoded in a process of its own."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from tertulia.content.pictures.fitting import NotAPicture
+from tertulia.content.storage import Scanner
+from tertulia.kernel.call import Call
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.threads import too_busy
+
+MAX_MIB = 5
+BODY_LIMIT = (MAX_MIB + 1) * 1024 * 1024
+MAX_WAITING = 20
+_one_at_a_time = asyncio.Semaphore(1)
+"""Decoding pictures is the dearest thing a request can ask for: it takes at most one core."""
+_room = asyncio.Semaphore(1 + MAX_WAITING)
+
+T = TypeVar("T")
+
+
+def check_file(call: Call) -> None:
+    """Refuse anything but one file of a bearable size."""
+    if len(call.files) != 1:
+        raise Refusal("A picture is exactly one file of a multipart request.")
+    if call.files[0].size > MAX_MIB * 1024 * 1024:
+        raise Refusal(f"The file is too large (limit: {MAX_MIB} MiB).")
+
+
+async def receive(call: Call, scanner: Scanner, make: Callable[[bytes], Awaitable[T]]) -> T:
+    """What is made of the request's picture; refuses what is none."""
+    check_file(call)
+    content = call.files[0].file.read()
+    await scanner.check(content)
+    if _room.locked():
+        raise too_busy()
+    try:
+        async with _room, _one_at_a_time:
+            return await make(content)
+    except NotAPicture:
+        raise Refusal("The file is no picture that can be read.", code="BAD_IMAGE") from None

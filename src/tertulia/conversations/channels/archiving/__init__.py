@@ -1,0 +1,1 @@
+"""Taking a channel out of use, and back."""

@@ -1,0 +1,43 @@
+"""How many channels an organization may have, and of these one person."""
+
+from tertulia.kernel.bounds import Bound, Otherwise
+
+CHANNELS = Bound(
+    name="channels",
+    what="channels that are not archived",
+    of="organization",
+    limit=20000,
+    tables=("channel",),
+    refusal="The organization has {limit} channels already.",
+    counted="channel where realm_id = $1 and not is_archived",
+)
+OWN_CHANNELS = Bound(
+    name="own_channels",
+    what="channels made by one person or their bots, archived ones among them; administrators have no such bound",
+    of="person",
+    limit=500,
+    tables=("channel",),
+    refusal="You have made {limit} channels, and can't make more: ask an administrator.",
+    counted="channel where share_of = $1",
+)
+"""Those out of use count, or making and taking out of use in turns would have no end."""
+MEMBERSHIPS = Otherwise(
+    tables=("subscription", "default_channel"),
+    because="one for each person and channel; one for each channel",
+)
+CONVERSATIONS = Otherwise(
+    tables=("conversation",),
+    because="one for each channel, and for each set of people who write to each other",
+)
+TRAFFIC = Otherwise(
+    tables=("channel_day",),
+    because="one for each channel and day, of a few weeks",
+)
+
+ALL = (
+    CHANNELS,
+    OWN_CHANNELS,
+    MEMBERSHIPS,
+    CONVERSATIONS,
+    TRAFFIC,
+)

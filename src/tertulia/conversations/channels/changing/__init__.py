@@ -1,0 +1,1 @@
+"""Changing a channel: its name, privacy, settings and folder."""

@@ -1,0 +1,1 @@
+"""Lists of channels and subscriptions, as one reader may see them."""

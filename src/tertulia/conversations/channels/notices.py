@@ -1,0 +1,98 @@
+"""What the notification bot says about new channels and subscriptions."""
+
+from collections.abc import Iterable
+
+from tertulia.content.markup.writing import Bold, Bullet, ChannelLink, Inline, Mention, Quotation, Text
+from tertulia.conversations.channels.actions.subscribing import Done
+from tertulia.conversations.channels.creation import ChannelRequest, NewChannel
+from tertulia.conversations.channels.queries import topics_policy_of
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.organization.notices import Notice, tell
+from tertulia.organization.realms.settings import RealmSettings, settings_of
+
+MAX_TOLD = 100
+"""More people than this are not told one by one that somebody subscribed them."""
+MAX_LISTED = 50
+"""Of more channels than this at once the first ones are named: a text has to fit into a message."""
+NEW_CHANNELS = "new channels"
+CHANNEL_EVENTS = "channel events"
+
+
+async def tell_created(
+    tx: Transaction, caller: Caller, done: Done, new: NewChannel, requests: Iterable[ChannelRequest], *, announce: bool
+) -> None:
+    """Say in the announcement channel, if wanted, and in the new channels themselves, that they are there."""
+    settings = settings_of(caller)
+    notices = await _announcement(tx, caller, done, settings) if announce and not new.invite_only else []
+    if settings.send_channel_events_messages:
+        described = {request.name.strip(): request.description for request in requests}
+        for channel_id, name in done.created.items():
+            text, me = creation_text(caller, new, described.get(name, "")), caller.user_id
+            topic = "" if new.topics_policy == "empty_topic_only" else CHANNEL_EVENTS
+            notices.append(Notice(text, channel_id=channel_id, topic=topic, read_by=me, seen_by=me))
+    await tell(tx, caller.realm_id, notices)
+
+
+async def tell_subscribed(tx: Transaction, caller: Caller, done: Done) -> None:
+    """Tell people that somebody else subscribed them to channels that were there before."""
+    notices = []
+    for person in done.people:
+        links = [
+            ChannelLink(channel, name) for channel, name in done.existing.items() if (person.id, channel) in done.joined
+        ]
+        if links and person.id != caller.user_id and not person.is_bot:
+            notices.append(Notice(subscribed_text(caller, links), user_id=person.id, read_by=caller.user_id))
+    await tell(tx, caller.realm_id, notices)
+
+
+def creation_text(caller: Caller, new: NewChannel, description: str) -> Text:
+    """The first words in a new channel."""
+    if new.is_web_public:
+        kind = "Web-public"
+    elif not new.invite_only:
+        kind = "Public"
+    else:
+        kind = "Private, shared history" if new.shares_history else "Private, protected history"
+    said: Text = (_mention(caller), " made this channel. ", Bold(kind), ". ")
+    return (*said, "Description:", Quotation(description)) if description else (*said, "It has no description.")
+
+
+def subscribed_text(caller: Caller, links: list[ChannelLink]) -> Text:
+    """What somebody reads whom another one subscribed."""
+    if len(links) == 1:
+        return (_mention(caller), " subscribed you to the channel ", links[0], ".")
+    listed = [Bullet((link,)) for link in links[:MAX_LISTED]]
+    more: Text = () if len(links) <= MAX_LISTED else (Bullet(("and more",)),)
+    return (_mention(caller), " subscribed you to these channels:", *listed, *more)
+
+
+async def _announcement(tx: Transaction, caller: Caller, done: Done, settings: RealmSettings) -> list[Notice]:
+    place = settings.new_stream_announcements_stream_id
+    if place == -1 or not done.created:
+        return []
+    policy = await topics_policy_of(tx, place)
+    if policy is None:
+        return []
+    links = [ChannelLink(channel, name) for channel, name in done.created.items()][:MAX_LISTED]
+    said = " made a new channel: " if len(done.created) == 1 else " made new channels: "
+    more = " and more." if len(done.created) > MAX_LISTED else "."
+    topic = "" if policy == "empty_topic_only" else NEW_CHANNELS
+    return [
+        Notice(
+            (_mention(caller), said, *_enumerated(links), more), channel_id=place, topic=topic, read_by=caller.user_id
+        )
+    ]
+
+
+def _enumerated(links: list[ChannelLink]) -> list[Inline]:
+    """One, two and three."""
+    last = len(links) - 1
+    said: list[Inline] = []
+    for place, link in enumerate(links):
+        said += [link] if place == 0 else [" and " if place == last else ", ", link]
+    return said
+
+
+def _mention(caller: Caller) -> Mention:
+    return Mention(caller.user_id, caller.full_name)

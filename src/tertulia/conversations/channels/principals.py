@@ -1,0 +1,83 @@
+"""Whom a call speaks of: users by id or by the address the API shows."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Reader
+from tertulia.kernel.errors import Refusal
+from tertulia.people.users.addresses import id_of_fake_email
+from tertulia.people.users.model import view_of
+from tertulia.people.users.queries import email_key_of
+from tertulia.people.users.statements import SEES_EMAIL
+from tertulia.people.users.visibility.actions import hidden_from
+
+MAX_PRINCIPALS = 100_000
+MAX_ADDRESSES = 1000
+"""Of those: each address is written in lower case and matched, all in one piece."""
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """A user who is to be subscribed or unsubscribed."""
+
+    id: int
+    is_active: bool
+    is_bot: bool
+    bot_owner_id: int | None
+    found_by: str | None
+    """The address that was asked for, if it was the real one."""
+
+
+_FIND = f"""
+select id, is_active, bot_type is not null as is_bot, bot_owner_id,
+    case when email_key = any($6::text[]) and {SEES_EMAIL} then email_key end as found_by
+from account
+where realm_id = $4 and system_bot is null and $3::text is not null
+    and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
+order by id
+"""
+
+
+async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:
+    """The users of the realm who are named, by id; refuses unknown and deactivated ones."""
+    ids, emails = _sorted_out(named)
+    if ids and emails:
+        raise Refusal("principals has either user IDs or email addresses, not both.")
+    fakes = {email: id_of_fake_email(email, caller.fake_domain) for email in emails}
+    keys = {email: email_key_of(email) for email in emails}
+    everybody = await _find(reader, caller, named)
+    hidden = await hidden_from(reader, caller, [one.id for one in everybody])
+    found = [one for one in everybody if one.id not in hidden]
+    known, addresses = {one.id for one in found}, {one.found_by for one in found}
+    for user_id in ids:
+        if user_id not in known:
+            raise Refusal(f"There is no user with the ID {user_id}.")
+    for email in emails:
+        if keys[email] not in addresses and fakes[email] not in known:
+            raise Refusal(f"There is no user with the email address '{email}'.")
+    for one in found:
+        if not one.is_active:
+            raise Refusal(f"The user with the ID {one.id} is deactivated.")
+    return found
+
+
+async def find_ids(reader: Reader, caller: Caller, named: Sequence[int | str]) -> set[int]:
+    """The ids of those who are named and exist. Nobody is refused, and more than that must not be told."""
+    return {one.id for one in await _find(reader, caller, named)}
+
+
+async def _find(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:
+    ids, emails = _sorted_out(named)
+    fakes = [id for email in emails if (id := id_of_fake_email(email, caller.fake_domain)) is not None]
+    keys = [email_key_of(email) for email in emails]
+    view = view_of(caller)
+    rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, [*ids, *fakes], keys)
+    return [Principal(**row) for row in rows]
+
+
+def _sorted_out(named: Sequence[int | str]) -> tuple[list[int], list[str]]:
+    emails = [one for one in named if isinstance(one, str)]
+    if len(emails) > MAX_ADDRESSES:
+        raise Refusal(f"At most {MAX_ADDRESSES:,} email addresses can be given at once: give user IDs instead.")
+    return [one for one in named if isinstance(one, int)], emails

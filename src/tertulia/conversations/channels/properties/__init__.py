@@ -1,0 +1,1 @@
+"""What subscribers set for themselves in a channel."""

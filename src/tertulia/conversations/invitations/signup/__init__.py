@@ -1,0 +1,1 @@
+"""Signing up: with an invitation, or where the organization is open."""

@@ -1,0 +1,1 @@
+"""Marking messages read and unread, starring them."""

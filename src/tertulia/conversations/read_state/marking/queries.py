@@ -1,0 +1,252 @@
+"""SQL that changes read state and flags: one statement per function.
+
+Each statement locks the user's read states in the order everybody locks them in, and changes only what it found under
+the lock. The sets are unpacked once (`+ '{}'`), not for each message.
+"""
+
+from collections.abc import Sequence
+
+from tertulia.conversations.read_state.marks import Mark
+from tertulia.conversations.read_state.model import UnreadAgain
+from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, is_mention
+from tertulia.kernel.db import Transaction
+
+MAX_LISTED = 50_000
+"""Of more messages that become read at once, the newest so many are told: clients know no more unread ones either."""
+
+_BY_GAPS_BELOW = 100_000
+"""Up to so many unread messages in a channel, those of a topic are found among them; else among the topic's messages."""
+
+PLACES_LOCK = 7
+"""The class of our advisory locks under which messages of a realm stay where they are."""
+
+_READ_MESSAGES = f"""
+with wanted as materialized (
+    select id, conversation_id, seq, sender_id from message where id = any($2::bigint[])
+), held as materialized (
+    select conversation_id, read + '{{}}' as read, history + '{{}}' as history from read_state
+    where user_id = $1 and upper_inf(history) and conversation_id in (select conversation_id from wanted)
+    order by conversation_id, user_id for update
+), changed as materialized (
+    select wanted.id, wanted.conversation_id, wanted.seq from wanted join held using (conversation_id)
+    where wanted.seq <@ held.history and not wanted.seq <@ held.read and {NOT_MUTED_SENDER}
+), stored as (
+    update read_state set read = read_state.read + new.seqs
+    from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from changed group by conversation_id) as new
+    where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
+)
+select array(select id from changed order by id)
+"""
+
+# Whoever belongs to a channel may read its history, unless it is protected: then what they did not receive is not theirs.
+_UNREAD_MESSAGES = f"""
+with wanted as materialized (
+    select id, conversation_id, seq, sender_id, topic_id, wildcard from message where id = any($2::bigint[])
+), held as materialized (
+    select read_state.conversation_id, read + '{{}}' as read, history + '{{}}' as history, conversation.participants,
+           coalesce(channel.history_public_to_subscribers, true) as is_shared
+    from read_state join conversation on conversation.id = read_state.conversation_id
+    left join channel on channel.id = read_state.conversation_id
+    where read_state.user_id = $1 and upper_inf(history)
+        and read_state.conversation_id in (select conversation_id from wanted)
+    order by read_state.conversation_id, read_state.user_id for update of read_state
+), changed as materialized (
+    select wanted.*, held.participants from wanted join held using (conversation_id)
+    where (wanted.seq <@ held.read or not wanted.seq <@ held.history) and (wanted.seq <@ held.history or held.is_shared)
+        and {NOT_MUTED_SENDER}
+), stored as (
+    update read_state set read = read_state.read - new.seqs, history = read_state.history + new.seqs
+    from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from changed group by conversation_id) as new
+    where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
+)
+select changed.id, changed.conversation_id, topic.name as topic, changed.participants, {IS_MUTED} as is_muted,
+       {is_mention("$1", "changed")} as is_mention
+from changed left join topic on topic.id = changed.topic_id
+left join topic_policy on topic_policy.user_id = $1 and topic_policy.topic_id = changed.topic_id
+left join subscription on subscription.user_id = $1 and subscription.channel_id = changed.conversation_id
+order by changed.id
+"""
+
+_HELD_CHANNEL = """
+held as materialized (
+    select read_state.conversation_id, gaps, (select coalesce(sum(upper(gap) - lower(gap)), 0) from unnest(gaps) as gap) as width
+    from read_state join conversation on conversation.id = read_state.conversation_id, lateral (
+        select history * int8multirange(int8range(1, last_seq + 1)) - read as gaps offset 0
+    ) as unread
+    where read_state.user_id = $1 and read_state.conversation_id = $2 and upper_inf(history)
+    for update of read_state
+)
+"""
+
+_IN_GAPS = """
+select message.* from held, unnest(gaps) as gap, lateral (
+    select id, conversation_id, seq, sender_id, topic_id from message
+    where message.conversation_id = held.conversation_id and seq >= lower(gap) and seq < upper(gap) offset 0
+) as message
+"""
+
+_READ_CHANNEL = f"""
+with {_HELD_CHANNEL}, unread as materialized ({_IN_GAPS}), stored as (
+    update read_state set read = read_state.read + held.gaps from held
+    where read_state.conversation_id = held.conversation_id and read_state.user_id = $1 and not isempty(held.gaps)
+)
+select array(select id from unread where {NOT_MUTED_SENDER} order by id desc limit $3)
+"""
+
+_READ_TOPIC = f"""
+with {_HELD_CHANNEL}, unread as materialized (
+    {_IN_GAPS} where held.width <= {_BY_GAPS_BELOW} and message.topic_id = $4
+    union all
+    select message.* from held, lateral (
+        select id, conversation_id, seq, sender_id, topic_id from message
+        where message.topic_id = $4 and seq <@ held.gaps offset 0
+    ) as message
+    where held.width > {_BY_GAPS_BELOW}
+), stored as (
+    update read_state set read = read_state.read + new.seqs
+    from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from unread group by conversation_id) as new
+    where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
+)
+select array(select id from unread where {NOT_MUTED_SENDER} order by id desc limit $3)
+"""
+
+
+_READ_SENDER = """
+with held as materialized (
+    select read_state.conversation_id, history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
+    from read_state join conversation on conversation.id = read_state.conversation_id
+    where read_state.user_id = $1 and upper_inf(history)
+    order by read_state.conversation_id, read_state.user_id for update of read_state
+), unread as materialized (
+    select message.* from held, unnest(gaps) as gap, lateral (
+        select id, conversation_id, seq from message
+        where message.conversation_id = held.conversation_id and seq >= lower(gap) and seq < upper(gap)
+            and sender_id = $2 offset 0
+    ) as message
+), stored as (
+    update read_state set read = read_state.read + new.seqs
+    from (select conversation_id, range_agg(int8range(seq, seq + 1)) as seqs from unread group by conversation_id) as new
+    where read_state.conversation_id = new.conversation_id and read_state.user_id = $1
+)
+select array(select id from unread order by id desc limit $3)
+"""
+
+
+async def hold_places(tx: Transaction, realm_id: int) -> None:
+    """Until the commit no message of the realm moves or goes: what is said of it then comes before that, or after.
+
+    Senders take no part in this: a new message is where it is.
+    """
+    await tx.execute("select pg_advisory_xact_lock_shared($1::int, $2::int)", PLACES_LOCK, realm_id)
+
+
+async def change_places(tx: Transaction, realm_id: int) -> None:
+    """Messages are about to move or go: wait for those who mark some, and keep others waiting until the commit."""
+    await tx.execute("select pg_advisory_xact_lock($1::int, $2::int)", PLACES_LOCK, realm_id)
+
+
+async def read_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
+    """Mark messages read; returns those that were unread, ascending."""
+    found: list[int] = await tx.fetchval(_READ_MESSAGES, user_id, message_ids)
+    return found
+
+
+async def unread_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[UnreadAgain]:
+    """Mark messages unread in conversations the user belongs to; returns those that were read, ascending."""
+    return [UnreadAgain(**row) for row in await tx.fetch(_UNREAD_MESSAGES, user_id, message_ids)]
+
+
+async def read_channel(tx: Transaction, user_id: int, channel_id: int) -> list[int]:
+    """Mark everything in a channel read; returns the newest of what was unread, ascending."""
+    newest: list[int] = await tx.fetchval(_READ_CHANNEL, user_id, channel_id, MAX_LISTED)
+    return newest[::-1]
+
+
+async def read_topic(tx: Transaction, user_id: int, channel_id: int, topic_id: int) -> list[int]:
+    """Mark everything in a topic read; returns the newest of what was unread, ascending."""
+    newest: list[int] = await tx.fetchval(_READ_TOPIC, user_id, channel_id, MAX_LISTED, topic_id)
+    return newest[::-1]
+
+
+async def read_sender(tx: Transaction, user_id: int, sender_id: int) -> list[int]:
+    """Mark everything somebody sent read; returns the newest of what was stored as unread, ascending."""
+    newest: list[int] = await tx.fetchval(_READ_SENDER, user_id, sender_id, MAX_LISTED)
+    return newest[::-1]
+
+
+async def lock_own_conversations(tx: Transaction, user_id: int) -> list[int]:
+    """Hold senders back in every conversation the user belongs to; returns which these are."""
+    sql = """
+    select id from conversation
+    where id in (select conversation_id from read_state where user_id = $1 and upper_inf(history)) order by id for share
+    """
+    return [row["id"] for row in await tx.fetch(sql, user_id)]
+
+
+async def belongs_to_no_other(tx: Transaction, user_id: int, conversation_ids: Sequence[int]) -> bool:
+    """Whether the user is in no conversation but these, and in none until the commit: whoever puts them into one has to
+    hold their account."""
+    await tx.execute("select from account where id = $1 for update", user_id)
+    sql = """
+    select not exists (
+        select from read_state where user_id = $1 and upper_inf(history)
+          and conversation_id not in (select unnest($2::bigint[]))
+    )
+    """
+    return bool(await tx.fetchval(sql, user_id, conversation_ids))
+
+
+async def read_everything(tx: Transaction, user_id: int) -> bool:
+    """Mark everything read; returns whether anything was unread."""
+    sql = """
+    with held as materialized (
+        select read_state.conversation_id, history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
+        from read_state join conversation on conversation.id = read_state.conversation_id
+        where read_state.user_id = $1 and upper_inf(history)
+        order by read_state.conversation_id, read_state.user_id for update of read_state
+    )
+    update read_state set read = read_state.read + held.gaps from held
+    where read_state.conversation_id = held.conversation_id and read_state.user_id = $1 and not isempty(held.gaps)
+    """
+    return (await tx.execute(sql, user_id)) != "UPDATE 0"
+
+
+async def add_mark(tx: Transaction, user_id: int, mark: Mark, message_ids: Sequence[int]) -> list[int]:
+    """Put a flag on messages that exist; returns those that had it not, ascending."""
+    sql = """
+    with held as materialized (
+        select id from message where id = any($3::bigint[]) order by id for key share
+    ), stored as (
+        insert into message_mark (user_id, flag, message_id) select $1, $2, id from held order by id
+        on conflict do nothing returning message_id
+    )
+    select message_id from stored order by message_id
+    """
+    return [row["message_id"] for row in await tx.fetch(sql, user_id, mark, message_ids)]
+
+
+async def remove_mark(tx: Transaction, user_id: int, mark: Mark, message_ids: Sequence[int]) -> list[int]:
+    """Take a flag off messages; returns those that had it, ascending."""
+    sql = """
+    with held as materialized (
+        select message_id from message_mark where user_id = $1 and flag = $2 and message_id = any($3::bigint[])
+        order by message_id for update
+    ), gone as (
+        delete from message_mark using held
+        where user_id = $1 and flag = $2 and message_mark.message_id = held.message_id returning held.message_id
+    )
+    select message_id from gone order by message_id
+    """
+    return [row["message_id"] for row in await tx.fetch(sql, user_id, mark, message_ids)]
+
+
+async def forget_marks(tx: Transaction, user_id: int) -> None:
+    """Take all marks from somebody: stars, mentions, alert words."""
+    sql = """
+    with held as (
+        select flag, message_id from message_mark where user_id = $1 order by message_id, flag for update
+    )
+    delete from message_mark using held
+    where user_id = $1 and message_mark.flag = held.flag and message_mark.message_id = held.message_id
+    """
+    await tx.execute(sql, user_id)

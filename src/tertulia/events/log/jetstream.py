@@ -1,0 +1,92 @@
+"""JetStream's API: one request, one answer; and the streams it tells of.
+
+Invariant: `None` always means *the server said that it does not exist*. Not knowing (time-out, no leader, no connection) is
+`StreamUnavailable`: a caller must never take the one for the other, because a missing stream opens a new epoch.
+"""
+
+from typing import Any, Final
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+
+API_TIMEOUT: Final = 5.0
+STREAM_NOT_FOUND: Final = 10059
+MESSAGE_NOT_FOUND: Final = 10037
+
+
+class StreamUnavailable(Exception):
+    """JetStream did not answer, or answered that it cannot answer now."""
+
+
+class StreamInfo(msgspec.Struct, frozen=True):
+    name: str
+    created: str
+    first_seq: int
+    last_seq: int
+    messages: int
+
+
+class ApiError(msgspec.Struct, frozen=True):
+    code: int = 0
+    err_code: int = 0
+    description: str = ""
+
+
+async def call_api(
+    nc: Client, subject: str, request: dict[str, Any] | None = None, *, missing: int = 0
+) -> dict[str, Any] | None:
+    """One JetStream API request. None for the error code `missing`; every other error is StreamUnavailable."""
+    msg = await request_api(nc, f"$JS.API.{subject}", request)
+    answer: dict[str, Any] = msgspec.json.decode(msg.data) if msg.data else {}
+    if not answer:
+        raise StreamUnavailable(f"{subject}: empty answer, headers {msg.headers}")
+    error = msgspec.convert(answer.get("error") or {}, ApiError)
+    if error.code:
+        if missing and error.err_code == missing:
+            return None
+        raise StreamUnavailable(f"{subject}: {error.description} ({error.err_code})")
+    return answer
+
+
+async def create_stream(nc: Client, config: dict[str, Any]) -> StreamInfo:
+    """Create a stream, or find one that has exactly this configuration."""
+    answer = await call_api(nc, f"STREAM.CREATE.{config['name']}", config)
+    assert answer is not None
+    return stream_info(answer)
+
+
+async def delete_stream(nc: Client, name: str) -> bool:
+    return await call_api(nc, f"STREAM.DELETE.{name}", missing=STREAM_NOT_FOUND) is not None
+
+
+async def list_streams(nc: Client) -> list[StreamInfo]:
+    """Every stream that exists."""
+    found: list[StreamInfo] = []
+    while True:
+        page = await call_api(nc, "STREAM.LIST", {"offset": len(found)})
+        assert page is not None
+        streams = page.get("streams") or []
+        found += map(stream_info, streams)
+        if not streams or len(found) >= page["total"]:
+            return found
+
+
+def stream_info(answer: dict[str, Any]) -> StreamInfo:
+    state = answer["state"]
+    return StreamInfo(
+        name=answer["config"]["name"],
+        created=answer["created"],
+        first_seq=state["first_seq"],
+        last_seq=state["last_seq"],
+        messages=state["messages"],
+    )
+
+
+async def request_api(nc: Client, subject: str, request: dict[str, Any] | None) -> Msg:
+    """One request to JetStream; the answer as it came."""
+    try:
+        return await nc.request(subject, msgspec.json.encode(request) if request else b"", timeout=API_TIMEOUT)
+    except (nats.errors.Error, OSError) as error:
+        raise StreamUnavailable(f"{subject}: {error!r}") from error

@@ -1,0 +1,65 @@
+"""How this server connects to NATS: with TLS that is checked, wherever the settings ask for it.
+
+nats-py makes TLS of a connection only if the server's greeting asks for it, also at an address that begins with `tls://`, and the
+greeting comes in the clear: whoever sits on the way can leave that out, and is sent the password. Here such a connection ends
+before anything secret is said.
+"""
+
+import ssl
+from typing import Any
+
+import nats.errors
+from nats.aio.client import Client
+
+from tertulia.kernel.settings import Settings, SettingsError
+
+
+class PlainNats(nats.errors.Error):
+    """The server does not use TLS, though it should."""
+
+    def __str__(self) -> str:
+        return "NATS does not use TLS, but nats_url asks for it"
+
+
+class NatsClient(Client):
+    """nats-py's client, which insists on TLS where it is asked for."""
+
+    async def connect(self, *args: Any, **options: Any) -> None:
+        """Connect; a try that fails leaves no socket open, which nats-py forgets."""
+        try:
+            await super().connect(*args, **options)
+        except BaseException:
+            if self._transport is not None:
+                self._transport.close()  # type: ignore[no-untyped-call]
+            raise
+
+    def _connect_command(self) -> bytes:
+        """The first thing that is said to a server, with the password in it."""
+        server = self._current_server
+        if server is not None and server.uri.scheme == "tls" and not self._server_info.get("tls_required"):
+            raise PlainNats
+        command: bytes = super()._connect_command()
+        return command
+
+
+def nats_options(settings: Settings) -> dict[str, Any]:
+    """What every connection of ours says to `connect`: where, and whom to trust."""
+    options: dict[str, Any] = {"servers": servers_of(settings)}
+    if settings.nats_ca_file or any(server.startswith("tls://") for server in options["servers"]):
+        options["tls"] = _context(settings)
+    return options
+
+
+def servers_of(settings: Settings) -> list[str]:
+    """The servers of `nats_url`: several of a cluster have commas between them."""
+    return [part.strip() for part in settings.nats_url.split(",") if part.strip()]
+
+
+def _context(settings: Settings) -> ssl.SSLContext:
+    try:
+        context = ssl.create_default_context(cafile=settings.nats_ca_file or None)
+        if settings.nats_cert_file:
+            context.load_cert_chain(settings.nats_cert_file, settings.nats_key_file or None)
+    except OSError as error:  # that of a file, and that of what is in it
+        raise SettingsError(f"nats_ca_file, nats_cert_file or nats_key_file cannot be used: {error}") from error
+    return context

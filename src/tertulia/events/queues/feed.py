@@ -1,0 +1,238 @@
+"""A realm's log as one process sees it: its events in order, the recent ones kept (tail.py), and given to who hears them
+(listeners.py).
+
+Concurrency: everything happens on the event loop; `receive` never waits, so the log has one order here.
+Lifecycle: opened with the first listener, closed when the realm had none for a while.
+Invariant: events are taken in the order of the log without holes: one that does not follow the last is not taken, the
+missing part is read from the stream first.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+
+import structlog
+
+from tertulia.events.log.jetstream import StreamUnavailable
+from tertulia.events.log.snapshot import Snapshot
+from tertulia.events.log.stream import EventStream, Stored, event_subject
+from tertulia.events.queues.arrivals import Arrivals
+from tertulia.events.queues.listeners import Listeners
+from tertulia.events.queues.logged_event import LoggedEvent
+from tertulia.events.queues.queue import Queue
+from tertulia.events.queues.revoked import Revoked
+from tertulia.events.queues.tail import Tail
+
+log = structlog.get_logger()
+
+FIRST_LOOK_BACK = 256
+
+
+class QueueEnded(Exception):
+    """The log after a queue's position says that the queue has ended, or cannot be read."""
+
+
+class Feed:
+    """One realm's events in this process."""
+
+    def __init__(self, stream: EventStream, realm_id: int, epoch: int, bury: Callable[[Queue], None]) -> None:
+        self.realm_id = realm_id
+        self.epoch = epoch
+        self.shard = realm_id % stream.shards
+        self.subject = event_subject(self.shard, realm_id)
+        self.head = 0
+        """The last sequence number taken."""
+        self.is_closed = False
+        self.revoked = Revoked()
+        self._stream = stream
+        self._bury = bury
+        self._target = 0
+        self._catching: asyncio.Task[None] | None = None
+        self._tail = Tail()
+        self._listeners = Listeners()
+        self._arrivals = Arrivals(self._look)
+
+    @property
+    def queues(self) -> list[Queue]:
+        """Those who listen."""
+        return list(self._listeners.queues.values())
+
+    async def open(self) -> None:
+        """Learn where the log ends. Called after the live subscription was made; what came meanwhile waits."""
+        self._catching = asyncio.current_task()
+        try:
+            last = await self._stream.last(self.shard, self.epoch, self.subject)
+            if last is not None:
+                start = max(0, last.seq - FIRST_LOOK_BACK)
+                self.head = start
+                self._tail = Tail(start)
+                async for stored in self._stream.read(self.shard, self.epoch, self.subject, start, last.seq):
+                    self._take(stored)
+                self.head = max(self.head, last.seq)
+        finally:
+            self._catching = None
+        if self._target > self.head:
+            self._catch_up()
+
+    def close(self) -> None:
+        """Stop reading, for good: who waits for something is told."""
+        self.is_closed = True
+        self._arrivals.close()
+        if self._catching is not None:
+            self._catching.cancel()
+
+    # Taking events
+
+    def receive(self, stored: Stored) -> None:
+        """An event arrived live."""
+        if self.is_closed or stored.epoch != self.epoch:
+            return
+        self._target = max(self._target, stored.seq)
+        if self._catching is not None:
+            return
+        if stored.seq <= self.head:
+            self._check_repeat(stored)
+        elif stored.previous == self.head or (self.head == 0 and stored.previous == 0):
+            self._take(stored)
+        else:
+            self._catch_up()
+
+    def expect(self, last_seq: int) -> None:
+        """An audit says that the realm's log reaches this number."""
+        self._target = max(self._target, last_seq)
+        if self._catching is None and self._target > self.head and not self.is_closed:
+            log.info("events were missed, reading them from the log", realm=self.realm_id, after=self.head, to=last_seq)
+            self._catch_up()
+
+    def _check_repeat(self, stored: Stored) -> None:
+        logged = self._tail.find(stored.seq)
+        if logged is not None and logged.pos != stored.pos:
+            log.error("a sequence number came back with another event", realm=self.realm_id, seq=stored.seq)
+
+    def _catch_up(self) -> None:
+        self._catching = asyncio.create_task(self._read_missing())
+
+    async def _read_missing(self) -> None:
+        try:
+            while self.head < self._target:
+                before = self.head
+                try:
+                    async for stored in self._stream.read(
+                        self.shard, self.epoch, self.subject, self.head, self._target
+                    ):
+                        self._take(stored)
+                except StreamUnavailable as reason:
+                    log.warning("the log cannot be read now", realm=self.realm_id, reason=str(reason))
+                if self.head == before:
+                    await asyncio.sleep(0.2)  # a replica is behind, or NATS is away
+        finally:
+            self._catching = None
+
+    def _take(self, stored: Stored) -> None:
+        logged = LoggedEvent(stored)
+        self.head = stored.seq
+        self._tail.append(logged)
+        if logged.is_broken:
+            log.error(
+                "an event cannot be read: the queues that may have missed it end", realm=self.realm_id, seq=logged.seq
+            )
+            for queue in self.queues:
+                if not queue.knows(logged):
+                    self._bury(queue)
+        for queue in list(self._listeners.settling):
+            if queue.memberships.are_passed_by(logged.pos):
+                self._listeners.settle(queue)
+            else:
+                queue.replay(logged)
+                if queue.is_dead:
+                    self._bury(queue)
+        self._deliver(logged)
+        self._listeners.change(logged.record.changes)
+        self._end(logged)
+        if logged.record.revokes:
+            self._revoke(logged.record.revokes)
+        if logged.xid is not None:
+            self._arrivals.arrived(logged.xid)
+
+    def _deliver(self, logged: LoggedEvent) -> None:
+        for queue in self._listeners.audience(logged.record.to):
+            if queue.is_closed_by(logged):
+                self._bury(queue)
+            else:
+                queue.offer(logged)
+
+    def _end(self, logged: LoggedEvent) -> None:
+        if logged.record.ends:
+            for queue in self.queues:
+                if queue.user_id in logged.record.ends and not queue.knows(logged):
+                    self._bury(queue)
+
+    def _revoke(self, credentials: tuple[int, ...]) -> None:
+        self.revoked.add(credentials)
+        for queue in self.queues:
+            queue.end_wait_with(credentials)
+
+    # Listeners
+
+    async def admit(self, queue: Queue, after: int) -> None:
+        """Add a listener whose next event is the first after this number."""
+        await self._each_after(after, queue.replay)
+        if queue.is_dead:
+            raise QueueEnded(f"the queue {queue.id} ended after its position")
+        self._listeners.add(queue)
+
+    def remove(self, queue: Queue) -> None:
+        """Forget a listener."""
+        self._listeners.remove(queue)
+
+    async def rewind(self, queue: Queue, after: int) -> None:
+        """Give a listener the memberships it had at its place in the log: those that were read from the database are newer.
+
+        All that was read must be in what this feed has taken: see `pass_by`.
+        """
+        await self._each_after(after, queue.rewind)
+
+    async def pass_by(self, xid: int) -> None:
+        """Wait until the log here has an event of this transaction: it then has all that was committed before."""
+        if not self._tail.has_transaction(xid):
+            await self._arrivals.wait(xid)
+
+    async def _look(self) -> None:
+        try:
+            last = await self._stream.last(self.shard, self.epoch, self.subject)
+        except StreamUnavailable as reason:
+            log.warning("the end of the log is not known now", realm=self.realm_id, reason=str(reason))
+        else:
+            self.expect(last.seq if last is not None else 0)
+
+    async def _each_after(self, position: int, act: Callable[[LoggedEvent], None]) -> None:
+        """Do something with every event after a position; with the last of them without waiting in between."""
+        while (recent := self._tail.after(position)) is None:
+            until = self.head
+            async for logged in self._read(position, until):
+                act(logged)
+            position = until
+        for logged in recent:
+            act(logged)
+
+    async def start_of(self, snapshot: Snapshot, head: int) -> int:
+        """The number after which every event may be missing in the state of this snapshot.
+
+        Events reach the log before their transaction is visible, so the search goes back from the head while the
+        running maximum of transaction ids is not below the snapshot.
+        """
+        seen = self._tail.find_seen(snapshot, head)
+        return await self._search_back(snapshot, min(head, self._tail.start)) if seen is None else seen
+
+    async def _search_back(self, snapshot: Snapshot, position: int) -> int:
+        window = FIRST_LOOK_BACK
+        while position > 0:
+            start = max(0, position - window)
+            settled = [logged.seq async for logged in self._read(start, position) if logged.xmax < snapshot.xmin]
+            if settled:
+                return settled[-1]
+            position, window = start, window * 4
+        return 0
+
+    async def _read(self, after: int, until: int) -> AsyncIterator[LoggedEvent]:
+        async for stored in self._stream.read(self.shard, self.epoch, self.subject, after, until):
+            yield LoggedEvent(stored)

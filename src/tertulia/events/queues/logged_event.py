@@ -1,0 +1,79 @@
+"""An event of the log in this process: decoded once, serialized once per variant."""
+
+from collections.abc import Hashable
+from typing import Protocol
+
+import msgspec
+
+from tertulia.events.log.record import Audience, Numbered, Record
+from tertulia.events.log.stream import Stored
+from tertulia.events.queues.options import QueueOptions
+
+_decoder = msgspec.json.Decoder(Record)
+_number_decoder = msgspec.json.Decoder(Numbered)
+_NOTHING = Record(to=Audience(), type="", event=msgspec.Raw(b"{}"))
+
+
+class Listener(Protocol):
+    """What a presenter may know of the queue it writes for."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def user_id(self) -> int: ...
+    @property
+    def role(self) -> int: ...
+    @property
+    def options(self) -> QueueOptions: ...
+
+
+class Presenter(Protocol):
+    """How a feature shows its events to different listeners."""
+
+    def variant(self, logged: "LoggedEvent", listener: Listener) -> Hashable:
+        """Listeners with equal variants get the same bytes."""
+        ...
+
+    def present(self, logged: "LoggedEvent", listener: Listener) -> bytes:
+        """The event's keys as JSON text without the outer braces; `type` and `id` are added."""
+        ...
+
+
+class LoggedEvent:
+    """One entry of a realm's log."""
+
+    __slots__ = ("_variants", "decoded", "is_broken", "number", "pos", "record", "seq", "size", "xid", "xmax")
+
+    def __init__(self, stored: Stored) -> None:
+        self.seq = stored.seq
+        self.pos = stored.pos
+        self.xid = stored.xid
+        self.xmax = stored.xmax
+        self.number: int | None = None
+        """The event's number in the channel of its audience, if it has one."""
+        try:
+            self.record = _decoder.decode(stored.data)
+            if self.record.stamp:
+                self.number = _number_decoder.decode(self.record.stamp).seq
+            self.is_broken = False
+        except msgspec.DecodeError:
+            # Too large for the log, or not from our relay: nobody can say who should have heard it.
+            self.record = _NOTHING
+            self.is_broken = True
+        self.size = len(stored.data)
+        self.decoded: object = None
+        """Where a presenter keeps the decoded event."""
+        self._variants: dict[Hashable, bytes] = {}
+
+    def text_for(self, listener: Listener, presenter: Presenter | None) -> bytes:
+        """The event as JSON, for one listener."""
+        variant = presenter.variant(self, listener) if presenter else None
+        text = self._variants.get(variant)
+        if text is None:
+            text = self._variants[variant] = self._write(presenter.present(self, listener) if presenter else None)
+        return text
+
+    def _write(self, keys: bytes | None) -> bytes:
+        own = bytes(self.record.event)[1:-1] if keys is None else keys
+        head = b'{"id":%d,"type":"%s"' % (self.seq, self.record.type.encode())
+        return head + b"," + own + b"}" if own else head + b"}"

@@ -1,0 +1,88 @@
+"""Queue records in JetStream's key-value store: any process of any node can serve any queue.
+
+A record says who listens to what, from which snapshot and position. The client brings its own position with each poll,
+so a record is written once, and again only to put off its end: it expires by itself when nobody polls.
+"""
+
+from typing import Final
+
+import msgspec
+import nats.errors
+from nats.aio.client import Client
+
+from tertulia.events.log.buckets import QUEUE_BUCKET
+from tertulia.events.log.jetstream import MESSAGE_NOT_FOUND, STREAM_NOT_FOUND, StreamUnavailable, call_api
+from tertulia.events.log.snapshot import Snapshot
+from tertulia.events.queues.options import QueueOptions
+from tertulia.kernel.auth import Caller
+
+PUT_SECONDS: Final = 5.0
+GRACE_SECONDS: Final = 60
+"""How much longer than its idle time a record lives: the process that serves the queue decides first."""
+
+
+class QueueRecord(msgspec.Struct, frozen=True):
+    """Everything a process needs to take over a queue."""
+
+    id: str
+    realm_id: int
+    user_id: int
+    role: int
+    epoch: int
+    start: int
+    snapshot: Snapshot
+    options: QueueOptions
+    idle_seconds: int
+    owner_id: int | None = None
+    """Whose the account is that listens, if it has an owner."""
+
+    def is_of(self, caller: Caller) -> bool:
+        """Whether the queue is the caller's: it ends with the role it was registered in."""
+        return self.user_id == caller.user_id and self.role == caller.role
+
+
+_decoder = msgspec.json.Decoder(QueueRecord)
+
+
+async def put_record(nc: Client, record: QueueRecord) -> None:
+    """Write a queue's record, to live for its idle time from now."""
+    headers = {"Nats-TTL": f"{record.idle_seconds + GRACE_SECONDS}s"}
+    await _publish(nc, record.id, msgspec.json.encode(record), headers)
+
+
+async def drop_record(nc: Client, queue_id: str) -> None:
+    """Delete a queue's record."""
+    await _publish(nc, queue_id, b"", {"KV-Operation": "DEL", "Nats-TTL": f"{GRACE_SECONDS}s"})
+
+
+async def find_record(nc: Client, queue_id: str) -> QueueRecord | None:
+    """A queue's record as the leader knows it: one that was just written elsewhere is found."""
+    if not _is_queue_id(queue_id):
+        return None
+    stream = f"KV_{QUEUE_BUCKET}"
+    if await call_api(nc, f"STREAM.INFO.{stream}", missing=STREAM_NOT_FOUND) is None:
+        return None
+    answer = await call_api(
+        nc, f"STREAM.MSG.GET.{stream}", {"last_by_subj": _subject(queue_id)}, missing=MESSAGE_NOT_FOUND
+    )
+    if answer is None or not answer["message"].get("data"):
+        return None
+    return _decoder.decode(msgspec.convert(answer["message"]["data"], bytes))
+
+
+def _is_queue_id(text: str) -> bool:
+    # Nothing else may become part of a subject.
+    return len(text) == 36 and all(part.isalnum() for part in text.split("-")) and text.isascii()
+
+
+def _subject(queue_id: str) -> str:
+    return f"$KV.{QUEUE_BUCKET}.{queue_id}"
+
+
+async def _publish(nc: Client, queue_id: str, data: bytes, headers: dict[str, str]) -> None:
+    try:
+        answer = await nc.request(_subject(queue_id), data, timeout=PUT_SECONDS, headers=headers)
+    except (nats.errors.Error, OSError) as error:
+        raise StreamUnavailable(f"queue record: {error!r}") from error
+    if msgspec.json.decode(answer.data).get("error"):
+        raise StreamUnavailable(f"queue record: {answer.data!r}")

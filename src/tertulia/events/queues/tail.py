@@ -1,0 +1,62 @@
+"""The recent events of a realm's log in this process: without holes, bounded by their number and their size."""
+
+from collections import deque
+from collections.abc import Iterator
+
+from tertulia.events.log.snapshot import Snapshot
+from tertulia.events.queues.logged_event import LoggedEvent
+
+TAIL_EVENTS = 2000
+TAIL_BYTES = 8 * 1024 * 1024
+
+
+class Tail:
+    """Every event after `start`, oldest first."""
+
+    def __init__(self, start: int = 0) -> None:
+        self.start = start
+        self._events: deque[LoggedEvent] = deque()
+        self._bytes = 0
+
+    def append(self, logged: LoggedEvent) -> None:
+        """Take the next event; the oldest ones make room."""
+        self._events.append(logged)
+        self._bytes += logged.size
+        while len(self._events) > TAIL_EVENTS or self._bytes > TAIL_BYTES:
+            oldest = self._events.popleft()
+            self._bytes -= oldest.size
+            self.start = oldest.seq
+
+    def after(self, position: int) -> list[LoggedEvent] | None:
+        """The events after a position; None if that is further back than the tail reaches."""
+        if position < self.start:
+            return None
+        return list(self._newer(position))
+
+    def find(self, seq: int) -> LoggedEvent | None:
+        """The event with this number, if it is here."""
+        return next((logged for logged in reversed(self._events) if logged.seq == seq), None)
+
+    def has_transaction(self, xid: int) -> bool:
+        """Whether an event of this transaction is here."""
+        for logged in reversed(self._events):
+            if logged.xid == xid:
+                return True
+            if logged.xmax < xid:
+                break
+        return False
+
+    def find_seen(self, snapshot: Snapshot, head: int) -> int | None:
+        """The last number up to `head` up to which the snapshot certainly sees everything, if it is here."""
+        for logged in reversed(self._events):
+            if logged.seq <= head and logged.xmax < snapshot.xmin:
+                return logged.seq
+        return None
+
+    def _newer(self, position: int) -> Iterator[LoggedEvent]:
+        newest_first = []
+        for logged in reversed(self._events):
+            if logged.seq <= position:
+                break
+            newest_first.append(logged)
+        return reversed(newest_first)

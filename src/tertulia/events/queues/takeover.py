@@ -1,0 +1,156 @@
+"""Taking over a queue that lived in another process, or that fell so far behind that it is read from the log again.
+
+The queue's record says where it began, the client says how far it has come. The memberships by which its events are judged
+are read from the database as of now, and rewound to the queue's place in the log: for that, all that was committed before
+must have arrived here. So a transaction with an event that nobody hears, a *barrier*, is written and waited for.
+
+Invariants:
+- `None` means that the queue is dead. Not knowing is `StreamUnavailable`: the client asks again.
+- Requests for one queue share a take-over.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import NamedTuple
+
+import msgspec
+import structlog
+from nats.aio.client import Client
+
+from tertulia.events.log.jetstream import StreamUnavailable
+from tertulia.events.log.ranges import SeqSet
+from tertulia.events.log.record import Audience, Record
+from tertulia.events.queues.arrivals import FeedEnded
+from tertulia.events.queues.feed import Feed, QueueEnded
+from tertulia.events.queues.feeds import Feeds
+from tertulia.events.queues.memberships import Memberships
+from tertulia.events.queues.queries import read_snapshot, transaction_id
+from tertulia.events.queues.queue import Queue
+from tertulia.events.queues.queue_record import QueueRecord, find_record
+from tertulia.events.queues.refusals import never_issued
+from tertulia.events.queues.served import ServedQueues
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.coalesce import Coalescer
+from tertulia.kernel.db import Database, Reader
+
+log = structlog.get_logger()
+
+REFILL_LOOKS = 10
+REFILL_PAUSE = 0.2
+BARRIER = "mark"
+"""The type of events that only tell how far the log has come."""
+BARRIER_PACE = 0.02
+"""Seconds between two transactions with barriers: thousands of clients that come back together share a few."""
+
+LoadMemberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
+"""The channels of a user with the numbers that were theirs; an open end means that they belong to it now."""
+
+
+class ReadNow(NamedTuple):
+    """What a user belongs to, and the number in the log after which there may be changes that are not in it."""
+
+    memberships: Memberships
+    start: int
+
+
+class TakeOvers:
+    """Brings queues to this process."""
+
+    def __init__(
+        self, nc: Client, database: Database, feeds: Feeds, served: ServedQueues, load_memberships: LoadMemberships
+    ) -> None:
+        self._nc = nc
+        self._database = database
+        self._feeds = feeds
+        self._served = served
+        self._load_memberships = load_memberships
+        self._barriers: Coalescer[int, int] = Coalescer(self._write_barriers, pace=BARRIER_PACE)
+        self._under_way: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
+
+    async def take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
+        """The caller's queue, living here; None if it is dead or not theirs."""
+        key = queue_id, caller.user_id
+        task = self._under_way.get(key)
+        if task is None:
+            task = self._under_way[key] = asyncio.create_task(self._take_over(caller, queue_id, last_event_id))
+            task.add_done_callback(lambda _: self._under_way.pop(key, None))
+        return await asyncio.shield(task)
+
+    async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
+        record = await find_record(self._nc, queue_id)
+        if record is None or not record.is_of(caller):
+            return None
+        feed = await self._feeds.get(record.realm_id)
+        if record.epoch > feed.epoch:
+            self._feeds.look_again()
+            raise StreamUnavailable("this process has not heard of the new epoch yet")
+        if record.epoch != feed.epoch:
+            return None
+        after = max(record.start, last_event_id)
+        if not await self._reaches(feed, queue_id, after):
+            return None
+        try:
+            return await self._move(record, feed, after)
+        except FeedEnded:
+            if (await self._feeds.get(record.realm_id)).epoch == record.epoch:
+                raise  # the client asks again
+            return None
+
+    async def _reaches(self, feed: Feed, queue_id: str, after: int) -> bool:
+        """Whether the log still has all that comes after this number; refuses one that it never had."""
+        info = await self._feeds.info(feed)
+        if info is None or info.first_seq > after + 1:
+            log.warning("a queue was left for longer than the log reaches back", queue=queue_id)
+            return False
+        if after > info.last_seq and not await self._refilled(feed, after):
+            raise never_issued(after)
+        return True
+
+    async def _refilled(self, feed: Feed, seq: int) -> bool:
+        """Whether the log comes to reach this number: a relay fills in what a NATS server lost of its end."""
+        for _ in range(REFILL_LOOKS):
+            await asyncio.sleep(REFILL_PAUSE)
+            info = await self._feeds.info(feed)
+            if info is not None and info.last_seq >= seq:
+                return True
+        return False
+
+    async def _move(self, record: QueueRecord, feed: Feed, after: int) -> Queue | None:
+        """Make the queue live here, if it still lives anywhere."""
+        read = await self._read_memberships(feed, record.user_id)
+        await self._pass_barrier(feed)
+        # The client may have heard of a membership before the database shows it: look for it in the log as well.
+        start = min(after, read.start)
+        try:
+            queue = await self._served.move_here(record, feed, read.memberships, after, start)
+        except QueueEnded:
+            return None
+        # From here on this process hears when it is deleted; whether that has happened before, its record tells.
+        if await find_record(self._nc, record.id) is None:
+            self._served.let_go(record.id)
+            return None
+        return queue
+
+    async def _read_memberships(self, feed: Feed, user_id: int) -> ReadNow:
+        head = feed.head
+        async with self._database.snapshot() as reader:
+            snapshot = await read_snapshot(reader)
+            numbers = await self._load_memberships(reader, user_id)
+        return ReadNow(Memberships(snapshot, numbers), await feed.start_of(snapshot, head))
+
+    async def _pass_barrier(self, feed: Feed) -> None:
+        """Wait until the feed has everything that was committed before this call.
+
+        The relay may be behind the database: what the queue is judged by now may be newer than events that are yet to come.
+        One barrier serves all queues that are taken over at the same moment.
+        """
+        xid = await self._barriers.load(feed.realm_id)
+        assert xid is not None
+        await feed.pass_by(xid)
+
+    async def _write_barriers(self, realm_ids: Sequence[int]) -> dict[int, int]:
+        async with self._database.transaction() as tx:
+            for realm_id in realm_ids:
+                tx.emit(realm_id, Record(to=Audience(), type=BARRIER, event=msgspec.Raw(b"{}")))
+            xid = await transaction_id(tx)
+        return dict.fromkeys(realm_ids, xid)

@@ -1,0 +1,66 @@
+"""The relay process: sessions, one after the other, for as long as it runs.
+
+It carries events from PostgreSQL's write-ahead log into the JetStream streams and is their only writer. Run two: the
+replication slot admits one reader, the other waits as stand-by and takes over. See session.py for one session, continuity.py
+for epochs, pipeline.py for the work.
+
+Invariant: any failure at all ends the session and nothing else. What the streams hold is then read, never assumed.
+"""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack, suppress
+from typing import Final
+
+import structlog
+
+from tertulia.events.relay.checkpoint import Memory
+from tertulia.events.relay.metrics import SESSIONS
+from tertulia.events.relay.session import EpochOpened, Session
+from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.settings import Settings
+
+FIRST_PAUSE: Final = 0.05
+LONGEST_PAUSE: Final = 2.0
+GOOD_SESSION_SECONDS: Final = 10.0
+
+log = structlog.get_logger("tertulia.events.relay.process")
+
+
+async def run_relay(settings: Settings, stop: asyncio.Event) -> None:
+    """Carry events until `stop` is set."""
+    relay = Relay(settings)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serve_monitor(settings, relay.missing))
+        await relay.run(stop)
+
+
+class Relay:
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._memory = Memory()
+        self._session: Session | None = None
+
+    async def missing(self) -> str | None:
+        """Nothing, at work or waiting properly: a session in either role has a living connection to both engines."""
+        is_well = self._session is not None and self._session.role in ("active", "stand-by")
+        return None if is_well else "PostgreSQL and NATS"
+
+    async def run(self, stop: asyncio.Event) -> None:
+        pause = FIRST_PAUSE
+        while not stop.is_set():
+            SESSIONS.inc()
+            begun = time.monotonic()
+            self._session = Session(self._settings, self._memory)
+            try:
+                await self._session.run(stop)
+            except EpochOpened:
+                continue
+            except Exception as error:
+                log.warning("session ended", error=type(error).__name__, reason=str(error))
+                log.debug("session ended", exc_info=error)
+            if time.monotonic() - begun > GOOD_SESSION_SECONDS:
+                pause = FIRST_PAUSE
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), pause)
+            pause = min(pause * 2, LONGEST_PAUSE)

@@ -1,0 +1,183 @@
+"""One session of the relay: from two fresh connections to the first anomaly.
+
+Order of a session: connect to both engines; wait as stand-by while another relay has the slot; take the slot; inspect the
+streams (continuity.py), which may end in a new epoch and a new session; then work (pipeline.py).
+
+Invariants
+- Connections never reconnect by themselves: whoever loses one knows nothing about what was in flight.
+- Epochs are opened only while this session holds the slot.
+- The slot is replaced only after the epoch was spoilt: a crash in between cannot hide the gap.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import Any, Final
+
+import asyncpg
+import structlog
+
+from tertulia.events.log.nats_client import nats_options
+from tertulia.events.relay import checkpoint
+from tertulia.events.relay.checkpoint import Memory
+from tertulia.events.relay.connection import WANTED_PAYLOAD, RelayConnection
+from tertulia.events.relay.continuity import Continuity
+from tertulia.events.relay.metrics import ACTIVE, EPOCH, Role
+from tertulia.events.relay.pipeline import Pipeline
+from tertulia.events.relay.publisher import ContinuityBroken
+from tertulia.events.relay.replication import Replication, SlotTaken
+from tertulia.kernel.settings import Settings
+
+CONNECT_SECONDS: Final = 5
+CLOSE_SECONDS: Final = 1.0
+STAND_BY_SECONDS: Final = 0.5
+SIGN_SECONDS: Final = 2.0
+UNSENT_BYTES: Final = 64 * 1024 * 1024
+
+log = structlog.get_logger("tertulia.events.relay.process")
+
+
+class EpochOpened(Exception):
+    """Not a failure: the next session works in a new epoch."""
+
+
+class ConnectionLost(Exception):
+    """One of the engines went away."""
+
+
+class Session:
+    """`memory` outlives sessions: what this process knows to be stored, and what it sent without an answer."""
+
+    def __init__(self, settings: Settings, memory: Memory) -> None:
+        self.role: Role = "starting"
+        self._settings = settings
+        self._memory = memory
+        self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until `stop`, or raise what ended the session."""
+        try:
+            async with AsyncExitStack() as stack:
+                nc = await self._connect_nats(stack)
+                pg = await self._connect_postgres(stack)
+                await checkpoint.ensure_publication(pg, self._settings.publication)
+                replication = await self._take_slot(stack, pg, stop)
+                if replication is not None:
+                    await stack.enter_async_context(_kept_alive(replication))
+                    await self._work(nc, pg, replication, stop)
+        finally:
+            self.role = "down"
+            ACTIVE.set(0)
+            self._lost.cancel()
+
+    async def _connect_nats(self, stack: AsyncExitStack) -> RelayConnection:
+        async def closed() -> None:
+            self._lose("NATS closed the connection")
+
+        async def failed(error: Exception) -> None:
+            log.debug("nats", error=repr(error))
+
+        nc = RelayConnection()
+        await nc.connect(
+            **nats_options(self._settings),
+            name="tertulia relay",
+            allow_reconnect=False,
+            connect_timeout=CONNECT_SECONDS,
+            disconnected_cb=closed,
+            closed_cb=closed,
+            error_cb=failed,
+            pending_size=UNSENT_BYTES,
+            skip_subject_validation=True,
+        )
+        stack.push_async_callback(_close, nc.close())
+        if nc.max_payload < WANTED_PAYLOAD:
+            log.error("NATS takes too small messages: set max_payload", bytes=nc.max_payload, wanted=WANTED_PAYLOAD)
+        return nc
+
+    async def _connect_postgres(self, stack: AsyncExitStack) -> Any:
+        name = {"application_name": "tertulia relay"}
+        pg = await asyncpg.connect(self._settings.postgres_url, timeout=CONNECT_SECONDS, server_settings=name)
+        pg.add_termination_listener(lambda _: self._lose("PostgreSQL closed the connection"))
+        stack.push_async_callback(_close, pg.close(timeout=CLOSE_SECONDS))
+        return pg
+
+    def _lose(self, reason: str) -> None:
+        if not self._lost.done():
+            self._lost.set_exception(ConnectionLost(reason))
+            self._lost.exception()  # it may be that nobody waits for it any more
+
+    async def _take_slot(self, stack: AsyncExitStack, pg: Any, stop: asyncio.Event) -> Replication | None:
+        """Wait until the slot is free and take it; None if `stop` came first."""
+        while not stop.is_set():
+            if self._lost.done():
+                await self._lost
+            if await self._is_slot_free(pg):
+                replication = await Replication.open(self._settings.postgres_url)
+                stack.callback(replication.close)
+                try:
+                    await replication.start(self._settings.slot, self._settings.publication)
+                    return replication
+                except SlotTaken:
+                    replication.close()
+            if self.role != "stand-by":
+                log.info("stand-by", slot=self._settings.slot)
+                self.role = "stand-by"
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), STAND_BY_SECONDS)
+        return None
+
+    async def _is_slot_free(self, pg: Any) -> bool:
+        """Whether nobody reads it. Makes a slot where none is, or where it has lost what it kept."""
+        slot = await checkpoint.find_slot(pg, self._settings.slot)
+        if slot is not None and not slot.lost:
+            return not slot.active
+        if (state := await checkpoint.find_state(pg)) is not None:
+            log.warning("slot lost", slot=self._settings.slot, epoch=state.epoch)
+            await checkpoint.spoil_epoch(pg, state)
+        if slot is not None:
+            await checkpoint.drop_slot(pg, self._settings.slot)
+        await checkpoint.create_slot(pg, self._settings.slot)
+        return True
+
+    async def _work(self, nc: RelayConnection, pg: Any, replication: Replication, stop: asyncio.Event) -> None:
+        continuity = Continuity(self._settings, nc, pg, self._memory)
+        try:
+            found = await continuity.inspect(replication.identity)
+            self.role = "active"
+            ACTIVE.set(1)
+            EPOCH.set(found.epoch)
+            log.info("active", epoch=found.epoch, last={number: shard.seq for number, shard in found.shards.items()})
+            pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found)
+            try:
+                await pipeline.run(stop, self._lost)
+            finally:
+                for number, shard in found.shards.items():
+                    key = found.epoch, number
+                    known = self._memory.stored.get(key, shard.acked)
+                    self._memory.stored[key] = max(known, shard.acked, key=lambda watermark: watermark.seq)
+                    self._memory.unsure[key] = [(sent.seq, sent.pos) for sent in shard.sent]
+        except ContinuityBroken as broken:
+            raise EpochOpened(await continuity.open_epoch(str(broken), replication.identity)) from broken
+
+
+@asynccontextmanager
+async def _kept_alive(replication: Replication) -> AsyncIterator[None]:
+    """Tell the sender that we live, also while streams are inspected or made: or it would give the slot to another."""
+
+    async def tell() -> None:
+        while True:
+            await asyncio.sleep(SIGN_SECONDS)
+            replication.confirm(0)
+
+    telling = asyncio.create_task(tell())
+    try:
+        yield
+    finally:
+        telling.cancel()
+        await asyncio.gather(telling, return_exceptions=True)
+
+
+async def _close(closing: Awaitable[None]) -> None:
+    """Close a connection that may be broken already."""
+    with suppress(Exception):
+        await asyncio.wait_for(closing, CLOSE_SECONDS * 2)

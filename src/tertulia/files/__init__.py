@@ -1,0 +1,1 @@
+"""Files that people upload, fetch and resume; messages link them."""

@@ -1,0 +1,183 @@
+"""SQL of uploaded files: one statement per function."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from tertulia.conversations.channels.rights import MAY_READ_MESSAGE
+from tertulia.files.uploads.model import AttachmentRecord, NewFile, StoredFile, Thumbnail
+from tertulia.kernel.auth import Caller, Role
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.people.users.handover import Handed
+
+MAX_LISTED = 100
+"""How many of the messages that link a file are listed: the newest. Each further link reads and tells so many."""
+
+FILE = """
+attachment.id, owner_id, path_id, key, name, size, content_type, extract(epoch from attachment.created_at)::float8 as created_at,
+thumbnail, width, height, frames
+"""
+RECORD = f"""
+attachment.id, name, path_id, size, (extract(epoch from created_at) * 1000)::bigint as create_time, array(
+    select message_id from attachment_link where attachment_id = attachment.id order by message_id desc limit {MAX_LISTED}
+) as message_ids
+"""
+
+SMALLEST = 4096
+"""Bytes that a file takes of somebody's share at least: empty ones take a row, and an object."""
+
+
+def reached(user_id: str) -> str:
+    """Whether a user may read the file of the row `attachment`: it is theirs, or a message they may read links it."""
+    return f"""
+    (attachment.owner_id = {user_id} or exists (
+        select from attachment_link join message on message.id = attachment_link.message_id
+        join conversation on conversation.id = message.conversation_id
+        left join account on account.id = {user_id} and account.is_active
+        left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = {user_id}
+        left join channel on channel.id = message.conversation_id
+        where attachment_link.attachment_id = attachment.id and {MAY_READ_MESSAGE} offset 0
+    ))
+    """
+
+
+class Files(NamedTuple):
+    """The files of somebody, and how much their organization has uploaded."""
+
+    attachments: list[AttachmentRecord]
+    used: int
+
+
+async def find_file(reader: Reader, realm_id: int, user_id: int, path_id: str) -> StoredFile | None:
+    """The file at this path, if the user (0: somebody without an account) may read it."""
+    sql = f"select {FILE} from attachment where realm_id = $1 and path_id = $3 and {reached('$2::bigint')}"
+    row = await reader.fetchrow(sql, realm_id, user_id, path_id)
+    return StoredFile(**row) if row else None
+
+
+async def find_files(reader: Reader, caller: Caller, path_ids: Collection[str]) -> list[StoredFile]:
+    """Those of the files that the caller may link: their own, and what they may read already."""
+    sql = f"""
+    select {FILE} from attachment where realm_id = $1 and path_id = any($3::text[]) and {reached("$2::bigint")}
+    """
+    rows = await reader.fetch(sql, caller.realm_id, caller.user_id, list(path_ids))
+    return [StoredFile(**row) for row in rows]
+
+
+async def within_reach(reader: Reader, linked: Sequence[tuple[int, int]]) -> list[int | None]:
+    """Users, each with a file they want to link: its number, or None if it is not there or out of their reach."""
+    sql = f"""
+    select attachment.id from unnest($1::bigint[], $2::bigint[]) with ordinality as linked(user_id, attachment_id, place)
+    left join attachment on attachment.id = linked.attachment_id and {reached("linked.user_id")} order by place
+    """
+    rows = await reader.fetch(sql, [user_id for user_id, _ in linked], [file_id for _, file_id in linked])
+    return [row["id"] for row in rows]
+
+
+async def files_in(reader: Reader, message_id: int) -> list[StoredFile]:
+    """The files that a message links."""
+    sql = f"""
+    select {FILE} from attachment join attachment_link on attachment_id = attachment.id where message_id = $1 order by id
+    """
+    return [StoredFile(**row) for row in await reader.fetch(sql, message_id)]
+
+
+async def find_by_id(reader: Reader, attachment_id: int) -> StoredFile | None:
+    """A file, whoever asks."""
+    row = await reader.fetchrow(f"select {FILE} from attachment where id = $1", attachment_id)
+    return StoredFile(**row) if row else None
+
+
+async def owns_object(reader: Reader, key: str) -> bool:
+    """Whether an object is somebody's file."""
+    return bool(await reader.fetchval("select exists (select from attachment where key = $1)", key))
+
+
+async def files_of(reader: Reader, realm_id: int, user_id: int) -> Files:
+    """What a user has uploaded, oldest first."""
+    sql = f"select {RECORD} from attachment where owner_id = $1 order by id"
+    rows = await reader.fetch(sql, user_id)
+    return Files([AttachmentRecord(**row) for row in rows], await space_used(reader, realm_id))
+
+
+async def space_used(reader: Reader, realm_id: int) -> int:
+    """How many bytes an organization has uploaded."""
+    return int(await reader.fetchval("select used from upload_space where realm_id = $1", realm_id) or 0)
+
+
+async def share_used(reader: Reader, user_id: int) -> int | None:
+    """How many bytes somebody has uploaded with all their bots, or whose bot this is; None: administrators have no share."""
+    sql = f"""
+    select (
+        select coalesce(sum(greatest(size, {SMALLEST})), 0) from attachment where share_of = coalesce(bot_owner_id, account.id)
+    )
+    from account where id = $1 and role > $2
+    """
+    used = await reader.fetchval(sql, user_id, Role.ADMINISTRATOR)
+    return None if used is None else int(used)
+
+
+async def hold_share(tx: Transaction, user_id: int) -> None:
+    """Nobody else adds to this person's files before the commit; taken before the organization's space is."""
+    sql = """
+    select pg_advisory_xact_lock(hashtextextended('share of uploads', coalesce(bot_owner_id, id))) from account where id = $1
+    """
+    await tx.execute(sql, user_id)
+
+
+async def take_space(tx: Transaction, realm_id: int, size: int, quota: int | None) -> int | None:
+    """Use so many more bytes; returns how many are in use now, None if there is no room for them."""
+    sql = """
+    insert into upload_space (realm_id, used) select $1, $2 where $3::bigint is null or $2 <= $3
+    on conflict (realm_id) do update set used = upload_space.used + excluded.used
+        where $3 is null or upload_space.used + excluded.used <= $3
+    returning used
+    """
+    used: int | None = await tx.fetchval(sql, realm_id, size, quota)
+    return used
+
+
+async def give_space(tx: Transaction, realm_id: int, size: int) -> int:
+    """Use so many bytes less; returns how many are in use now."""
+    sql = "update upload_space set used = used - $2 where realm_id = $1 returning used"
+    return int(await tx.fetchval(sql, realm_id, size))
+
+
+async def insert_file(tx: Transaction, caller: Caller, new: NewFile, thumbnail: Thumbnail) -> AttachmentRecord | None:
+    """Give an object to the caller; None if it has been swept, or the caller's account is off."""
+    sql = f"""
+    with adopted as (
+        delete from orphan_object where key = $4 returning key
+    )
+    insert into attachment (realm_id, owner_id, path_id, key, name, size, content_type, thumbnail)
+    select $1, account.id, $3, adopted.key, $5, $6, $7, $8
+    from adopted join account on account.id = $2 and account.realm_id = $1 and account.is_active
+    returning {RECORD}
+    """
+    values = (new.path_id, new.key, new.name, new.size, new.content_type, int(thumbnail))
+    row = await tx.fetchrow(sql, caller.realm_id, caller.user_id, *values)
+    return AttachmentRecord(**row) if row else None
+
+
+async def delete_files(tx: Transaction, attachment_ids: Sequence[int]) -> None:
+    """Forget files, and which messages link them."""
+    await tx.execute("delete from attachment where id = any($1::bigint[])", attachment_ids)
+
+
+async def lock_own(tx: Transaction, owner_id: int, attachment_id: int) -> StoredFile | None:
+    """Hold a file of somebody's own."""
+    sql = f"select {FILE} from attachment where id = $1 and owner_id = $2 for update"
+    row = await tx.fetchrow(sql, attachment_id, owner_id)
+    return StoredFile(**row) if row else None
+
+
+async def give_files(tx: Transaction, handed: Handed) -> None:
+    """The files of a bot that gets another owner are its former owner's, or the notification bot's: the bot may still read
+    those that its messages show. They may be many, so the former owner is told with the notice and not by events."""
+    sql = """
+    with held as (select id from attachment where owner_id = $2 order by id for no key update)
+    update attachment set owner_id = coalesce(
+        $3, (select account.id from account where account.realm_id = $1 and system_bot = 'notification')
+    )
+    from held where attachment.id = held.id
+    """
+    await tx.execute(sql, handed.realm_id, handed.bot_id, handed.former_owner_id)

@@ -1,0 +1,1 @@
+"""Deleting files that no message links and objects that no row names."""

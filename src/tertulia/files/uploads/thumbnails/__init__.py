@@ -1,0 +1,1 @@
+"""Thumbnails of uploaded pictures."""

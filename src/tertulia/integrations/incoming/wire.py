@@ -1,0 +1,20 @@
+"""What clients see of services that can post."""
+
+from typing import Any
+
+import msgspec
+
+
+class Integration(msgspec.Struct, frozen=True):
+    """A service that can post."""
+
+    name: str
+    display_name: str
+    all_event_types: list[str] | None
+    config_options: list[dict[str, Any]]
+    url_options: list[dict[str, Any]]
+
+
+KEYS = {
+    "realm_incoming_webhook_bots": list[Integration],
+}

@@ -1,0 +1,1 @@
+"""Groups, as a directory sees and writes them."""

@@ -1,0 +1,1 @@
+"""The tokens of directories: made by owners and operators, shown once, revoked."""

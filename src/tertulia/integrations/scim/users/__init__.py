@@ -1,0 +1,1 @@
+"""People, as a directory sees and writes them."""

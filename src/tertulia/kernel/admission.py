@@ -1,0 +1,73 @@
+"""Who calls, and how often they may: the one way in for whatever takes credentials.
+
+Nothing else asks the authenticator, so nowhere can credentials be tried without cost: those that are wrong are charged to the
+address they came from, wherever they were tried. tests/rules/test_admission.py holds this.
+"""
+
+from typing import TypeVar
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.call import Call
+from tertulia.kernel.endpoint import Authenticator
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.limits import RateLimits, too_often
+from tertulia.kernel.threads import Lanes
+
+C = TypeVar("C", bound=Caller)
+WAITING = 10
+"""So many times as many as may be under way wait for their turn."""
+
+
+class Admission:
+    """Lets requests in, or refuses them. Without an authenticator there is only nobody; without limits nothing costs anything."""
+
+    def __init__(
+        self, authenticator: Authenticator | None = None, limits: RateLimits | None = None, *, at_once: int = 0
+    ) -> None:
+        """`at_once`: so many requests of one person, with those of their bots, are under way; 0: any number."""
+        self._authenticator = authenticator
+        self._limits = limits
+        self._lanes = Lanes(inside=at_once, waiting=WAITING * at_once, refusal=_too_many) if at_once else None
+
+    @property
+    def authenticates(self) -> bool:
+        """Whether it can tell who calls."""
+        return self._authenticator is not None
+
+    async def admit(
+        self, call: Call, kind: type[C], *, optional: bool, unlimited: bool = False, limit: str | None = None
+    ) -> C | None:
+        """The caller, charged for this call; refuses wrong credentials, and who calls too often.
+
+        `unlimited`: valid credentials cost nothing. `limit`: a kind of call that has a budget of its own.
+        """
+        assert self._authenticator is not None
+        try:
+            caller = await self._authenticator.authenticate(call, kind, optional)
+        except Refusal:
+            await self.charge(call, None)
+            raise
+        if caller is None or not unlimited:
+            await self.charge(call, caller, limit)
+        return caller
+
+    async def charge(self, call: Call, caller: Caller | None, limit: str | None = None) -> None:
+        """Spend what a call costs, which takes no credentials or had them looked at."""
+        if self._limits is not None:
+            await self._limits.check(call, caller, limit)
+
+    async def enter(self, caller: Caller) -> str:
+        """Wait until few enough requests of this person are under way; refuses when too many wait. Call `leave` at the end.
+
+        Whatever a request turns out to cost, nobody takes all connections of the database, or all turns of the event loop.
+        """
+        return "" if self._lanes is None else await self._lanes.enter_as(str(caller.owner_id or caller.user_id))
+
+    def leave(self, place: str) -> None:
+        """The request is over, and the next one's turn has come."""
+        if self._lanes is not None:
+            self._lanes.leave(place)
+
+
+def _too_many() -> Refusal:
+    return too_often(1.0)

@@ -1,0 +1,30 @@
+"""Chores: work that is due now and then and that no request waits for. Features declare them, the worker does them.
+
+Any number of workers do the same chore side by side: each piece of work is claimed in the transaction that does it.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+
+from tertulia.kernel.db import Database
+from tertulia.kernel.services import Services
+
+Work = Callable[[], Awaitable[int]]
+"""Does what is due; returns how many items that was."""
+
+HOUSEKEEPING_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """A periodic task of the worker: its name, its interval, and how to make its function from the worker's services."""
+
+    name: str
+    seconds: float
+    work: Callable[[Services], Work]
+
+
+def housekeeping(task: Callable[[Database], Awaitable[int]]) -> Chore:
+    """A chore that needs nothing but the database and may wait for a minute; named after its function."""
+    return Chore(task.__name__, HOUSEKEEPING_SECONDS, lambda services: partial(task, services[Database]))

@@ -1,0 +1,49 @@
+"""Addresses of the engines, as the settings give them: what leaves this machine is encrypted and checked, unless they say
+otherwise.
+
+PostgreSQL's libraries would take TLS if they can get it, and believe any certificate. NATS's takes what the greeting says.
+"""
+
+import ipaddress
+from urllib.parse import parse_qsl, urlsplit
+
+VERIFYING = ("verify-ca", "verify-full")
+
+
+def is_on_this_machine(host: str) -> bool:
+    """Whether nobody else can listen on the way."""
+    if host in ("", "localhost") or host.startswith("/"):
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def hosts_of(url: str) -> list[str]:
+    """The hosts of an address, which may name several with commas between them."""
+    netloc = urlsplit(url).netloc.rpartition("@")[2]
+    return [_host(part.strip()) for part in netloc.split(",")]
+
+
+def checked_postgres_url(url: str) -> str:
+    """The address with `sslmode=verify-full`, if it leads elsewhere and says nothing of TLS itself."""
+    options = dict(parse_qsl(urlsplit(url).query))
+    hosts = options["host"].split(",") if "host" in options else hosts_of(url)
+    if "sslmode" in options or all(is_on_this_machine(host) for host in hosts):
+        return url
+    return f"{url}{'&' if urlsplit(url).query else '?'}sslmode=verify-full"
+
+
+def postgres_trust(url: str) -> str:
+    """What is known of the connection, for the doctor."""
+    mode = dict(parse_qsl(urlsplit(url).query)).get("sslmode", "")
+    if mode in VERIFYING:
+        return "TLS, certificate checked"
+    return "on this machine" if all(is_on_this_machine(host) for host in hosts_of(url)) else f"sslmode={mode}"
+
+
+def _host(part: str) -> str:
+    if part.startswith("["):
+        return part[1:].partition("]")[0]
+    return part.partition(":")[0]

@@ -1,0 +1,1 @@
+"""Messages: sending, reading, changing and marking them, and what is prepared to be sent later."""

@@ -1,0 +1,1 @@
+"""Moving messages to another topic or channel."""

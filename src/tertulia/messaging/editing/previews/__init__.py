@@ -1,0 +1,1 @@
+"""Messages sent before the thumbnails of their pictures were there."""

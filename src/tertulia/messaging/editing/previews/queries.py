@@ -1,0 +1,52 @@
+"""SQL of messages that wait for the thumbnails of pictures: one statement per function."""
+
+import msgspec
+
+from tertulia.files.uploads.model import Thumbnail
+from tertulia.kernel.db import Reader, Transaction
+from tertulia.messaging.reading.queries import lock_conversation_of
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """A message, and what its channel is."""
+
+    id: int
+    conversation_id: int
+    seq: int
+    sender_id: int
+    content: str
+    rendered: str
+    participants: list[int] | None
+    channel: str | None
+    is_public: bool
+    is_history_public: bool
+    now: int
+
+
+async def find_waiting(reader: Reader, limit: int) -> list[int]:
+    """Messages that show a picture as being made which is not any more."""
+    sql = f"""
+    select distinct message_id from attachment_link join attachment on attachment.id = attachment_id
+    where is_waiting and thumbnail <> {Thumbnail.WAITING} order by message_id limit $1
+    """
+    return [row["message_id"] for row in await reader.fetch(sql, limit)]
+
+
+async def lock_waiting(tx: Transaction, message_id: int) -> Waiting | None:
+    """Hold a message against everybody who changes it; None if it is gone, or has just been moved."""
+    conversation_id = await lock_conversation_of(tx, message_id)
+    sql = """
+    select message.id, message.conversation_id, seq, sender_id, content, rendered, participants, channel.name as channel,
+        coalesce(not invite_only, false) as is_public,
+        coalesce(history_public_to_subscribers, false) as is_history_public, extract(epoch from now())::bigint as now
+    from message join conversation on conversation.id = message.conversation_id
+    left join channel on channel.id = message.conversation_id
+    where message.id = $1 and message.conversation_id = $2 for no key update of message
+    """
+    row = await tx.fetchrow(sql, message_id, conversation_id)
+    return Waiting(**row) if row else None
+
+
+async def write_shown(tx: Transaction, message_id: int, html: str, *, has_image: bool) -> None:
+    """The message shows what is ready of its pictures."""
+    await tx.execute("update message set rendered = $2, has_image = $3 where id = $1", message_id, html, has_image)

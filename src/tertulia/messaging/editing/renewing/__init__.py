@@ -1,0 +1,1 @@
+"""HTML of messages from before readers were private."""

@@ -1,0 +1,1 @@
+"""Deleting messages that are older than their channel or organization keeps them."""

@@ -1,0 +1,73 @@
+"""Retention: messages that are older than their channel or organization keeps them are deleted, as if somebody did it.
+
+The worker does it in portions of one conversation, oldest first: each is a transaction under the conversation's lock, tells
+who DELETE /messages would tell, and reads the rule of that moment. Memory does not grow with what there is to delete.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from tertulia.conversations.channels.model import Channel
+from tertulia.conversations.channels.queries import ChannelKey, channels_by_key
+from tertulia.conversations.read_state.marking.queries import change_places
+from tertulia.files.uploads.links.actions import hold_linked
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Database, Reader, Transaction
+from tertulia.messaging.editing import queries
+from tertulia.messaging.editing.deletion import PORTION, remove
+from tertulia.messaging.editing.model import Moving
+from tertulia.messaging.editing.retention.queries import Expired, due_conversations, oldest_expired
+from tertulia.people.users.authentication.queries import get_owner
+
+CONVERSATIONS = 200
+"""So many are looked up at a time."""
+
+
+async def delete_expired_messages(database: Database) -> int:
+    """Delete all messages that are kept no longer; returns how many."""
+    total, last = 0, 0
+    while True:
+        async with database.reader() as reader:
+            due = await due_conversations(reader, last, CONVERSATIONS)
+        for conversation_id in due:
+            total += await _delete_in(database, conversation_id)
+        if len(due) < CONVERSATIONS:
+            return total
+        last = due[-1]
+
+
+async def _delete_in(database: Database, conversation_id: int) -> int:
+    """Between two portions those who write there have their turn."""
+    total = 0
+    while True:
+        async with database.transaction() as tx:
+            done = await _delete_portion(tx, conversation_id)
+        total += done
+        if done < PORTION:
+            return total
+
+
+async def _delete_portion(tx: Transaction, conversation_id: int) -> int:
+    await queries.lock_conversation(tx, conversation_id)
+    expired = await oldest_expired(tx, conversation_id, PORTION)
+    if not expired:
+        return 0
+    bot = (await get_owner(tx, expired[0].bot_id)).caller
+    channel = await _channel(tx, bot, expired)
+    # What the steps below hold one after the other: here in the order of locks.
+    await change_places(tx, bot.realm_id)
+    await hold_linked(tx, [message.id for message in expired])
+    for _, group in groupby(expired, key=lambda message: message.topic_id):
+        messages = list(group)
+        moving = [Moving(message.id, message.seq) for message in messages]
+        await remove(tx, bot, messages[-1].reached(), channel, moving)
+    return len(expired)
+
+
+async def _channel(reader: Reader, bot: Caller, expired: Sequence[Expired]) -> Channel | None:
+    """The channel of the messages; None of a direct conversation."""
+    first = expired[0]
+    if first.participants is not None:
+        return None
+    key = ChannelKey(bot.realm_id, bot.user_id, first.conversation_id, None)
+    return (await channels_by_key(reader, [key]))[key]

@@ -1,0 +1,138 @@
+"""SQL that resolves the names in a narrow: one statement per function."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from tertulia.conversations.channels.rights import MAY_READ, MAY_SEE
+from tertulia.kernel.auth import Role
+from tertulia.kernel.db import Reader
+
+
+class ChannelNamed(msgspec.Struct, frozen=True):
+    """A channel that a narrow names, and what it is to the reader."""
+
+    id: int
+    size: int
+    """The number of its last message."""
+    may_read: bool
+    is_history_public: bool
+
+
+_CHANNEL = f"""
+select channel.id, conversation.last_seq as size, coalesce({MAY_READ}, false) as may_read,
+       channel.history_public_to_subscribers as is_history_public
+from channel join conversation on conversation.id = channel.id left join account on account.id = $2
+where channel.realm_id = $1 and case when $4::text is null then channel.id = $3 else channel.name_key = $4 end and {MAY_SEE}
+    and (account.id is not null or not channel.is_archived)
+"""
+
+# The groups somebody belongs to, as `is_group_member` climbs to them, anonymous ones left out: nobody mentions those.
+_GROUPS = f"""
+with recursive climbed(id) as (
+    (
+        select group_id from group_member where user_id = $1 and not is_anonymous
+        union all
+        select user_group.id from account join realm on realm.id = account.realm_id
+        join user_group on user_group.realm_id = account.realm_id and user_group.is_system
+        where account.id = $1 and user_group.lowest_role >= account.role
+            and not (user_group.is_for_full_members and account.role = {Role.MEMBER}
+                and is_waiting(account.date_joined, realm.settings, realm.judged_at))
+    )
+    union
+    select holding.group_id from climbed cross join lateral (
+        select group_id from group_subgroup where subgroup_id = climbed.id and not is_anonymous offset 0
+    ) as holding
+)
+select id from climbed order by id
+"""
+
+# Ids grow with time, but for moments in which several messages are sent at once: a margin covers these.
+_FIRST_SINCE = """
+with recursive search(low, high) as (
+    select 0::bigint, (select coalesce(max(id), 0) + 1 from message)
+    union all
+    select case when probe.is_before then probe.id + 1 else low end,
+           case when probe.is_before then high else middle end
+    from search, lateral (select (low + high) / 2 as middle offset 0) as half, lateral (
+        select coalesce(min(near.id), middle) as id, coalesce(bool_and(near.sent_at < $1::timestamptz), false) as is_before
+        from (
+            select id, sent_at from message where id >= middle and id < high order by id limit 1
+        ) as near
+    ) as probe
+    where low < high
+)
+select min(high) from search where low >= high
+"""
+
+
+async def find_channel(reader: Reader, realm_id: int, user_id: int, named: int | str, key: str) -> ChannelNamed | None:
+    """A channel of the realm that the reader may at least know of, by id or by the key of its name."""
+    is_id = isinstance(named, int)
+    if is_id and not 0 < int(named) < 2**63:
+        return None
+    row = await reader.fetchrow(_CHANNEL, realm_id, user_id, named if is_id else None, None if is_id else key)
+    return ChannelNamed(**row) if row else None
+
+
+async def find_topic(reader: Reader, channel_id: int, key: str) -> int | None:
+    """A topic of a channel."""
+    sql = "select id from topic where conversation_id = $1 and name_key = $2"
+    found: int | None = await reader.fetchval(sql, channel_id, key)
+    return found
+
+
+async def find_direct(reader: Reader, realm_id: int, participants: Sequence[int]) -> int | None:
+    """The conversation of exactly these people."""
+    sql = "select id from conversation where realm_id = $1 and participants = $2::bigint[]"
+    found: int | None = await reader.fetchval(sql, realm_id, participants)
+    return found
+
+
+async def directs_with(reader: Reader, user_id: int, other_id: int, *, groups_only: bool) -> tuple[int, ...]:
+    """The reader's direct conversations that another user takes part in."""
+    sql = """
+    select conversation.id from read_state join conversation on conversation.id = read_state.conversation_id
+    where read_state.user_id = $1 and participants @> array[$2::bigint] and ($3 is false or cardinality(participants) > 2)
+    """
+    return tuple(row["id"] for row in await reader.fetch(sql, user_id, other_id, groups_only))
+
+
+async def known_users(reader: Reader, realm_id: int, user_ids: Sequence[int]) -> set[int]:
+    """Those of the users who are in the realm."""
+    sql = "select id from account where realm_id = $1 and id = any($2::bigint[])"
+    possible = [user_id for user_id in user_ids if 0 < user_id < 2**63]
+    return {row["id"] for row in await reader.fetch(sql, realm_id, possible)}
+
+
+async def groups_of(reader: Reader, user_id: int) -> tuple[int, ...]:
+    """The named groups a user belongs to, at any depth."""
+    return tuple(row["id"] for row in await reader.fetch(_GROUPS, user_id))
+
+
+async def first_id_since(reader: Reader, moment: datetime) -> int:
+    """An id before which no message was sent at that moment or later; a search by halves along the ids."""
+    found: int | None = await reader.fetchval(_FIRST_SINCE, moment)
+    return found or 0
+
+
+async def estimate_hits(reader: Reader, words: Sequence[str], phrases: Sequence[str]) -> tuple[int, int]:
+    """How many messages hold all these words and phrases, and how many there are, as the planner believes."""
+    row = await reader.fetchrow("select hits, total from search_estimate($1::text[], $2::text[])", words, phrases)
+    assert row is not None
+    return row["hits"], row["total"]
+
+
+async def stems_of(reader: Reader, words: Sequence[str]) -> dict[str, list[str]]:
+    """What a search knows words by; nothing for stop words."""
+    sql = """
+    select word, tsvector_to_array(to_tsvector(search_language(), word)) as stems from unnest($1::text[]) as word
+    """
+    return {row["word"]: row["stems"] for row in await reader.fetch(sql, words)}
+
+
+async def ignored_words(reader: Reader, words: Sequence[str]) -> list[str]:
+    """Which of these words a search leaves out, in the language of the index."""
+    sql = "select word from unnest($1::text[]) as word where length(to_tsvector(search_language(), word)) = 0"
+    return [row["word"] for row in await reader.fetch(sql, words)]

@@ -1,0 +1,5 @@
+"""What clients see of searching."""
+
+KEYS = {
+    "stop_words": list[str],
+}

@@ -1,0 +1,238 @@
+"""Messages as one reader sees them: the rows, what belongs to them, and the reader's own flags.
+
+One statement brings everything that most messages need; what few messages have (changes, mentions of groups) is asked for only
+if one of them has it. Rows are taken apart by position and written once: this is the dearest part of a fetch in Python.
+
+How large an answer may become is decided by the database, before it sends a text: of messages that are too long together it
+gives those nearest to the anchor. On each side of the anchor there is always one, so that whoever goes on asking gets on. Nearly
+always everything fits, which is all that the first statement has to find out; the dearer one that chooses comes only if not.
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from tertulia.content.markup import Linkifier, TopicLink, topic_links
+from tertulia.conversations.read_state.marks import Concern, Wildcard, flags_for
+from tertulia.conversations.read_state.statements import calls, muting, takes_part
+from tertulia.conversations.topics.rules import shown_topic
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.bounds import MAX_ANSWER_BYTES
+from tertulia.kernel.db import Reader
+from tertulia.messaging.narrows.queries import groups_of
+from tertulia.messaging.narrows.search import Query
+from tertulia.messaging.narrows.stems import Marker, marker_for
+from tertulia.messaging.reading.model import MessageRecord
+from tertulia.messaging.reading.revisions import MAX_SHOWN_CHARACTERS, UNCHANGED, changes_of
+from tertulia.organization.custom_emoji.model import EXTRA
+from tertulia.organization.realms.settings import settings_of
+from tertulia.people.users.visibility.actions import hidden_from, unknown_sender
+
+
+class Look(msgspec.Struct, frozen=True):
+    """How a reader wants messages to look."""
+
+    apply_markdown: bool = True
+    allow_empty_topic_name: bool = False
+    query: Query | None = None
+    """What the reader searched for: it is marked in `match_content` and `match_subject`."""
+    extra_emoji_type: str = EXTRA
+    """How the reader's client spells the type of the service's own emoji."""
+
+
+class Loaded(msgspec.Struct, frozen=True):
+    """Messages, and whether that is all of them."""
+
+    messages: list[MessageRecord]
+    is_cut: bool = False
+    """There would have been more, which did not fit."""
+
+
+# The weight of a message is about its length as JSON; `octet_length` tells that of a long text without reading it.
+# `{where}` is filled in below.
+# What few messages have is read once for all of them; `offset 0`: a look at an index for each, never a whole table in a hash.
+# The reader's state is cut to the span that is shown, and so is small: testing each number against a stored set would unpack
+# that set each time.
+_LOAD = f"""
+with wanted as materialized (
+    select id, conversation_id, seq, topic_id, sender_id, client, content, rendered, sent_at, wildcard
+    from message where id = any($1::bigint[])
+), span as (
+    select conversation_id, int8multirange(int8range(min(seq), max(seq), '[]')) as seqs, count(*) as messages
+    from wanted group by conversation_id
+), state as materialized (
+    -- In a channel somebody has left nothing is unread.
+    select span.conversation_id, history * seqs as history, case when upper_inf(history) then read * seqs else seqs end as read
+    from span join read_state on read_state.conversation_id = span.conversation_id and read_state.user_id = $2
+), mark as (
+    select message_id, array_agg(flag order by flag) as flags
+    from message_mark where message_id = any($1) and user_id = $2 group by message_id
+), mentioned as (
+    select message_id, array_agg(group_id) as groups
+    from message_group_mention where message_id = any($1) group by message_id
+), reacted as (
+    select message_id, json_agg(json_build_object('emoji_name', emoji_name, 'emoji_code', emoji_code,
+        'reaction_type', case reaction_type when 'service_extra_emoji' then $6 else reaction_type end,
+        'user_id', user_id) order by reacted_at, user_id, emoji_code)::text as reactions
+    from reaction where message_id = any($1) group by message_id
+), played as (
+    select message_id, json_agg(json_build_object('id', id, 'message_id', message_id, 'sender_id', sender_id,
+        'msg_type', msg_type, 'content', content) order by id)::text as submessages
+    from submessage where message_id = any($1) group by message_id
+), changed as (
+    select message_id, least(sum(size), {MAX_SHOWN_CHARACTERS}) + max(size) as size
+    from message_revision where message_id = any($1) group by message_id
+), renamed as (
+    select distinct topic_id from message_revision where topic_id in (select topic_id from wanted)
+)
+select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then rendered else content end,
+       starts_with(content, '/me '), extract(epoch from sent_at)::bigint, topic.name, channel.name,
+       account.full_name,
+       -- Whoever has no account sees no address of a person.
+       case when $2 = 0 and account.bot_type is null then 'user' || account.id::text || '@' || $4
+           else api_email(account, $4) end,
+       avatar_url(account),
+       case when channel.id is null then (
+           select json_agg(json_build_object('id', person.id, 'email', api_email(person, $4), 'full_name', person.full_name,
+               'is_mirror_dummy', false) order by person.id)::text
+           from account as person where person.id = any(conversation.participants)
+       ) end,
+       coalesce(seq <@ state.history, false),
+       seq <@ state.read or exists ({muting("$2", "wanted")} offset 0),
+       wildcard,
+       {calls(Wildcard.TOPIC, "wanted")} and {takes_part("$2", "wanted", " offset 0")},
+       mark.flags, mentioned.groups, reacted.reactions, played.submessages,
+       changed.message_id is not null or renamed.topic_id is not null,
+       case when $7 then rendered end,
+       (select json_agg(json_build_object('pattern', pattern, 'url_template', url_template) order by position)::text
+        from linkifier where realm_id = $5)
+from wanted join account on account.id = sender_id join conversation on conversation.id = wanted.conversation_id
+left join topic on topic.id = wanted.topic_id left join channel on channel.id = wanted.conversation_id
+left join state on state.conversation_id = wanted.conversation_id
+left join mark on mark.message_id = wanted.id left join mentioned on mentioned.message_id = wanted.id
+left join reacted on reacted.message_id = wanted.id left join played on played.message_id = wanted.id
+left join changed on changed.message_id = wanted.id left join renamed on renamed.topic_id = wanted.topic_id
+{{where}}
+order by wanted.id
+"""
+_ALL = _LOAD.format(
+    where="""where (select coalesce(sum(octet_length(case when $3 then rendered else content end)
+        + case when $7 then 2 * octet_length(rendered) else 0 end), 0) from wanted)
+    + (select coalesce(sum(messages * 150 * cardinality(participants)), 0) from span join conversation on id = conversation_id)
+    + (select coalesce(sum(octet_length(reactions)), 0) from reacted)
+    + (select coalesce(sum(octet_length(submessages)), 0) from played)
+    + (select coalesce(sum(size), 0) from changed) < $8"""
+)
+_NEAREST = _LOAD.format(
+    where="""join (
+    select id, sum(weight) over (
+        partition by id < $9, id > $9 order by abs(id - $9) rows between unbounded preceding and 1 preceding
+    ) as nearer
+    from (
+        select wanted.id, octet_length(case when $3 then rendered else content end)
+            + case when $7 then 2 * octet_length(rendered) else 0 end + coalesce(150 * cardinality(participants), 0)
+            + coalesce(octet_length(reactions), 0) + coalesce(octet_length(submessages), 0) + coalesce(changed.size, 0) as weight
+        from wanted join conversation on conversation.id = conversation_id
+        left join reacted on reacted.message_id = wanted.id left join played on played.message_id = wanted.id
+        left join changed on changed.message_id = wanted.id
+    ) as weighed
+) as placed on placed.id = wanted.id
+where nearer is null or nearer < $8"""
+)
+
+
+async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look, *, anchor: int = 0) -> Loaded:
+    """Messages the reader may see, with their flags, by id: as many as fit, those nearest to the anchor."""
+    if not ids:
+        return Loaded([])
+    arguments = (
+        look.apply_markdown,
+        caller.fake_domain,
+        caller.realm_id,
+        look.extra_emoji_type,
+        look.query is not None,
+    )
+    rows = await reader.fetch(_ALL, ids, caller.user_id, *arguments, MAX_ANSWER_BYTES)
+    is_cut = not rows
+    if is_cut:
+        each_side = MAX_ANSWER_BYTES // 2 if ids[0] < anchor < ids[-1] else MAX_ANSWER_BYTES
+        rows = await reader.fetch(_NEAREST, ids, caller.user_id, *arguments, each_side, anchor)
+    settings = settings_of(caller)
+    changed_ids = [row[0] for row in rows if row[21]]
+    allow_empty = look.allow_empty_topic_name
+    changed = await changes_of(reader, changed_ids, settings, allow_empty=allow_empty) if changed_ids else {}
+    hidden = await hidden_from(reader, caller, {row[2] for row in rows}) if caller.user_id else frozenset[int]()
+    my_groups = set(await groups_of(reader, caller.user_id)) if any(row[18] for row in rows) else set()
+    marker = await _marker(reader, look, rows)
+    marked = await marker.mark_all([row[22] for row in rows]) if marker else ()
+    show_topic = functools.partial(shown_topic, settings=settings, allow_empty=allow_empty)
+    content_type = "text/html" if look.apply_markdown else "text/x-markdown"
+    links = linkifiers_of(rows[0][23]) if rows else ()
+    found = []
+    for place, row in enumerate(rows):
+        (
+            id, conversation_id, sender_id, client, content, is_me, sent_at, topic, channel, full_name, email, avatar_url,
+            people, is_received, is_read, wildcard, takes_part, marks, groups, reactions, submessages, is_changed, _, _,
+        ) = row  # fmt: skip
+        is_channel = channel is not None
+        subject = (topic or show_topic(topic)) if is_channel else ""
+        changes = changed.get(id, UNCHANGED) if is_changed else UNCHANGED
+        in_group = groups is not None and not my_groups.isdisjoint(groups)
+        record = MessageRecord(
+            id=id,
+            sender_id=sender_id,
+            sender_full_name=full_name,
+            sender_email=email,
+            sender_realm_str=caller.subdomain,
+            avatar_url=avatar_url,
+            client=client,
+            content=content,
+            content_type=content_type,
+            type="stream" if is_channel else "private",
+            stream_id=conversation_id if is_channel else msgspec.UNSET,
+            display_recipient=channel if is_channel else _written(people),
+            recipient_id=conversation_id,
+            subject=subject,
+            topic_links=links_of(topic, links) if topic else (),
+            timestamp=sent_at,
+            is_me_message=is_me,
+            reactions=_written(reactions) if reactions else (),
+            submessages=_written(submessages) if submessages else (),
+            last_edit_timestamp=changes.last_edit_timestamp,
+            last_moved_timestamp=changes.last_moved_timestamp,
+            edit_history=changes.edit_history,
+            flags=flags_for(Concern(is_received, is_read, marks or (), in_group, wildcard, takes_part))
+            if caller.user_id
+            else ["read"],
+            match_content=marked[place] if marker else msgspec.UNSET,
+            match_subject=marker.mark_text(subject) if marker else msgspec.UNSET,
+        )
+        if sender_id in hidden:
+            record = msgspec.structs.replace(record, **unknown_sender(sender_id, caller.fake_domain))
+        found.append(record)
+    return Loaded(found, is_cut and len(rows) < len(ids))
+
+
+async def _marker(reader: Reader, look: Look, rows: Sequence[Any]) -> Marker | None:
+    if look.query is None:
+        return None
+    return await marker_for(reader, look.query, [row[22] for row in rows], {row[7] for row in rows if row[7]})
+
+
+def _written(json: str) -> Any:
+    """What PostgreSQL has written already goes out as it is."""
+    return msgspec.Raw(json.encode())
+
+
+@functools.lru_cache(maxsize=256)
+def linkifiers_of(json: str | None) -> tuple[Linkifier, ...]:
+    """The organization's linkifiers, in their order."""
+    return msgspec.json.decode(json, type=tuple[Linkifier, ...]) if json else ()
+
+
+@functools.lru_cache(maxsize=8192)
+def links_of(topic: str, linkifiers: tuple[Linkifier, ...]) -> tuple[TopicLink, ...]:
+    """The links in a topic; the same few topics are shown again and again."""
+    return topic_links(topic, linkifiers)

@@ -1,0 +1,77 @@
+"""SQL that reaches messages: one statement per function."""
+
+from collections.abc import Sequence
+
+import asyncpg
+
+from tertulia.conversations.channels.rights import MAY_READ_MESSAGE
+from tertulia.kernel.db import Reader, Transaction
+
+_REACHED = f"""
+select message.id, message.realm_id, message.conversation_id, message.seq, message.sender_id, message.sent_at,
+       message.content, message.rendered, message.topic_id, topic.name as topic, channel.name as channel,
+       coalesce(channel.is_archived, false) as is_archived, conversation.participants,
+       coalesce(message.seq <@ read_state.history, false) as is_received,
+       coalesce(upper_inf(read_state.history), false) as is_subscribed
+from message join conversation on conversation.id = message.conversation_id
+left join account on account.id = $2 and account.is_active
+left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = $2
+left join channel on channel.id = message.conversation_id
+left join topic on topic.id = message.topic_id
+where message.id = any($3::bigint[]) and message.realm_id = $1
+  and {MAY_READ_MESSAGE}
+order by message.id
+"""
+BEGINNING = 500
+"""Characters of a message that is shown by its beginning."""
+
+# The whole answer is weighed before a text is read; `$3` has a message as often as it is shown.
+_SHOWN_WHOLE = """
+((select whole from size) or octet_length(message.content) + octet_length(message.rendered) <= $4 / cardinality($3))
+"""
+_BRIEFLY = """
+with size as materialized (
+    select sum(octet_length(content) + octet_length(rendered)) <= $4::bigint as whole
+    from unnest($3::bigint[]) as shown(id) join message using (id)
+)
+""" + _REACHED.replace(
+    "message.content, message.rendered,",
+    f"""case when {_SHOWN_WHOLE} then message.content else left(message.content, {BEGINNING}) || '…' end as content,
+    case when {_SHOWN_WHOLE} then message.rendered end as rendered,""",
+)
+
+
+async def reached_messages(
+    reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]
+) -> list[asyncpg.Record]:
+    """Those of the messages that a user may read; of a user without an account (0) those of web-public channels."""
+    known = [message_id for message_id in message_ids if is_possible_id(message_id)]
+    return await reader.fetch(_REACHED, realm_id, user_id, known)
+
+
+async def reached_briefly(
+    reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int], room: int
+) -> list[asyncpg.Record]:
+    """As `reached_messages`; if they are longer than `room` bytes together, of the long ones the beginning without HTML."""
+    return await reader.fetch(_BRIEFLY, realm_id, user_id, message_ids, room)
+
+
+async def lock_conversation_of(tx: Transaction, message_id: int) -> int | None:
+    """Hold the conversation a message is in against everybody who writes to it; returns its id."""
+    sql = """
+    select id from conversation where id = (select conversation_id from message where id = $1) for no key update
+    """
+    found: int | None = await tx.fetchval(sql, message_id) if is_possible_id(message_id) else None
+    return found
+
+
+async def lock_message(tx: Transaction, message_id: int) -> int | None:
+    """Hold a message; the conversation it is in, None if it was deleted."""
+    sql = "select conversation_id from message where id = $1 for no key update"
+    found: int | None = await tx.fetchval(sql, message_id) if is_possible_id(message_id) else None
+    return found
+
+
+def is_possible_id(message_id: int) -> bool:
+    """Whether a message could have this id: the database knows no larger numbers."""
+    return 0 < message_id < 2**63

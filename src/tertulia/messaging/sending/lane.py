@@ -1,0 +1,207 @@
+"""The group commit: sends of one process share transactions.
+
+While one batch is being written the next one fills; there is no timer. A lane has a connection of its own.
+
+- The fast lane skips conversations that are locked by somebody else, so that one stuck conversation does not block all.
+- Nor does it wait long for any other lock, such as that of an account that will follow the topic: after a timeout it leaves
+  its whole batch.
+- What the fast lane skips or leaves goes to waiting lanes, one for each conversation. Later messages to that conversation go
+  there too until the lane is empty: inside a conversation the order of arrival is kept.
+- After a definite error the rows of a batch are tried one by one, so that a bad row answers only its own sender. After
+  a lost connection the outcome is asked for: committed rows are answered, the others are tried again.
+"""
+
+import asyncio
+import time
+from collections import defaultdict
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+import structlog
+
+from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Connection, Database, Transaction, is_bad_value, session_settings
+from tertulia.messaging.sending.model import Outgoing, Sent
+from tertulia.messaging.sending.storing import Stored, Storing, Unsent
+
+log = structlog.get_logger()
+
+MAX_BATCH = 200
+MAX_WAITING_LANES = 4
+RETRY_SECONDS = 0.2
+FAST_LOCK_TIMEOUT = "200ms"
+
+_OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError, asyncpg.DeadlockDetectedError)
+
+
+class Ticket:
+    """A message in a lane, and the future of its answer: None if the rules refuse it."""
+
+    __slots__ = ("answer", "outgoing")
+
+    def __init__(self, outgoing: Outgoing) -> None:
+        self.outgoing = outgoing
+        self.answer: asyncio.Future[Sent | None] = asyncio.get_running_loop().create_future()
+
+    def settle(self, sent: Sent | None) -> None:
+        if not self.answer.done():
+            self.answer.set_result(sent)
+
+    def fail(self, error: BaseException) -> None:
+        if not self.answer.done():
+            self.answer.set_exception(error)
+            self.answer.exception()  # its sender may have gone away: never warn about an unread exception
+
+
+class SendLane:
+    """Writes messages. `send` answers after the commit."""
+
+    def __init__(self, database: Database, postgres_url: str, storing: Storing) -> None:
+        self._database = database
+        self._url = postgres_url
+        self._storing = storing
+        self._fast: list[Ticket] = []
+        self._waiting: defaultdict[int, list[Ticket]] = defaultdict(list)
+        self._waiting_slots = asyncio.Semaphore(MAX_WAITING_LANES)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._running = False
+        self._connection: asyncpg.Connection[asyncpg.Record] | None = None
+
+    async def send(self, outgoing: Outgoing) -> Sent | None:
+        """Store a message; None if the sender may not send it there (any more)."""
+        ticket = Ticket(outgoing)
+        if outgoing.conversation_id in self._waiting:
+            self._waiting[outgoing.conversation_id].append(ticket)
+        else:
+            self._fast.append(ticket)
+            if not self._running:
+                self._running = True
+                self._start(self._run_fast())
+        return await ticket.answer
+
+    async def close(self) -> None:
+        """Finish what is under way and close the lane's connection."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+        if self._connection is not None:
+            await self._connection.close(timeout=2)
+
+    def _start(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(coroutine)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run_fast(self) -> None:
+        try:
+            while self._fast:
+                batch, self._fast = self._fast[:MAX_BATCH], self._fast[MAX_BATCH:]
+                left = await self._write_and_answer(batch, wait=False)
+                self._hand_over(left)
+        finally:
+            self._running = False
+
+    def _hand_over(self, left: Sequence[Ticket]) -> None:
+        """Move what the fast lane left behind, and whatever follows it there, to waiting lanes."""
+        if not left:
+            return
+        held = {ticket.outgoing.conversation_id for ticket in left}
+        behind = [ticket for ticket in self._fast if ticket.outgoing.conversation_id in held]
+        self._fast = [ticket for ticket in self._fast if ticket.outgoing.conversation_id not in held]
+        for ticket in (*left, *behind):
+            self._waiting[ticket.outgoing.conversation_id].append(ticket)
+        for conversation_id in held:
+            self._start(self._run_waiting(conversation_id))
+
+    async def _run_waiting(self, conversation_id: int) -> None:
+        async with self._waiting_slots:
+            while batch := self._waiting[conversation_id][:MAX_BATCH]:
+                del self._waiting[conversation_id][: len(batch)]
+                await self._write_and_answer(batch, wait=True)
+            del self._waiting[conversation_id]
+
+    async def _write_and_answer(self, batch: list[Ticket], *, wait: bool, again: bool = True) -> list[Ticket]:
+        """Write a batch and answer its tickets, whatever happens; returns those whose conversation is locked by others."""
+        try:
+            return await self._write_with_retries(batch, wait=wait)
+        except Exception as error:
+            if not isinstance(error, asyncpg.PostgresError) and not is_bad_value(error):
+                for ticket in batch:
+                    ticket.fail(error)
+                return []
+            if not wait and isinstance(error, asyncpg.LockNotAvailableError):
+                log.info("a lock is not to be had soon: the batch goes to waiting lanes", rows=len(batch))
+                return batch
+            if len(batch) == 1 and again and isinstance(error, _OVERTAKEN):
+                # The same key was used at the same moment for another conversation: that message is the answer now.
+                # Or a file that it links was just deleted: then it is to be judged again. Or PostgreSQL ended it because
+                # two waited for each other: the other one goes on, and this one comes after it.
+                return await self._write_and_answer(batch, wait=wait, again=False)
+            if len(batch) == 1:
+                log.error("a message could not be stored", error=repr(error))
+                batch[0].fail(error)
+                return []
+            log.warning("a batch failed, its rows are tried alone", rows=len(batch), error=repr(error))
+            return await self._write_one_by_one(batch, wait=wait)
+
+    async def _write_one_by_one(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
+        left: list[Ticket] = []
+        for ticket in batch:
+            if any(ticket.outgoing.conversation_id == other.outgoing.conversation_id for other in left):
+                left.append(ticket)  # behind one of the same conversation that has to wait
+            else:
+                left += await self._write_and_answer([ticket], wait=wait)
+        return left
+
+    async def _write_with_retries(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
+        """Write a batch, with retries after lost connections, but only when it is known not to be stored."""
+        deadline = time.monotonic() + OUTCOME_SECONDS
+        while True:
+            try:
+                if wait:
+                    async with self._database.pool.acquire() as connection:
+                        return await self._write(connection, batch, wait=True)
+                return await self._write(await self._connect(), batch, wait=False)
+            except LOST as error:
+                if is_bad_value(error) or time.monotonic() > deadline:
+                    raise
+                log.warning("connection lost before a commit: the batch is tried again", error=repr(error))
+                await asyncio.sleep(RETRY_SECONDS)
+
+    async def _connect(self) -> "asyncpg.Connection[asyncpg.Record]":
+        if self._connection is None or self._connection.is_closed():
+            # The statement is the same for every batch: planning it each time would cost more than running it.
+            plans = {"plan_cache_mode": "force_generic_plan"}
+            settings = {**session_settings(), **plans, "lock_timeout": FAST_LOCK_TIMEOUT}
+            self._connection = await asyncpg.connect(self._url, server_settings=settings)
+        return self._connection
+
+    async def _write(self, connection: Connection, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
+        """Write a batch in one transaction, then answer; returns those whose conversation is locked by others."""
+        transaction = connection.transaction()
+        await transaction.start()
+        try:
+            database = self._database
+            tx = Transaction(connection, database.shards, database.bounds, database.sealer)
+            stored = await self._storing.store(tx, [ticket.outgoing for ticket in batch], wait=wait)
+            await tx.flush()
+        except BaseException:
+            with suppress(asyncpg.PostgresError, *LOST):
+                await transaction.rollback()
+            raise
+        if not await self._is_committed(transaction, stored):
+            raise ConnectionError("the commit did not happen")
+        left = []
+        for ticket, outcome in zip(batch, stored.outcomes, strict=True):
+            if outcome is Unsent.HELD:
+                left.append(ticket)
+            else:
+                ticket.settle(outcome if isinstance(outcome, Sent) else None)
+        return left
+
+    async def _is_committed(self, transaction: "asyncpg.transaction.Transaction", stored: Stored) -> bool:
+        try:
+            await transaction.commit()
+        except LOST:
+            return stored.proof is not None and await self._database.committed(*stored.proof)
+        return True

@@ -1,0 +1,1 @@
+"""Notifications for people who are not active: Web Push."""

@@ -1,0 +1,84 @@
+"""Subscriptions of browsers, and what is pushed to them."""
+
+from typing import Literal
+
+import msgspec
+
+Trigger = Literal[
+    "direct_message",
+    "mentioned",
+    "topic_wildcard_mentioned",
+    "stream_wildcard_mentioned",
+    "followed_topic",
+    "stream_push",
+]
+
+
+class Subscription(msgspec.Struct, frozen=True):
+    """A browser that wants pushes, as its owner sees it."""
+
+    id: int
+    service: str
+    """The host of the push service."""
+    created: int
+    is_current: bool
+    """Whether it was made by the login that asks."""
+
+
+class Push(msgspec.Struct, frozen=True):
+    """A push that is to be sent, with all that it takes."""
+
+    subscription_id: int
+    endpoint: str
+    public_key: bytes
+    auth_secret: bytes
+    """As it is stored: sealed."""
+    user_id: int
+    subdomain: str
+    message_id: int
+    trigger: str
+    attempts: int
+    """Including the one under way."""
+    is_failing: bool
+    """Whether the push service did not take the last one."""
+    is_wanted: bool
+    """Whether the user may read the message still, has not yet, and is not active."""
+    shows_direct: bool
+    """Whether the text of direct messages may be shown."""
+    sender_id: int
+    sender_full_name: str
+    sender_is_hidden: bool
+    """Whether the user is a guest who does not see the sender."""
+    rendered: str
+    sent_at: int
+    channel_id: int | None
+    channel: str | None
+    topic: str | None
+    participants: list[int] | None
+    realm_id: int
+    empty_topic: str
+    """How the realm names the empty topic."""
+
+
+class Payload(msgspec.Struct, frozen=True):
+    """What the browser's service worker gets."""
+
+    type: str
+    message_id: int
+    trigger: str
+    realm_url: str
+    user_id: int
+    sender_id: int
+    sender_full_name: str
+    icon: str
+    """Path of the sender's picture."""
+    timestamp: int
+    url: str
+    """Where a click leads: a hash of the web client."""
+    tag: str
+    """Notifications of one conversation replace each other."""
+    channel_id: int | None
+    channel: str | None
+    topic: str | None
+    content: str | None
+    """As it reads, without markup; null if it is not to be shown."""

@@ -1,0 +1,62 @@
+"""Groups as the API shows them, in a number of statements that does not depend on how many there are."""
+
+from collections.abc import Sequence
+
+from tertulia.kernel.db import Reader
+from tertulia.organization.groups import queries
+from tertulia.organization.groups.holders import load_systems, values_of
+from tertulia.organization.groups.model import Group, GroupRecord
+from tertulia.organization.groups.system import SystemGroup, direct_groups, held_group
+from tertulia.organization.groups.values import GroupValue
+
+
+async def group_records(
+    reader: Reader, realm_id: int, *, include_deactivated: bool, ids: Sequence[int] | None = None
+) -> list[GroupRecord]:
+    """The groups of a realm, or those with these ids, by id; deactivated users left out."""
+    groups = await queries.named_groups(reader, realm_id, include_deactivated=include_deactivated, ids=ids)
+    values = await values_of(reader, [holder for group in groups for holder in group.holders.values()])
+    own = [group.id for group in groups if not group.is_system]
+    members = await queries.direct_members(reader, own)
+    subgroups = await queries.direct_subgroups(reader, own)
+    if len(own) < len(groups):
+        systems = {name: group_id for group_id, name in (await load_systems(reader, realm_id)).names.items()}
+        members |= await system_members(reader, realm_id, systems)
+        subgroups |= system_chain(systems)
+    return [_record(group, values, members.get(group.id, []), subgroups.get(group.id, [])) for group in groups]
+
+
+async def group_record(reader: Reader, realm_id: int, group_id: int) -> GroupRecord:
+    """The record of a group that exists."""
+    [found] = await group_records(reader, realm_id, include_deactivated=True, ids=[group_id])
+    return found
+
+
+async def system_members(reader: Reader, realm_id: int, systems: dict[SystemGroup, int]) -> dict[int, list[int]]:
+    """The direct members of system groups, by the group's id."""
+    found: dict[int, list[int]] = {group_id: [] for group_id in systems.values()}
+    for role, waits, user_ids in await queries.users_by_role(reader, realm_id):
+        for group in direct_groups(role, waiting=waits):
+            found[systems[group]] += user_ids
+    return {group_id: sorted(user_ids) for group_id, user_ids in found.items()}
+
+
+def system_chain(systems: dict[SystemGroup, int]) -> dict[int, list[int]]:
+    """The direct subgroups of system groups: each holds the one before it."""
+    held = {group_id: held_group(group) for group, group_id in systems.items()}
+    return {group_id: [systems[below]] for group_id, below in held.items() if below is not None}
+
+
+def _record(group: Group, values: dict[int, GroupValue], members: list[int], subgroups: list[int]) -> GroupRecord:
+    return GroupRecord(
+        id=group.id,
+        name=group.name,
+        description=group.description,
+        date_created=group.date_created,
+        creator_id=group.creator_id,
+        members=members,
+        direct_subgroup_ids=subgroups,
+        is_system_group=group.is_system,
+        deactivated=group.is_deactivated,
+        **{setting: values[holder] for setting, holder in group.holders.items()},
+    )

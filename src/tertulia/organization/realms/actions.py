@@ -1,0 +1,32 @@
+"""What can be done to realms."""
+
+import re
+
+import asyncpg
+
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.organization.audit_log import Act, note, realm
+from tertulia.organization.groups.statements import insert_system_groups
+from tertulia.organization.realms import queries
+from tertulia.organization.realms.limits import MAX_REALM_NAME_LENGTH
+
+_SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
+
+
+async def create_realm(tx: Transaction, subdomain: str, name: str, description: str = "") -> int:
+    """Make an organization with its system groups and its notification bot; returns its id."""
+    if subdomain and not _SUBDOMAIN.fullmatch(subdomain):
+        raise Refusal(
+            "A subdomain has up to 39 lower-case letters, digits and hyphens, and starts with none of the last."
+        )
+    if not 1 <= len(name) <= MAX_REALM_NAME_LENGTH:
+        raise Refusal(f"An organization's name has 1 to {MAX_REALM_NAME_LENGTH} characters.")
+    try:
+        realm_id = await queries.insert_realm(tx, subdomain, name, description)
+    except asyncpg.UniqueViolationError as error:
+        raise Refusal(f"There is an organization at the subdomain {subdomain!r} already.") from error
+    await insert_system_groups(tx, realm_id)
+    await queries.insert_notification_bot(tx, realm_id)
+    note(tx, realm_id, Act.REALM_CREATED, realm(realm_id), name=(None, name), subdomain=(None, subdomain))
+    return realm_id

@@ -1,0 +1,1 @@
+"""Changing an organization's settings."""

@@ -1,0 +1,1 @@
+"""The domains that addresses of an organization's people may be in."""

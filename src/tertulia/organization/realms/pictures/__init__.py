@@ -1,0 +1,1 @@
+"""An organization's icon and logos."""

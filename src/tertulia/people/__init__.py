@@ -1,0 +1,1 @@
+"""People and bots: accounts, how they log in, profiles, preferences, statuses and presence."""

@@ -1,0 +1,92 @@
+"""What a bot does when it does not say: where it sends, and which channels it listens to.
+
+Channels are a feature above this one: it provides `ChannelHolder` as a service. A default gives no right: what the bot may
+do is checked when it does it.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import msgspec
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Database, Transaction
+from tertulia.people.bots import events, queries
+from tertulia.people.bots.model import Bot
+
+
+class ChannelHolder(msgspec.Struct, frozen=True):
+    """Finds channels that the caller reaches by their names, and locks them; refuses the rest. Before any account lock."""
+
+    hold: Callable[[Transaction, Caller, Sequence[str]], Awaitable[dict[str, int]]]
+
+
+class Defaults(msgspec.Struct, frozen=True):
+    """What is wanted; None: as it is, an empty name: no channel."""
+
+    sending: str | None = None
+    register: str | None = None
+    all_public: bool | None = None
+
+
+class HeldDefaults(msgspec.Struct, frozen=True):
+    """The same with channels that exist and are held; None: none, UNSET: as it is."""
+
+    sending: int | msgspec.UnsetType | None = msgspec.UNSET
+    register: int | msgspec.UnsetType | None = msgspec.UNSET
+    all_public: bool | msgspec.UnsetType = msgspec.UNSET
+
+
+class ListeningDefaults(msgspec.Struct, frozen=True):
+    """What a bot's event queue brings when it does not say: all public channels, or the messages of one channel only."""
+
+    all_public: bool
+    channel: str | None
+
+
+async def hold_defaults(tx: Transaction, caller: Caller, channels: ChannelHolder, wanted: Defaults) -> HeldDefaults:
+    """Find and hold the channels that are wanted."""
+    named = [name for name in (wanted.sending, wanted.register) if name]
+    ids = await channels.hold(tx, caller, named) if named else {}
+
+    def chosen(name: str | None) -> int | msgspec.UnsetType | None:
+        return msgspec.UNSET if name is None else ids.get(name)
+
+    all_public = msgspec.UNSET if wanted.all_public is None else wanted.all_public
+    return HeldDefaults(chosen(wanted.sending), chosen(wanted.register), all_public)
+
+
+async def change_defaults(tx: Transaction, bot_id: int, held: HeldDefaults) -> dict[str, object]:
+    """Write them; returns what changed, as the API shows it."""
+    if held == HeldDefaults():
+        return {}
+    before = shown(await queries.get_bot(tx, bot_id))
+    await queries.put_defaults(tx, bot_id, held.sending, held.register, held.all_public)
+    after = shown(await queries.get_bot(tx, bot_id))
+    return {name: value for name, value in after.items() if value != before[name]}
+
+
+async def tell_renamed(tx: Transaction, realm_id: int, channel_id: int) -> None:
+    """Tell those who see a bot that a channel it names has another name, after that was stored. The channel is held."""
+    found = await queries.bots_naming(tx, channel_id)
+    if not found:
+        return
+    administrators = await queries.administrator_ids(tx, realm_id)
+    for owner_id, bot in found:
+        to = administrators | ({owner_id} if owner_id else set())
+        tx.emit(realm_id, events.changed(to, bot.user_id, shown(bot)))
+
+
+async def listening_defaults(database: Database, bot_id: int) -> ListeningDefaults:
+    """What a bot listens to when it does not say."""
+    async with database.reader() as reader:
+        bot = await queries.get_bot(reader, bot_id)
+    return ListeningDefaults(bot.default_all_public_streams, bot.default_events_register_stream)
+
+
+def shown(bot: Bot) -> dict[str, object]:
+    """A bot's defaults as the API shows them."""
+    return {
+        "default_sending_stream": bot.default_sending_stream,
+        "default_events_register_stream": bot.default_events_register_stream,
+        "default_all_public_streams": bot.default_all_public_streams,
+    }

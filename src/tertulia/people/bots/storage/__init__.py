@@ -1,0 +1,1 @@
+"""What bots remember: a small store of texts for each account."""

@@ -1,0 +1,146 @@
+"""What an authenticator has signed, checked (pure): the one place that knows the library for it.
+
+Whatever the bytes of a stranger make the library say, it means that they were not verified.
+"""
+
+import base64
+import binascii
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+import structlog
+from webauthn import verify_authentication_response, verify_registration_response
+from webauthn.helpers import encode_cbor, parse_cbor
+from webauthn.helpers.cose import COSEAlgorithmIdentifier
+
+from tertulia.people.factors.passkeys.model import NewCredential
+from tertulia.people.factors.passkeys.party import Party
+from tertulia.people.users.assertion import Assertion
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+ALGORITHMS = [
+    COSEAlgorithmIdentifier.EDDSA,
+    COSEAlgorithmIdentifier.ECDSA_SHA_256,
+    COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256,
+]
+MAX_PUBLIC_KEY = 1024
+MAX_CREDENTIAL = 1023
+
+
+class NotVerified(Exception):
+    """It is not what it should be."""
+
+
+class Made(msgspec.Struct, frozen=True):
+    """A passkey that an authenticator has made."""
+
+    credential: bytes
+    public_key: bytes
+    sign_count: int
+    is_verifying: bool
+    is_synced: bool
+
+
+class Used(msgspec.Struct, frozen=True):
+    """That a passkey was used."""
+
+    sign_count: int
+    is_synced: bool
+
+
+class ClientData(msgspec.Struct, frozen=True, rename="camel"):
+    """What the browser says of the page; the library looks at the rest of it."""
+
+    challenge: str
+    cross_origin: bool = False
+
+
+def text_of(data: bytes) -> str:
+    """Bytes as they travel: base64url without padding."""
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def bytes_of(text: str) -> bytes:
+    """The bytes of such a text."""
+    try:
+        return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+    except (ValueError, binascii.Error) as error:
+        raise NotVerified("this is no base64url") from error
+
+
+def challenge_in(client_data: str) -> bytes:
+    """Which challenge was signed, as the browser says. Of the rest only this is checked: no page of another site framed ours."""
+    try:
+        said = msgspec.json.decode(bytes_of(client_data), type=ClientData)
+    except msgspec.MsgspecError as error:
+        raise NotVerified("the client data cannot be read") from error
+    if said.cross_origin:
+        raise NotVerified("the page was in a frame of another site")
+    return bytes_of(said.challenge)
+
+
+def check_made(party: Party, challenge: bytes, new: NewCredential) -> Made:
+    """The passkey that was made for this challenge."""
+
+    def check() -> Made:
+        found = verify_registration_response(
+            credential=_without_attestation(new),
+            expected_challenge=challenge,
+            expected_rp_id=party.id,
+            expected_origin=party.origin,
+            supported_pub_key_algs=ALGORITHMS,
+        )
+        if found.credential_id != bytes_of(new.raw_id):
+            raise NotVerified("the credential is another one than it says")
+        if len(found.credential_id) > MAX_CREDENTIAL or len(found.credential_public_key) > MAX_PUBLIC_KEY:
+            raise NotVerified("the key is too large")
+        return Made(
+            found.credential_id,
+            found.credential_public_key,
+            found.sign_count,
+            found.user_verified,
+            found.credential_backed_up,
+        )
+
+    return _checked(check)
+
+
+def check_used(party: Party, challenge: bytes, used: Assertion, public_key: bytes, *, must_verify: bool) -> Used:
+    """That the passkey with this public key has signed this challenge. Its count is for the caller to compare."""
+
+    def check() -> Used:
+        found = verify_authentication_response(
+            credential=msgspec.to_builtins(used),
+            expected_challenge=challenge,
+            expected_rp_id=party.id,
+            expected_origin=party.origin,
+            credential_public_key=public_key,
+            credential_current_sign_count=0,
+            require_user_verification=must_verify,
+        )
+        return Used(found.new_sign_count, found.credential_backed_up)
+
+    return _checked(check)
+
+
+def _without_attestation(new: NewCredential) -> dict[str, Any]:
+    """What was sent, with no statement about the make of the authenticator: certificates of strangers are not even parsed."""
+    sent: dict[str, Any] = msgspec.to_builtins(new)
+    whole = parse_cbor(bytes_of(new.response.attestation_object))
+    plain = {"fmt": "none", "attStmt": {}, "authData": whole["authData"]}
+    sent["response"]["attestationObject"] = text_of(encode_cbor(plain))
+    return sent
+
+
+def _checked(check: Callable[[], T]) -> T:
+    try:
+        return check()
+    except NotVerified:
+        raise
+    except Exception as error:
+        # The library raises its own and others' exceptions, depending on which byte is wrong.
+        log.info("a passkey was not verified", why=repr(error))
+        raise NotVerified(str(error)) from error

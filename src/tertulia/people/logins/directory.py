@@ -1,0 +1,209 @@
+"""A directory of people (LDAP): is this their password, and who are they?
+
+A person proves the password by binding with it. An empty one is never sent: to a directory that is an anonymous bind,
+which succeeds. What somebody typed is escaped before it becomes part of a filter or of an entry's name. The library
+(extra `ldap`) blocks, so it works in threads: its own, because a directory that does not answer would keep those of all
+others for seconds.
+"""
+
+import ssl
+import warnings
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+import structlog
+
+from tertulia.kernel.errors import server_not_ready
+from tertulia.kernel.settings import Settings, SettingsError
+from tertulia.kernel.threads import Threads
+
+log = structlog.get_logger()
+
+CONNECT_SECONDS = 5
+RECEIVE_SECONDS = 10
+MAX_ASKED = 8
+"""How often the directory is asked at once."""
+SLOT = "{username}"
+BY_NAME = "dn:"
+"""Begins the id of somebody whose entry has none but its own name."""
+
+
+class DirectoryPerson(msgspec.Struct, frozen=True):
+    """Somebody whose password was right."""
+
+    id: str
+    email: str
+    full_name: str
+
+
+class LdapDirectory:
+    """The directory of one organization."""
+
+    def __init__(self, settings: Settings) -> None:
+        check_settings(settings)
+        self._settings = settings
+        self._ldap = load_library()
+        self._threads = Threads("directory", running=MAX_ASKED, waiting=4 * MAX_ASKED)
+
+    def serves(self, subdomain: str) -> bool:
+        """Whether the people of the organization there are in it."""
+        return self._settings.ldap_realm == subdomain
+
+    async def find(self, username: str, password: str) -> DirectoryPerson | None:
+        """The person, if that is their password."""
+        if not password:
+            return None
+        try:
+            return await self._threads.run(self._find, username, password)
+        except self._ldap.core.exceptions.LDAPException as error:
+            log.error("the directory cannot be asked", url=self._settings.ldap_url, error=repr(error))
+            raise server_not_ready("The directory of users cannot be reached right now. Please try again.") from error
+
+    def _find(self, username: str, password: str) -> DirectoryPerson | None:
+        if self._settings.ldap_user_dn_template:
+            name = self._settings.ldap_user_dn_template.replace(SLOT, self._ldap.utils.dn.escape_rdn(username))
+        else:
+            found = self._search(username)
+            if found is None:
+                # As many connections as for somebody who exists, so that the time tells nothing.
+                with self._connect(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
+                    self._bind(connection)
+                return None
+            name = found
+        with self._connect(name, password) as connection:
+            if not self._bind(connection, may_be_wrong=True):
+                return None
+            return self._read(connection, name)
+
+    def _search(self, username: str) -> str | None:
+        """The name of the person's entry."""
+        wanted = self._settings.ldap_search_filter.replace(SLOT, self._ldap.utils.conv.escape_filter_chars(username))
+        with self._connect(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
+            self._bind(connection)
+            self._ask(connection, self._settings.ldap_search_base, wanted, self._ldap.SUBTREE, ["1.1"])
+            entries = [entry["dn"] for entry in connection.response if entry["type"] == "searchResEntry"]
+        if len(entries) > 1:
+            log.error("a user name is not unique in the directory", entries=entries)
+        return entries[0] if len(entries) == 1 else None
+
+    def _read(self, connection: Any, name: str) -> DirectoryPerson | None:
+        """Who that is, as the person themselves may read it."""
+        self._ask(connection, name, "(objectClass=*)", self._ldap.BASE, self._attributes())
+        entries = [entry for entry in connection.response if entry["type"] == "searchResEntry"]
+        if not entries:
+            log.error("the directory does not show people their own entry", entry=name)
+            return None
+        return self._person_of(entries[0])
+
+    def _attributes(self) -> list[str]:
+        chosen = self._settings
+        return [chosen.ldap_email_attribute, chosen.ldap_name_attribute, chosen.ldap_id_attribute]
+
+    def _person_of(self, entry: dict[str, Any]) -> DirectoryPerson:
+        email, full_name, id = (_text(values_of(entry, attribute)) for attribute in self._attributes())
+        return DirectoryPerson(id or f"{BY_NAME}{entry['dn'].lower()}", email.strip(), full_name.strip())
+
+    def _connect(self, name: str, password: str) -> Any:
+        chosen, ldap = self._settings, self._ldap
+        server = ldap.Server(chosen.ldap_url, tls=self._tls(), get_info=ldap.NONE, connect_timeout=CONNECT_SECONDS)
+        return _Bound(
+            ldap.Connection(
+                server,
+                user=name or None,
+                password=password or None,
+                authentication=ldap.SIMPLE if name else ldap.ANONYMOUS,
+                auto_referrals=False,
+                read_only=True,
+                receive_timeout=RECEIVE_SECONDS,
+                raise_exceptions=False,
+            )
+        )
+
+    def _tls(self) -> Any:
+        """TLS as Python does it: the library's own way uses deprecated functions and leaks sockets."""
+        host = urlsplit(self._settings.ldap_url).hostname
+
+        def wrap(connection: Any, do_handshake: bool = True) -> None:  # noqa: ARG001 (the library's signature)
+            context = ssl.create_default_context(cafile=self._settings.ldap_ca_file or None)
+            connection.socket = context.wrap_socket(connection.socket, server_hostname=host)
+
+        tls = self._ldap.Tls(validate=ssl.CERT_REQUIRED)
+        tls.wrap_socket = wrap
+        return tls
+
+    def _bind(self, connection: Any, *, may_be_wrong: bool = False) -> bool:
+        connection.open()
+        if self._settings.ldap_start_tls and not connection.start_tls():
+            raise self._ldap.core.exceptions.LDAPStartTLSError("STARTTLS was not possible")
+        if connection.bind():
+            return True
+        if may_be_wrong and connection.result["result"] in (32, 34, 48, 49, 53):
+            return False  # no such entry, no such name, wrong password, or not allowed to log in: all look alike
+        raise self._ldap.core.exceptions.LDAPBindError(str(connection.result))
+
+    def _ask(self, connection: Any, base: str, wanted: str, scope: str, attributes: list[str]) -> None:
+        connection.search(base, wanted, search_scope=scope, attributes=attributes, size_limit=2)
+        if connection.result["result"] not in (0, 4, 32):  # found, too many, none
+            raise self._ldap.core.exceptions.LDAPOperationResult(str(connection.result))
+
+
+class _Bound:
+    """Closes a connection that is opened by hand."""
+
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> Any:
+        return self._connection
+
+    def __exit__(self, *_: object) -> None:
+        opened = self._connection.socket
+        self._connection.unbind()
+        if opened is not None:  # the library leaves open what could not be connected
+            opened.close()
+
+
+def values_of(entry: dict[str, Any], attribute: str) -> list[bytes]:
+    """What an entry says in an attribute, however that is spelled."""
+    found = (values for name, values in entry["raw_attributes"].items() if name.lower() == attribute.lower())
+    return next(found, None) or []
+
+
+def _text(values: list[bytes]) -> str:
+    if not values:
+        return ""
+    try:
+        return values[0].decode()
+    except UnicodeDecodeError:
+        return values[0].hex()
+
+
+def load_library() -> Any:
+    """The LDAP library, if it is installed."""
+    try:
+        # It uses names of its ASN.1 library that are on their way out.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            import ldap3
+            import ldap3.core.exceptions
+            import ldap3.utils.conv
+            import ldap3.utils.dn
+    except ImportError as error:
+        raise SettingsError("ldap_url needs the extra: pip install 'tertulia[ldap]'") from error
+    return ldap3
+
+
+def check_settings(settings: Settings) -> None:
+    """Refuse settings that would not work, or would work for everybody."""
+    if not settings.ldap_url.startswith(("ldap://", "ldaps://")):
+        raise SettingsError("ldap_url must look like ldap://host or ldaps://host")
+    if settings.ldap_url.startswith("ldaps://") and settings.ldap_start_tls:
+        raise SettingsError("ldap_start_tls is for ldap:// only: ldaps:// is encrypted from the start")
+    if settings.ldap_user_dn_template:
+        if SLOT not in settings.ldap_user_dn_template:
+            raise SettingsError(f"ldap_user_dn_template must contain {SLOT}")
+    elif not settings.ldap_search_base or SLOT not in settings.ldap_search_filter:
+        raise SettingsError(
+            f"ldap_url needs ldap_user_dn_template, or ldap_search_base and {SLOT} in ldap_search_filter"
+        )

@@ -1,0 +1,202 @@
+"""Endpoints of the logins feature. All but POST /fetch_api_key and the regeneration of keys are of our own."""
+
+from typing import Annotated
+
+import msgspec
+
+from tertulia.kernel.auth import Person
+from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.endpoint import Call, Reply, delete, get, post
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.ids import digest_of_key
+from tertulia.kernel.limits import RateLimits, parse_rates
+from tertulia.kernel.page import show_text
+from tertulia.kernel.settings import Settings
+from tertulia.organization.realms.queries import Realm
+from tertulia.organization.realms.routes import get_realm_of, realm_url
+from tertulia.people.logins import email_change, keys, page, queries, reset
+from tertulia.people.logins.login import PasswordLogin, check_login_allowed
+from tertulia.people.users.assertion import Assertion
+from tertulia.people.users.queries import email_key_of
+from tertulia.people.users.reauthentication import Proof, Reauthentication
+from tertulia.people.users.rules import is_email
+
+RESETS_PER_ADDRESS = parse_rates("2/3600,5/86400")
+Token = Annotated[str, msgspec.Meta(max_length=100)]
+
+
+class FetchedKey(msgspec.Struct):
+    """The answer of POST /fetch_api_key."""
+
+    api_key: str
+    email: str
+    user_id: int
+
+
+class Keys(msgspec.Struct):
+    """The answer of GET /users/me/api_keys."""
+
+    api_keys: list[queries.ApiKey]
+
+
+class NewKey(msgspec.Struct):
+    """A key that was just made; it is not shown again."""
+
+    api_key: str
+
+
+class Confirmed(msgspec.Struct):
+    """The answer of POST /accounts/email/confirm."""
+
+    is_changed: bool
+
+
+@post("/fetch_api_key")
+async def fetch_api_key(
+    call: Call, database: Database, login: PasswordLogin, *, username: str, password: str
+) -> FetchedKey:
+    """Exchange a password for a new API key of this device. No authentication header.
+
+    After five wrong passwords for one user name from one network within half an hour, the answer is 429 there for a while.
+    """
+    realm = await _realm_of(call, database)
+    key, account = await login.fetch_key(realm, username, password, call)
+    return FetchedKey(key, account.email, account.id)
+
+
+@get("/users/me/api_keys")
+async def get_api_keys(caller: Person, reader: Reader) -> Keys:
+    """Your API keys: not the keys themselves, of which only a digest is stored, but where and when they were made and used.
+
+    `label` is the program, `address` where the key was made from; `last_used` is exact to the hour; `is_current`: the one of
+    this call.
+    """
+    return Keys(await queries.keys_of(reader, caller.user_id, caller.key_id))
+
+
+@delete("/users/me/api_keys/{key_id}")
+async def revoke_api_key(
+    caller: Person,
+    call: Call,
+    database: Database,
+    again: Reauthentication,
+    *,
+    key_id: int,
+    password: str | None = None,
+    code: str | None = None,
+    passkey: Assertion | None = None,
+) -> None:
+    """Revoke one of your API keys, at once and everywhere. Any but the one of this very call needs the password."""
+    if key_id != caller.key_id and not caller.is_bot:
+        async with database.reader() as reader:
+            if not await queries.has_key(reader, caller.user_id, key_id):
+                raise Refusal("You have no such API key.")
+        await again.check(caller, call, Proof(password, code, passkey))
+    async with database.transaction() as tx:
+        await keys.revoke_key(tx, caller, key_id)
+
+
+@post("/users/me/api_key/regenerate")
+async def regenerate_api_key(
+    caller: Person,
+    call: Call,
+    database: Database,
+    again: Reauthentication,
+    *,
+    password: str | None = None,
+    code: str | None = None,
+    passkey: Assertion | None = None,
+) -> NewKey:
+    """Replace the API key this call was made with by a new one. Your other keys stay valid.
+
+    A browser's session has no key: it gets one more, and has to send the password, because a key outlives the session.
+    """
+    await again.check_session(caller, call, Proof(password, code, passkey))
+    async with database.transaction() as tx:
+        key = await keys.regenerate_key(tx, caller, call.client)
+        await queries.note_key_address(tx, digest_of_key(key), call.peer)
+    return NewKey(key)
+
+
+@post("/accounts/password/reset", limit="mail")
+async def ask_for_password_reset(
+    call: Call, database: Database, settings: Settings, limits: RateLimits, *, email: str
+) -> None:
+    """Send a link for a new password to this address, if it has an account. The answer is the same if not."""
+    realm = await _realm_with_passwords(call, database)
+    email = email.strip()
+    if not is_email(email):
+        raise Refusal("Enter a valid email address.")
+    if settings.rate_limits:
+        await limits.spend(call, "password-reset", f"{realm.id}:{email_key_of(email)}", RESETS_PER_ADDRESS)
+    url = f"{realm_url(realm, call, settings)}/accounts/password/reset"
+    async with database.transaction() as tx:
+        await reset.ask_for_reset(tx, realm, email, url)
+
+
+@post("/accounts/password/reset/confirm")
+async def confirm_password_reset(
+    call: Call, database: Database, settings: Settings, *, token: Token, new_password: str
+) -> None:
+    """Set a new password with the token from a mail. All API keys, sessions and other tokens of the account are revoked."""
+    realm = await _realm_with_passwords(call, database)
+    await reset.use_token(database, settings, realm, token, new_password)
+
+
+@get("/accounts/password/reset/{token}", prefix="", listed=False)
+async def show_password_form(call: Call, database: Database, *, token: str) -> Reply:
+    """The page behind the link in the mail. It does not say whether the token is valid."""
+    realm = await _realm_with_passwords(call, database)
+    return page.form(realm.name, token)
+
+
+@post("/accounts/password/reset/confirm", prefix="", listed=False)
+async def use_password_form(
+    call: Call, database: Database, settings: Settings, *, token: Token, new_password: str
+) -> Reply:
+    """As the endpoint of the API, with an answer for people."""
+    try:
+        await confirm_password_reset(call, database, settings, token=token, new_password=new_password)
+    except Refusal as refusal:
+        return show_text("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
+    return show_text("Your new password is set", "Now log in with it, on all your devices.")
+
+
+@post("/accounts/email/confirm")
+async def confirm_email_change(call: Call, database: Database, *, token: Token) -> Confirmed:
+    """Agree to a new email address, with the token from a mail: one was sent to the new address, one to the old.
+
+    `is_changed`: both have agreed, and the account has the new address.
+    """
+    realm = await _realm_of(call, database)
+    async with database.transaction() as tx:
+        return Confirmed(await email_change.confirm_change(tx, realm, token))
+
+
+@get("/accounts/email/confirm/{token}", prefix="", listed=False)
+async def show_email_button(call: Call, database: Database, *, token: str) -> Reply:
+    """The page behind the link in the mail. It does not say whether the token is valid."""
+    return page.confirmation((await _realm_of(call, database)).name, token)
+
+
+@post("/accounts/email/confirm", prefix="", listed=False)
+async def use_email_button(call: Call, database: Database, *, token: Token) -> Reply:
+    """As the endpoint of the API, with an answer for people."""
+    try:
+        confirmed = await confirm_email_change(call, database, token=token)
+    except Refusal as refusal:
+        return show_text("Your address is as it was", refusal.msg, refusal.status)
+    if not confirmed.is_changed:
+        return show_text("Thank you", "Now follow the link in the mail to your other address as well.")
+    return show_text("Your new address is set", "Log in with it from now on, on all your devices.")
+
+
+async def _realm_of(call: Call, database: Database) -> Realm:
+    async with database.reader() as reader:
+        return await get_realm_of(call, reader)
+
+
+async def _realm_with_passwords(call: Call, database: Database) -> Realm:
+    realm = await _realm_of(call, database)
+    check_login_allowed(realm, has_directory=False)
+    return realm

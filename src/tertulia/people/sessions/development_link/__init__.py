@@ -1,0 +1,1 @@
+"""The link that `tertulia dev` prints."""

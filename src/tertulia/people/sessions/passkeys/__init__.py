@@ -1,0 +1,1 @@
+"""Logging in by a passkey alone, without a password or a user name."""

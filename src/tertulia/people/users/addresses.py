@@ -1,0 +1,62 @@
+"""Who sees whose email address (pure).
+
+Each account says in `email_address_visibility` who sees its real address. The API address is the real one if everyone
+sees it, else a made-up one, for all readers alike, so that it can serve as a name of the account between them.
+"""
+
+import functools
+import ipaddress
+import re
+
+from tertulia.kernel.auth import EVERYONE, Role, fake_email
+from tertulia.kernel.settings import Settings
+
+__all__ = ["ALWAYS", "EVERYONE", "LOWEST_ROLE", "fake_domain", "fake_email", "id_of_fake_email", "may_see", "seen_by"]
+
+ALWAYS = 0
+"""Stands for the visibility of a bot, whose address is no secret to anybody."""
+LOWEST_ROLE = {
+    ALWAYS: Role.GUEST,
+    EVERYONE: Role.GUEST,
+    2: Role.MEMBER,
+    5: Role.MODERATOR,
+    3: Role.ADMINISTRATOR,
+    4: 0,
+}
+"""The lowest role that sees the address, by visibility. 4: nobody."""
+
+_FAKE = re.compile(r"user([1-9][0-9]{0,18})@(.+)")
+
+
+def may_see(role: int, visibility: int) -> bool:
+    """Whether a reader of this role sees an address of this visibility; everybody sees their own."""
+    return role <= LOWEST_ROLE[visibility]
+
+
+@functools.cache
+def seen_by(role: int | None) -> tuple[int, ...]:
+    """The visibilities whose addresses a reader sees. None: a reader without an account, who sees only bots' ones."""
+    if role is None:
+        return (ALWAYS,)
+    return tuple(sorted(visibility for visibility in LOWEST_ROLE if may_see(role, visibility)))
+
+
+@functools.lru_cache(maxsize=1024)
+def fake_domain(settings: Settings, subdomain: str) -> str:
+    """The domain of the made-up addresses of a realm: its own host, if that can be the domain of an address."""
+    host = f"{subdomain}.{settings.external_host}" if subdomain else settings.external_host
+    host = host.rpartition(":")[0] or host if host.count(":") == 1 else host
+    try:
+        ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        return host if "." in host else settings.fake_email_domain
+    return settings.fake_email_domain
+
+
+def id_of_fake_email(email: str, domain: str) -> int | None:
+    """Whose made-up address that is."""
+    found = _FAKE.fullmatch(email.strip().lower())
+    if found is None or found[2] != domain.lower():
+        return None
+    user_id = int(found[1])
+    return user_id if user_id < 2**63 else None

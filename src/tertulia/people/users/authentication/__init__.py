@@ -1,0 +1,1 @@
+"""Whose request is it? An API key says so, or a browser's session."""

@@ -1,0 +1,122 @@
+"""Passwords: argon2id, checked away from the event loop, at the same cost whether or not there is a user.
+
+They have threads of their own: nothing that somebody asks for keeps others from logging in. Each hash takes 64 MiB while it is
+made, so the threads are few; if too many people wait for them, one more is told to try again.
+"""
+
+import re
+import secrets
+from base64 import b64encode
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.threads import Threads, processors
+from tertulia.organization.realms.limits import PASSWORD_MAX_LENGTH, PASSWORD_MIN_GUESSES, PASSWORD_MIN_LENGTH
+
+_hasher = PasswordHasher()
+_RUNNING = max(2, min(processors(), 8))
+_threads = Threads("passwords", running=_RUNNING, waiting=16 * _RUNNING)
+
+MUST_RESET = "!"
+"""Stored in place of a password that is no longer good: its owner has to choose another one."""
+_AROUND = re.compile(r"^[\W\d_]+|[\W\d_]+$")
+_LETTERS = str.maketrans("0134578@$!", "oieastbasi")
+_STEM, _DRESS = 4, 6
+_ESTIMATED = 72
+"""Estimating takes the cube of the length; a password that is weak so far is weak."""
+
+
+def check_password_length(password: str) -> None:
+    """Refuse new passwords that are too short to be safe, or too long to be meant."""
+    if not PASSWORD_MIN_LENGTH <= len(password) <= PASSWORD_MAX_LENGTH:
+        raise Refusal(f"A password has {PASSWORD_MIN_LENGTH} to {PASSWORD_MAX_LENGTH} characters.")
+
+
+async def check_strength(password: str, words: tuple[str, ...], *known: str) -> None:
+    """Refuse new passwords that are soon guessed. `words`: of the organization (password_words.py); `known`: what everybody
+    knows about the person."""
+    check_password_length(password)
+    if await _threads.run(_is_weak, password, (*words, *known)):
+        raise Refusal("The password is too weak: it would soon be guessed.")
+
+
+def _is_weak(password: str, known: tuple[str, ...]) -> bool:
+    # Its word lists take a moment and some memory, which most processes never need.
+    from zxcvbn import zxcvbn
+    from zxcvbn.frequency_lists import FREQUENCY_LISTS
+
+    words = _words_in(known)
+    if is_dressed_up(password, frozenset(FREQUENCY_LISTS["passwords"]) | {word.lower() for word in words}):
+        return True
+    # What everybody knows is no part of a secret: without it, the rest has to be one.
+    return any(
+        not text or int(zxcvbn(text, user_inputs=words)["guesses"]) < PASSWORD_MIN_GUESSES
+        for text in (password[:_ESTIMATED], *rests_of(password[:_ESTIMATED], words))
+    )
+
+
+def _words_in(known: tuple[str, ...]) -> list[str]:
+    """The texts, their parts, and their parts written together; no sign or letter alone."""
+    parts = [re.split(r"[\W_]+", text) for text in known]
+    words = [word for text, split in zip(known, parts, strict=True) for word in (text, "".join(split), *split)]
+    return [word for word in dict.fromkeys(words) if len(word) > 1]
+
+
+def rests_of(password: str, words: list[str]) -> list[str]:
+    """What is left of a password without these words, also if letters were written as digits; only if it holds any (pure)."""
+    long = sorted({word.lower() for word in words if len(word) >= _STEM}, key=len, reverse=True)
+    if not long:
+        return []
+    pattern = re.compile("|".join(map(re.escape, long)))
+    texts = dict.fromkeys((password.lower(), password.lower().translate(_LETTERS)))
+    return [pattern.sub("", text) for text in texts if pattern.search(text)]
+
+
+def is_dressed_up(password: str, leaked: frozenset[str]) -> bool:
+    """Whether it is a leaked password with some digits and signs around it, and letters written as digits (pure).
+
+    `Summer2024!` passes for strong in an estimate, and is among the first that somebody with a list tries.
+    """
+    for text in (password.lower(), password.lower().translate(_LETTERS)):
+        stem = _AROUND.sub("", text)
+        if len(stem) >= _STEM and len(text) - len(stem) <= _DRESS and stem in leaked:
+            return True
+    return False
+
+
+async def hash_password(password: str) -> str:
+    """What is stored of a password."""
+    return await _threads.run(_hasher.hash, password)
+
+
+def is_outdated(stored: str) -> bool:
+    """Whether a hash was made at another cost than new ones are: its password is hashed anew when somebody brings it."""
+    return stored != MUST_RESET and _hasher.check_needs_rehash(stored)
+
+
+async def is_password(stored: str | None, password: str) -> bool:
+    """Whether the password is the stored one."""
+    matches = await _threads.run(_verify, stored, password)
+    return matches and stored is not None
+
+
+def _make_decoy() -> str:
+    """What an unknown user's attempt is checked against, so that it takes as long as a known one's.
+
+    It looks like the hash of some password, but none was hashed: nobody has it, and nothing is paid at the start.
+    """
+    salt, digest = (b64encode(secrets.token_bytes(size)).decode().rstrip("=") for size in (16, 32))
+    return f"$argon2id$v=19$m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}${salt}${digest}"
+
+
+_decoy = _make_decoy()
+
+
+def _verify(stored: str | None, password: str) -> bool:
+    try:
+        # One character more than any password has: it is wrong, and costs no more than a short one.
+        return _hasher.verify(stored or _decoy, password[: PASSWORD_MAX_LENGTH + 1])
+    except (VerificationError, InvalidHashError):
+        return False

@@ -1,0 +1,1 @@
+"""Whom a guest sees, where guests do not see everybody; and telling them when that changes."""

@@ -1,0 +1,51 @@
+"""How a web process is: its metrics, and whether it can do its job. Answered on a port of its own (kernel/monitor.py)."""
+
+from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
+
+from tertulia.events.queues.gateway import Gateway
+from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.request_metrics import RequestMetrics
+from tertulia.server.proxies import Proxies
+
+
+class Health:
+    """Knows more and more while the process starts; what is not there yet is what it waits for."""
+
+    def __init__(self, proxies: Proxies) -> None:
+        self.registry = CollectorRegistry()
+        self.is_listening = False
+        self._database: Database | None = None
+        self._gateway: Gateway | None = None
+        ProcessCollector(registry=self.registry)
+        self.observe = RequestMetrics(self.registry)
+        said = Gauge(
+            "tertulia_forwarded_requests",
+            "Requests by what X-Forwarded-For said: `named` by a trusted proxy, `silent` of one, `disbelieved` of others.",
+            ["said"],
+            registry=self.registry,
+        )
+        said.labels("named").set_function(lambda: proxies.named_client)
+        said.labels("silent").set_function(lambda: proxies.silent)
+        said.labels("disbelieved").set_function(lambda: proxies.disbelieved)
+
+    def watch(self, database: Database, gateway: Gateway) -> None:
+        """The engines are there."""
+        self._database, self._gateway = database, gateway
+        queues = Gauge("tertulia_event_queues", "Event queues in this process.", registry=self.registry)
+        queues.set_function(lambda: gateway.queue_count)
+        waiting = Gauge("tertulia_waiting_polls", "Long polls waiting in this process.", registry=self.registry)
+        waiting.set_function(lambda: gateway.waiting_count)
+
+    async def missing(self) -> str | None:
+        """What this process waits for; None: it can work."""
+        if self._database is None or self._gateway is None:
+            return "PostgreSQL and NATS"
+        if self._gateway.draining:
+            return "nothing: this process is stopping"
+        if not self._gateway.is_ready:
+            return "the event log (NATS, and a relay that has opened it)"
+        try:
+            await self._database.pool.fetchval("select 1", timeout=2)
+        except (*LOST, TimeoutError):
+            return "PostgreSQL"
+        return None if self.is_listening else "its port"

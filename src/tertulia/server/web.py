@@ -1,0 +1,176 @@
+"""A web process: its engines, waited for and closed in the reverse order, and the HTTP server that answers until told to stop."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from types import FrameType
+from typing import Any
+
+import asyncpg
+import nats.errors
+import structlog
+import uvicorn
+from nats.aio.client import Client
+
+from tertulia import __version__
+from tertulia.conversations.channels.state import memberships
+from tertulia.events.feature import Feature
+from tertulia.events.log.jetstream import StreamUnavailable
+from tertulia.events.log.nats_client import NatsClient, nats_options
+from tertulia.events.queues.gateway import Gateway
+from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.http import Api
+from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
+from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
+from tertulia.kernel.sealing import sealer_of
+from tertulia.kernel.settings import Settings
+from tertulia.people.users.authentication.actions import refresh
+from tertulia.server.app import bounds_of, build_api, filters_of, services_of
+from tertulia.server.connection import Connection
+from tertulia.server.connection_limits import limits_of
+from tertulia.server.features import FEATURES
+from tertulia.server.health import Health
+from tertulia.server.proxies import proxies_of
+
+log = structlog.get_logger()
+
+
+@asynccontextmanager
+async def open_app(
+    settings: Settings, features: Sequence[Feature] = FEATURES, health: Health | None = None
+) -> AsyncIterator[tuple[Api, Gateway]]:
+    """The application with its engines, waiting for them to come up; closed in the reverse order."""
+    async with AsyncExitStack() as stack:
+        database = await _patiently("PostgreSQL", lambda: _connect_database(settings))
+        stack.push_async_callback(database.close)
+        came_back: list[Callable[[], None]] = []
+        nc = await _patiently("NATS", lambda: _connect_nats(settings, came_back))
+        stack.push_async_callback(nc.close)
+        gateway = Gateway(nc, database, settings, memberships, refresh, filters_of(features))
+        came_back.append(gateway.reconnected)
+        stack.push_async_callback(gateway.close)
+        await _patiently("JetStream", gateway.open)
+        budgets = RedisBudgets(settings.redis_url) if settings.redis_url else LocalBudgets()
+        stack.push_async_callback(budgets.close)
+        limits = RateLimits(settings, budgets)
+        given = {Settings: settings, Database: database, Gateway: gateway, RateLimits: limits}
+        services = services_of(features, given)
+        stack.push_async_callback(services.close)
+        if health is not None:
+            health.watch(database, gateway)
+        yield build_api(features, services, health.observe if health else None), gateway
+
+
+def run_web(settings: Settings) -> None:
+    """Serve the API until SIGTERM or SIGINT."""
+    open_files = raise_open_files()
+    with asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(_serve(settings, open_files))
+
+
+async def _serve(settings: Settings, open_files: int) -> None:
+    proxies = proxies_of(settings.trusted_proxies)
+    health = Health(proxies)
+    async with serve_monitor(settings, health.missing, health.registry), open_app(settings, health=health) as opened:
+        api, gateway = opened
+        config = uvicorn.Config(
+            api,
+            host=settings.host,
+            port=settings.port,
+            http=Connection.limited(limits_of(settings, open_files), proxies),
+            proxy_headers=False,
+            headers=hsts_headers(settings),
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            backlog=4096,
+            timeout_keep_alive=max(1, int(settings.keep_alive_seconds)),
+            timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
+        )
+        collect_garbage_seldom()
+        log.info("web", host=settings.host, port=settings.port, version=__version__)
+        await DrainingServer(config, gateway, health).serve()
+
+
+def hsts_headers(settings: Settings) -> list[tuple[str, str]]:
+    """What tells browsers never to come without TLS. Only where people come with it."""
+    is_secure = settings.external_scheme == "https" and settings.hsts
+    return [("strict-transport-security", settings.hsts)] if is_secure else []
+
+
+class DrainingServer(uvicorn.Server):
+    """Ends waiting polls first: uvicorn waits for them otherwise, and they for their heartbeat."""
+
+    def __init__(self, config: uvicorn.Config, gateway: Gateway, health: Health | None = None) -> None:
+        super().__init__(config)
+        self._gateway = gateway
+        self._health = health
+
+    async def startup(self, sockets: Any = None) -> None:
+        """Listen, and say so."""
+        await super().startup(sockets)
+        if self._health is not None:
+            self._health.is_listening = self.started
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """Remember it only: uvicorn would raise the signal again at the end, before our engines are closed."""
+        self.should_exit = True
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        """Stop listening, let polls and requests under way end, close."""
+        self._gateway.drain()
+        await super().shutdown(sockets)
+
+
+async def _connect_nats(settings: Settings, came_back: list[Callable[[], None]]) -> Client:
+    async def on_error(error: Exception) -> None:
+        log.warning("NATS", error=repr(error))
+        for tell in came_back:
+            tell()  # a slow consumer lost events: look for what is missing
+
+    async def on_reconnect() -> None:
+        log.info("NATS is back")
+        for tell in came_back:
+            tell()
+
+    client = NatsClient()
+    await client.connect(
+        **nats_options(settings),
+        name="tertulia web",
+        max_reconnect_attempts=-1,
+        reconnect_time_wait=0.25,
+        ping_interval=5,
+        max_outstanding_pings=2,
+        error_cb=on_error,
+        reconnected_cb=on_reconnect,
+    )
+    return client
+
+
+async def _connect_database(settings: Settings) -> Database:
+    return await Database.connect(
+        settings.postgres_url,
+        shards=settings.shards,
+        size=settings.pool_size,
+        bounds=bounds_of(settings, FEATURES),
+        sealer=sealer_of(settings),
+    )
+
+
+async def _patiently(engine: str, connect: Callable[[], Awaitable[Any]]) -> Any:
+    """Engines may come up after us: try until they answer."""
+    while True:
+        try:
+            return await asyncio.wait_for(connect(), 15)
+        except (*LOST, nats.errors.Error, StreamUnavailable, TimeoutError, asyncpg.InvalidCatalogNameError) as error:
+            log.warning("waiting for an engine", engine=engine, error=repr(error))
+            await asyncio.sleep(0.5)
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:
+    import uvloop
+
+    return uvloop.new_event_loop

@@ -1,0 +1,82 @@
+"""The worker: due work that no request waits for. It sends scheduled messages, reminders, notices and mails, and forgets what
+is too old to matter.
+
+Any number of workers run side by side: each piece of work is claimed in the transaction that does it.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack, suppress
+
+import structlog
+
+from tertulia.events.feature import Feature
+from tertulia.kernel.chores import Chore, Work
+from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.sealing import sealer_of
+from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import end_tasks
+from tertulia.server.app import bounds_of, services_of
+from tertulia.server.features import FEATURES
+
+log = structlog.get_logger()
+
+POOL_SIZE = 6
+RETRY_SECONDS = 1.0
+STOP_SECONDS = 5.0
+
+
+async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence[Feature] = FEATURES) -> None:
+    """Do what is due until asked to stop."""
+    database: Database | None = None
+    async with AsyncExitStack() as stack:
+
+        async def missing() -> str | None:
+            return "PostgreSQL" if database is None else None
+
+        await stack.enter_async_context(serve_monitor(settings, missing))
+        while database is None and not stop.is_set():
+            try:
+                database = await Database.connect(
+                    settings.postgres_url,
+                    shards=settings.shards,
+                    size=POOL_SIZE,
+                    bounds=bounds_of(settings, features),
+                    sealer=sealer_of(settings),
+                )
+            except LOST as error:
+                log.warning("PostgreSQL is away", error=repr(error))
+                await _wait(stop, RETRY_SECONDS)
+        if database is None:
+            return
+        stack.push_async_callback(database.close)
+        services = services_of(features, {Settings: settings, Database: database})
+        chores = [chore for feature in features for chore in feature.chores]
+        log.info("worker", work=[chore.name for chore in chores])
+        # Each goes on by itself: a mail server that does not answer holds up nothing but mails.
+        tasks = [asyncio.create_task(_keep_at(chore, chore.work(services), stop)) for chore in chores]
+        await stop.wait()
+        # What is under way may finish; what hangs is rolled back, and another worker finds it.
+        await asyncio.wait(tasks, timeout=STOP_SECONDS)
+        await end_tasks(tasks)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(services.close(), STOP_SECONDS)
+
+
+async def _keep_at(chore: Chore, work: Work, stop: asyncio.Event) -> None:
+    while not stop.is_set():
+        try:
+            if done := await work():
+                log.info("done", work=chore.name, count=done)
+        except LOST as error:
+            log.warning("PostgreSQL is away", work=chore.name, error=repr(error))
+        except Exception:
+            # Whatever it is, the other chores go on, and this one is tried again.
+            log.exception("work failed", work=chore.name)
+        await _wait(stop, chore.seconds)
+
+
+async def _wait(stop: asyncio.Event, seconds: float) -> None:
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stop.wait(), seconds)

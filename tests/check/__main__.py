@@ -1,0 +1,94 @@
+"""bin/check: everything that must hold before a commit lands, in one run.
+
+    bin/check          all of it (the plan is tests/check/plan.py)
+    bin/check --fast   format, lint, types, imports and the quick tests (not marked slow or system)
+
+What needs no server comes first, and a failure there ends the run. Everything else runs to its end, and the last lines are the
+verdict: a table of the suites, what failed, what is flaky. Logs and the list of flaky tests stay in .check/.
+"""
+
+import os
+import shutil
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+from tests.check.plan import everything, quick
+from tests.check.processes import Processes
+from tests.check.run import Run, Verdict
+from tests.check.static import collected, run_static_checks
+from tests.check.suite import ROOT
+
+FOLDER = ROOT / ".check"
+_printing = threading.Lock()
+
+
+def main(arguments: list[str]) -> int:
+    if arguments not in ([], ["--fast"]):
+        say((__doc__ or "").strip())
+        return 2
+    missing: list[str] = []
+    suites = quick() if arguments else everything(missing)
+    for lack in missing:
+        say(f"Not on this machine: {lack}")
+    if missing and os.environ.get("CI") == "true":
+        say("  -> in CI this is an error")
+        return 1
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir()
+    began = time.monotonic()
+    processes = Processes()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        if not run_static_checks(processes, FOLDER, say):
+            return 1
+        verdict = Run(processes, FOLDER, say).all(suites)
+    except KeyboardInterrupt:
+        say("\n== Interrupted")
+        return 130
+    finally:
+        processes.stop()
+    lost = [] if arguments or missing else lost_tests(verdict, collected(FOLDER))
+    return tell(verdict, lost, FOLDER, time.monotonic() - began)
+
+
+def say(text: str) -> None:
+    with _printing:
+        print(text, flush=True)
+
+
+def lost_tests(verdict: Verdict, known: set[str]) -> list[str]:
+    """Tests that no suite ran: in a folder or with a mark that the plan does not know, or without a lasting name."""
+    if not all(result.outcome.is_whole for result in verdict.results):
+        return []
+    ran = {name for result in verdict.results for name in result.outcome.tests}
+    return sorted(known - ran)
+
+
+def tell(verdict: Verdict, lost: list[str], folder: Path, seconds: float) -> int:
+    """The last lines; the closing one is for machines."""
+    say(f"\n== {'Suite':<20}{'seconds':>8}{'passed':>8}{'failed':>8}{'skipped':>8}")
+    for result in verdict.results:
+        counts = (len(result.outcome.passed), result.outcome.failed, len(result.outcome.skipped))
+        say(f"   {result.suite.name:<20}{result.seconds:>8.0f}" + "".join(f"{count:>8}" for count in counts))
+    if verdict.seconds_again:
+        say(f"   {'second try':<20}{verdict.seconds_again:>8.0f}{len(verdict.flaky):>8}")
+    for title, names in (
+        ("No suite ran these (tests/check/plan.py), or their names are others in each run", lost),
+        ("Failed", verdict.failed),
+        ("Flaky: failed, and passed alone at the end; work these off (.check/flaky.txt)", verdict.flaky),
+    ):
+        if names:
+            say("\n".join([f"\n== {title}", *(f"   {name}" for name in names)]))
+    if verdict.flaky:
+        (folder / "flaky.txt").write_text("".join(f"{name}\n" for name in verdict.flaky))
+    failed = len(verdict.failed) + len(lost)
+    say(f"\n== {'Checks failed' if failed else 'All checks passed'} in {seconds:.0f} s")
+    say(f"{verdict.passed} passed, {failed} failed, {verdict.skipped} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,94 @@
+"""Suites as processes: each writes into a file of its own, and all of them end when the run does.
+
+A suite is a process group. Ctrl-C, or the end of the run, interrupts the group, which lets tests stop their servers, and then
+kills what is left of it.
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.check.suite import Command
+
+MOST_SECONDS = 25 * 60  # a suite that hangs must not take the verdict on the others with it
+GRACE_SECONDS = 20
+
+
+class Stopped(Exception):
+    """The run is being ended: nothing more is started."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    seconds: float
+
+
+class Processes:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._is_stopped = False
+
+    def run(self, command: Command, log: Path) -> Ended:
+        """Run to the end; what it says is in `log`."""
+        began = time.monotonic()
+        with log.open("wb") as output:
+            process = self._start(command, output.fileno())
+            try:
+                code = process.wait(MOST_SECONDS)
+            except subprocess.TimeoutExpired:
+                output.write(f"\nbin/check: ended after {MOST_SECONDS} s\n".encode())
+                _end(process, GRACE_SECONDS)
+                code = process.returncode or 1
+            # Not after Ctrl-C: then it is stop() that ends it.
+            with self._lock:
+                self._running.discard(process)
+        if self._is_stopped:
+            raise Stopped
+        return Ended(code, time.monotonic() - began)
+
+    def stop(self, grace: float = GRACE_SECONDS) -> None:
+        """End all that runs, and start nothing more."""
+        with self._lock:
+            self._is_stopped = True
+            running = list(self._running)
+        enders = [threading.Thread(target=_end, args=[process, grace]) for process in running]
+        for ender in enders:
+            ender.start()
+        for ender in enders:
+            ender.join()
+
+    def _start(self, command: Command, output: int) -> "subprocess.Popen[bytes]":
+        with self._lock:
+            if self._is_stopped:
+                raise Stopped
+            process = subprocess.Popen(
+                command.words,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                cwd=command.folder,
+                env=os.environ | command.env,
+                start_new_session=True,
+            )
+            self._running.add(process)
+            return process
+
+
+def _end(process: "subprocess.Popen[bytes]", grace: float) -> None:
+    _signal(process, signal.SIGINT)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(grace)
+    _signal(process, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(process: "subprocess.Popen[bytes]", number: signal.Signals) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, number)

@@ -1,0 +1,86 @@
+"""The part of bin/check inside pytest, loaded by `-p tests.check.second_try`.
+
+`--outcome FILE` writes how each test went. A failed test may have a second try if it depends on time or on another program,
+which its marks say (AGAIN). Anywhere else, and wherever a test is marked `finding`, a failure is a finding: it is never run
+again. A suite that broke off writes nothing, so that it can never be taken for a good one.
+
+`--share 2/3` keeps the second of three parts of what was selected; a file is never divided, for the sake of its fixtures.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+
+AGAIN = ("clients", "system", "timed")
+WITH_SERVER = 20  # a test that talks to a server takes about as long as so many others
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--outcome", type=Path, metavar="FILE", help="write how each test went, as JSON")
+    parser.addoption("--share", metavar="N/M", help="run the Nth of M parts")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if file := config.getoption("--outcome"):
+        config.pluginmanager.register(_Tally(file))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if share := config.getoption("--share"):
+        number, parts = map(int, share.split("/"))
+        sizes: Counter[Path] = Counter()
+        for item in items:
+            sizes[item.path] += WITH_SERVER if "server" in getattr(item, "fixturenames", ()) else 1
+        filled = [0] * parts
+        mine = set()
+        # The largest file goes first, each to the part that has the least to do: the same in every run.
+        for path in sorted(sizes, key=lambda path: (-sizes[path], path)):
+            part = filled.index(min(filled))
+            filled[part] += sizes[path]
+            if part == number - 1:
+                mine.add(path)
+        config.hook.pytest_deselected(items=[item for item in items if item.path not in mine])
+        items[:] = [item for item in items if item.path in mine]
+
+
+class _Tally:
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._passed: set[str] = set()
+        self._skipped: set[str] = set()
+        self._failed: dict[str, bool] = {}
+        """Whether it may be run again."""
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        report = yield
+        if report.failed:
+            self._failed[item.nodeid] = may_run_again(item)
+        elif report.skipped:
+            self._skipped.add(item.nodeid)
+        elif report.when == "call":
+            self._passed.add(item.nodeid)
+        return report
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self._failed[report.nodeid] = False
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
+            return
+        outcome = {
+            "passed": sorted(self._passed - self._failed.keys()),
+            "skipped": sorted(self._skipped - self._failed.keys()),
+            "findings": sorted(name for name, again in self._failed.items() if not again),
+            "again": sorted(name for name, again in self._failed.items() if again),
+        }
+        self._file.write_text(json.dumps(outcome))
+
+
+def may_run_again(item: pytest.Item) -> bool:
+    return item.get_closest_marker("finding") is None and any(item.get_closest_marker(name) for name in AGAIN)

@@ -1,0 +1,178 @@
+"""The thumbnails of pictures, and how messages show them."""
+
+import asyncio
+import io
+import re
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+
+import pytest
+from PIL import Image
+
+from tertulia.content.storage import Store
+from tertulia.files.uploads.queries import find_by_id
+from tertulia.files.uploads.thumbnails import actions as thumbnails
+from tertulia.kernel.db import Database
+from tertulia.kernel.settings import Settings
+from tests.harness.channels import make
+from tests.harness.files import fetch, upload
+from tests.harness.realm import Realm
+from tests.harness.server import OwnServer
+from tests.harness.talk import Json, Queue, Speaker, eventually
+
+FORMS = {"840x560.webp": False, "840x560-anim.webp": True}
+
+
+def picture(width: int = 1600, height: int = 900, kind: str = "PNG", frames: int = 1) -> bytes:
+    pages = [Image.new("RGB", (width, height), (40 * number % 255, 90, 120)) for number in range(frames)]
+    written = io.BytesIO()
+    more: Json = {"save_all": True, "append_images": pages[1:], "duration": 80} if frames > 1 else {}
+    pages[0].save(written, kind, **more)
+    return written.getvalue()
+
+
+def status(speaker: Speaker, url: str) -> bool:
+    path = url.removeprefix("/user_uploads/")
+    return bool(speaker.get(f"thumbnail/status/{path}")["has_thumbnail"])
+
+
+def settled(realm: Realm, url: str, seconds: float = 40) -> int:
+    """What became of a picture's thumbnail: 2 is there, 3 cannot be made."""
+    sql = "select thumbnail from attachment where path_id = %s and thumbnail <> 1"
+    eventually(lambda: realm.stage.sql(sql, url.removeprefix("/user_uploads/")), seconds)
+    [(state,)] = realm.stage.sql(sql, url.removeprefix("/user_uploads/"))
+    return int(state)
+
+
+def test_a_picture_gets_a_small_form(realm: Realm) -> None:
+    member = realm.member
+    url = upload(member, "photo.png", picture())
+    assert settled(realm, url) == 2
+    assert status(member, url)
+    small = fetch(member, url.replace("/user_uploads/", "/user_uploads/thumbnail/") + "/840x560.webp")
+    assert small.headers["content-type"] == "image/webp"
+    assert "sandbox" in small.headers["content-security-policy"]
+    assert Image.open(io.BytesIO(small.content)).size == (840, 473)
+    for form in ("840x560-anim.webp", "1x1.webp"):
+        thumbnail = url.replace("/user_uploads/", "/user_uploads/thumbnail/") + f"/{form}"
+        assert fetch(member, thumbnail).status_code == 404
+    other = url.replace("/user_uploads/", "/user_uploads/thumbnail/") + "/840x560.webp"
+    assert fetch(realm.owner, other).status_code == 404
+    formats = member.post("register", fetch_event_types=["realm"], event_types=[])["server_thumbnail_formats"]
+    assert {one["name"]: one["animated"] for one in formats} == FORMS
+
+
+def test_a_message_shows_a_picture(realm: Realm) -> None:
+    channel = make(realm, realm.member, realm.owner)
+    url = upload(realm.member, "photo.jpg", picture(kind="JPEG"))
+    assert settled(realm, url) == 2
+    thumbnail = url.replace("/user_uploads/", "/user_uploads/thumbnail/") + "/840x560.webp"
+    message = realm.member.send(channel.stream_id, "topic", f"[photo.jpg]({url})")
+    assert realm.owner.message(message)["content"] == (
+        f'<p><a href="{url}">photo.jpg</a></p>\n<div class="message_inline_image"><a href="{url}" title="photo.jpg">'
+        f'<img data-original-content-type="image/jpeg" data-original-dimensions="1600x900" src="{thumbnail}"></a></div>'
+    )
+    narrow = [{"operator": "has", "operand": "image"}]
+    assert [one["id"] for one in realm.owner.window(before=5, narrow=narrow)["messages"]] == [message]
+
+
+def test_a_picture_that_moves(realm: Realm) -> None:
+    channel = make(realm, realm.member, realm.owner)
+    url = upload(realm.member, "moves.gif", picture(300, 200, "GIF", frames=4))
+    assert settled(realm, url) == 2
+    message = realm.member.send(channel.stream_id, "topic", f"[moves]({url})")
+    html = realm.owner.message(message)["content"]
+    assert 'data-animated="true"' in html
+    [source] = re.findall(r'src="([^"]*)"', html)
+    assert source.endswith("/moves.gif/840x560-anim.webp")
+    moving = Image.open(io.BytesIO(fetch(realm.owner, source).content))
+    assert (moving.size, getattr(moving, "n_frames", 1)) == ((300, 200), 4)
+    assert fetch(realm.owner, source.replace("-anim", "")).status_code == 200
+
+
+def test_a_message_that_was_faster_than_the_small_form(realm: Realm) -> None:
+    channel = make(realm, realm.member, realm.owner)
+    good, bad = (
+        upload(realm.member, "good.png", picture()),
+        upload(realm.member, "bad.png", b"\x89PNG\r\n\x1a\n" + b"\0" * 50),
+    )
+    assert (settled(realm, good), settled(realm, bad)) == (2, 3)
+    _make_again(realm, "infinity")
+    assert not status(realm.member, good)
+    message = realm.member.send(channel.stream_id, "topic", f"[]({bad})\n\nsee [it]({good})")
+    before = realm.owner.message(message)["content"]
+    assert before.count('class="image-loading-placeholder"') == 2
+    loading = re.findall(r'src="([^"]*)"', before)[0]
+    assert fetch(realm.owner, loading).headers["content-type"] == "image/svg+xml"
+    with Queue(realm.owner, event_types=["update_message"], fetch_event_types=[]) as queue:
+        _make_again(realm, "now")
+        events = queue.until(lambda event: "placeholder" not in event["rendered_content"])
+    event = events[-1]
+    assert (event["rendering_only"], event["user_id"], event["message_id"]) == (True, None, message)
+    shown = realm.owner.message(message)
+    assert shown["content"] == event["rendered_content"]
+    assert f'<p><a href="{bad}">{bad}</a></p>' in shown["content"]
+    assert shown["content"].count("message_inline_image") == 1
+    assert "840x560.webp" in shown["content"]
+    assert "last_edit_timestamp" not in shown
+    assert event["stream_id"] == channel.stream_id
+
+
+def test_a_small_form_that_was_made_twice_stays(realm: Realm) -> None:
+    url = upload(realm.member, "photo.png", picture())
+    assert settled(realm, url) == 2
+    [(key,)] = realm.stage.sql("select key from attachment where owner_id = %s", realm.member.id)
+    # The second who made it died before it could say so.
+    realm.stage.sql("insert into orphan_object (key, due) values (%s, now())", f"{key}-840x560.webp")
+    eventually(lambda: not realm.stage.sql("select 1 from orphan_object where key = %s", f"{key}-840x560.webp"))
+    assert fetch(realm.member, url.replace("/user_uploads/", "/user_uploads/thumbnail/") + "/840x560.webp").is_success
+
+
+@pytest.mark.parametrize("is_deleted", [False, True])
+def test_the_slower_of_two_who_make_a_small_form_leaves_nothing_behind(realm: Realm, is_deleted: bool) -> None:
+    server = realm.stage.server
+    if not isinstance(server, OwnServer):
+        pytest.skip("the files can be seen only where the server runs")
+    url = upload(realm.member, "photo.png", picture())
+    assert settled(realm, url) == 2
+    [(attachment_id, key)] = realm.stage.sql("select id, key from attachment where owner_id = %s", realm.member.id)
+    small = f"{key}-840x560.webp"
+
+    def meanwhile() -> None:
+        if is_deleted:  # and swept
+            realm.member.delete(f"attachments/{attachment_id}")
+            realm.stage.sql("delete from orphan_object where key like %s", f"{key}%")
+
+    async def make_again() -> None:
+        store = SlowStore(Settings(storage_folder=str(server.files)), meanwhile)
+        async with await Database.connect(server.postgres_url, shards=Settings().shards, size=1) as database:
+            async with database.reader() as reader:
+                file = await find_by_id(reader, attachment_id)
+            assert file is not None
+            await thumbnails._make(database, store, file)
+
+    asyncio.run(make_again())
+    announced = realm.stage.sql("select due <= now() from orphan_object where key = %s", small)
+    if is_deleted:
+        assert announced == [(True,)] or not (server.files / small).exists()
+    else:
+        assert announced == []
+
+
+@dataclass(frozen=True)
+class SlowStore(Store):
+    """Something happens before an object is there."""
+
+    meanwhile: Callable[[], None]
+
+    async def put(self, key: str, content: bytes | AsyncIterator[bytes], content_type: str = "") -> int:
+        await asyncio.to_thread(self.meanwhile)
+        return await super().put(key, content, content_type)
+
+
+def _make_again(realm: Realm, when: str) -> None:
+    realm.stage.sql(
+        "update attachment set thumbnail = 1, thumbnail_due = %s::timestamptz where owner_id = %s",
+        when,
+        realm.member.id,
+    )

@@ -1,0 +1,248 @@
+"""Mail: from the outbox to a real SMTP server, or to a folder; never lost, never twice at the same time."""
+
+import asyncio
+import email
+import ssl
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from email.message import Message
+from email.policy import default
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult, Envelope, Session
+
+from tertulia.engines import free_port
+from tertulia.kernel.db import Database
+from tertulia.kernel.mail import Postman, SmtpServer, queue_mail
+from tertulia.kernel.settings import Settings, SettingsError
+from tests.harness.certificate import make_certificate
+from tests.harness.server import Server
+from tests.harness.stage import Stage
+
+ADDRESS = "kofi@example.com"
+
+
+class Mailbox:
+    """What an SMTP server does with what it gets: takes it, or answers as it is told."""
+
+    def __init__(self) -> None:
+        self.taken: list[Envelope] = []
+        self.answers: list[str] = []
+        self.delay = 0.0
+
+    async def handle_RCPT(  # noqa: N802
+        self, _server: Any, _session: Session, envelope: Envelope, address: str, _options: list[str]
+    ) -> str:
+        if address.startswith("unknown"):
+            return "550 no such mailbox"
+        envelope.rcpt_tos.append(address)
+        return "250 fine"
+
+    async def handle_DATA(self, _server: Any, _session: Session, envelope: Envelope) -> str:  # noqa: N802
+        await asyncio.sleep(self.delay)
+        if self.answers:
+            return self.answers.pop(0)
+        self.taken.append(envelope)
+        return "250 taken"
+
+    def messages(self) -> list[Message]:
+        return [email.message_from_bytes(envelope.content or b"", policy=default) for envelope in self.taken]  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def mailbox() -> Mailbox:
+    return Mailbox()
+
+
+@pytest.fixture
+def smtp_port(mailbox: Mailbox) -> Iterator[int]:
+    controller = Controller(mailbox, hostname="127.0.0.1", port=free_port())
+    controller.start()
+    try:
+        yield controller.port
+    finally:
+        controller.stop()
+
+
+@asynccontextmanager
+async def outbox(server: Server) -> AsyncIterator[Database]:
+    """A database of its own for the outbox, so that the worker of the server does not take what is in it."""
+    name = "outbox"
+    async with await Database.connect(server.postgres_url, shards=4, size=1) as database:
+        await database.pool.execute(f"drop schema if exists {name} cascade; create schema {name}")
+        await database.pool.execute(f"create table {name}.mail_outbox (like public.mail_outbox including all)")
+    separator = "&" if "?" in server.postgres_url else "?"
+    url = f"{server.postgres_url}{separator}search_path={name}"
+    async with await Database.connect(url, shards=4, size=4) as database:
+        yield database
+
+
+async def put(
+    database: Database, recipient: str | None = ADDRESS, subject: str = "Hello", body: str = "Text\n"
+) -> None:
+    async with database.transaction() as tx:
+        await queue_mail(tx, recipient, subject, body)
+
+
+async def put_and_fail(database: Database) -> None:
+    async with database.transaction() as tx:
+        await queue_mail(tx, ADDRESS, "never", "never")
+        raise RuntimeError
+
+
+async def left(database: Database) -> int:
+    return int(await database.pool.fetchval("select count(*) from mail_outbox"))
+
+
+def postman(port: int, **settings: Any) -> Postman:
+    return Postman(Settings(smtp_url=f"smtp://127.0.0.1:{port}", mail_from="chat@example.org", **settings))
+
+
+async def test_a_mail_of_a_committed_transaction_is_sent_once(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
+    async with outbox(server) as database:
+        await put(database, subject="Grüße\u00a0", body="Ein längerer Text: ☕\n.\nEnde\n")
+        with pytest.raises(RuntimeError):
+            await put_and_fail(database)
+        assert await postman(smtp_port).deliver(database) == 1
+        assert await postman(smtp_port).deliver(database) == 0
+        assert await left(database) == 0
+    [message] = mailbox.messages()
+    assert (message["From"], message["To"], message["Subject"]) == ("chat@example.org", ADDRESS, "Grüße\u00a0")
+    assert (message["Auto-Submitted"], bool(message["Date"]), bool(message["Message-ID"])) == (
+        "auto-generated",
+        True,
+        True,
+    )
+    assert message.get_content().replace("\r\n", "\n") == "Ein längerer Text: ☕\n.\nEnde\n"  # type: ignore[attr-defined]
+
+
+async def test_a_mail_to_nobody_is_dropped_unsent(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
+    async with outbox(server) as database:
+        await put(database, None)
+        assert await postman(smtp_port).deliver(database) == 0
+        assert (await left(database), mailbox.taken) == (0, [])
+
+
+async def test_a_mail_that_is_not_accepted_yet_is_tried_again_later(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    async with outbox(server) as database:
+        await put(database)
+        mailbox.answers = ["451 try again"]
+        assert await postman(smtp_port).deliver(database) == 0
+        row = await database.pool.fetchrow(
+            "select attempts, extract(epoch from due - now())::int as wait from mail_outbox"
+        )
+        assert row is not None
+        assert (row["attempts"], 5 < row["wait"] <= 10) == (1, True)
+        assert await postman(smtp_port).deliver(database) == 0
+        await database.pool.execute("update mail_outbox set due = now()")
+        assert await postman(smtp_port).deliver(database) == 1
+    assert len(mailbox.taken) == 1
+
+
+async def test_a_server_that_is_away_loses_nothing(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
+    async with outbox(server) as database:
+        await put(database)
+        assert await postman(free_port()).deliver(database) == 0
+        assert await left(database) == 1
+        await database.pool.execute("update mail_outbox set due = now(), attempts = 30")
+        assert await postman(free_port()).deliver(database) == 0
+        assert await database.pool.fetchval("select due - now() <= interval '1 hour' from mail_outbox")
+        await database.pool.execute("update mail_outbox set due = now()")
+        assert await postman(smtp_port).deliver(database) == 1
+
+
+async def test_what_will_never_be_accepted_is_given_up(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
+    async with outbox(server) as database:
+        await put(database, "unknown@example.com")
+        await put(database, "two\r\nBcc: all@example.com")
+        mailbox.answers = ["554 spam"]
+        await put(database)
+        assert await postman(smtp_port).deliver(database) == 0
+        await put(database, "old@example.com")
+        await database.pool.execute("update mail_outbox set created = now() - interval '4 days'")
+        assert await postman(free_port()).deliver(database) == 0
+        assert (await left(database), mailbox.taken) == (0, [])
+
+
+@pytest.mark.timed
+async def test_two_workers_share_the_work_and_a_slow_server_holds_nobody_up(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    async with outbox(server) as database:
+        for i in range(10):
+            await put(database, f"person{i}@example.com")
+        mailbox.delay = 0.05
+        counts = await asyncio.gather(*(postman(smtp_port).deliver(database) for _ in range(2)))
+        assert sum(counts) == 10
+        assert min(counts) > 0
+    assert sorted(envelope.rcpt_tos[0] for envelope in mailbox.taken) == [f"person{i}@example.com" for i in range(10)]
+
+
+async def test_without_a_way_mails_wait(server: Server, folder: Path) -> None:
+    async with outbox(server) as database:
+        await put(database)
+        assert await Postman(Settings()).deliver(database) == 0
+        assert await left(database) == 1
+        assert await Postman(Settings(mail_folder=str(folder / "mail"))).deliver(database) == 1
+    [file] = (folder / "mail").iterdir()
+    assert file.name.endswith(f"-{ADDRESS}.eml")
+    assert file.stat().st_mode & 0o077 == 0
+    message = email.message_from_bytes(file.read_bytes(), policy=default)
+    assert (message["To"], message["From"]) == (ADDRESS, "noreply@localhost")
+
+
+def test_credentials_are_given_over_tls_only(
+    stage: Stage, mailbox: Mailbox, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    certificate, key = make_certificate(folder)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(certificate, key)
+    logins = []
+
+    def authenticate(_server: Any, _session: Any, _envelope: Any, _mechanism: str, login: Any) -> AuthResult:
+        logins.append((login.login, login.password))
+        return AuthResult(success=login.password == b"p:w/d")
+
+    controller = Controller(
+        mailbox,
+        hostname="127.0.0.1",
+        port=free_port(),
+        tls_context=context,
+        require_starttls=True,
+        authenticator=authenticate,
+        auth_required=True,
+    )
+    controller.start()
+    try:
+        monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+        url = f"smtp://chat%40example.org:p%3Aw%2Fd@localhost:{controller.port}?starttls"
+        message = email.message.EmailMessage()
+        message["From"], message["To"] = "chat@example.org", ADDRESS
+        SmtpServer.parse(url).send(message)
+        assert logins == [(b"chat@example.org", b"p:w/d")]
+        monkeypatch.delenv("SSL_CERT_FILE")
+        with pytest.raises(ssl.SSLCertVerificationError):
+            SmtpServer.parse(url).send(message)
+    finally:
+        controller.stop()
+    assert len(mailbox.taken) == 1
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mail.example.com", "http://mail.example.com", "smtp://", "smtp://a:b@mail.example.com", "smtp://host?tls=1"],
+)
+def test_an_address_of_a_mail_server_that_cannot_be_meant_is_refused_at_the_start(url: str) -> None:
+    with pytest.raises(SettingsError):
+        Postman(Settings(smtp_url=url))
+
+
+def test_ports_follow_from_the_scheme() -> None:
+    assert SmtpServer.parse("smtp://mail.example.com").port == 25
+    assert SmtpServer.parse("smtps://a:b@mail.example.com").port == 465
+    assert SmtpServer.parse("smtp://a:b@mail.example.com:587?starttls").starttls

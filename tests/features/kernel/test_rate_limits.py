@@ -1,0 +1,107 @@
+"""Rate limits through the front door, in one process and across two by a real Redis."""
+
+import shutil
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tertulia.engines import ChildProcess, free_port
+from tests.harness.realm import Realm
+from tests.harness.server import Server
+from tests.harness.stage import Web
+from tests.harness.talk import Speaker
+
+
+@pytest.fixture
+def redis_url(folder: Path) -> Iterator[str]:
+    program = shutil.which("redis-server")
+    assert program, "redis-server is missing: apt-get install redis-server (the .ci/run script does it as root)"
+    port = free_port()
+    command = [program, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(folder)]
+    process = ChildProcess(command, folder / "redis.log")
+    process.start()
+    while "Ready to accept connections" not in (folder / "redis.log").read_text():
+        time.sleep(0.02)
+    yield f"redis://127.0.0.1:{port}/0"
+    process.stop(signal.SIGTERM, 10)
+
+
+@pytest.fixture(scope="module")
+def limited(server: Server, shared_folder: Path) -> Iterator[Web]:
+    """A process that limits."""
+    web = Web(server, shared_folder, rate_limits="true", user_rate="20/60", bots_rate="40/3600", address_rate="30/60")
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
+@pytest.mark.timed
+def test_a_user_is_refused_after_the_burst_and_told_when_to_come_back(server: Server, limited: Web) -> None:
+    with server.client(server.guest, url=limited.url) as guest:
+        first = guest.get("users/me")
+        assert first.status_code == 200
+        assert first.headers["X-RateLimit-Limit"] == "20"
+        left = int(first.headers["X-RateLimit-Remaining"])
+        assert left == 19
+        assert 0 < int(first.headers["X-RateLimit-Reset"]) - time.time() < 60
+        replies = [guest.get("users/me") for _ in range(30)]
+    refused = [reply for reply in replies if reply.status_code == 429]
+    assert 30 - left - 2 <= len(refused) <= 30 - left
+    body = refused[-1].json()
+    assert body["result"] == "error"
+    assert body["code"] == "RATE_LIMIT_HIT"
+    assert 0 < body["retry-after"] <= 3.1
+    assert float(refused[-1].headers["Retry-After"]) == body["retry-after"]
+    assert refused[-1].headers["X-RateLimit-Remaining"] == "0"
+    # Another user of the same address has a budget of their own.
+    with server.client(server.owner, url=limited.url) as owner:
+        assert owner.get("users/me").status_code == 200
+
+
+def test_strangers_and_wrong_keys_spend_the_budget_of_their_address(server: Server, limited: Web) -> None:
+    with server.client(url=limited.url) as stranger:
+        codes = []
+        for attempt in range(45):
+            if attempt % 2:
+                codes.append(stranger.get("server_settings").status_code)
+            else:
+                codes.append(stranger.get("users/me", auth=("nobody@example.com", "x" * 32)).status_code)
+    assert codes.count(429) >= 10
+    assert 401 in codes
+    assert 200 in codes
+
+
+@pytest.mark.timed
+def test_the_bots_of_one_person_share_a_budget_which_is_neither_the_person_s_nor_of_other_bots(
+    realm: Realm, limited: Web
+) -> None:
+    def calls(bot: Speaker, times: int) -> list[int]:
+        return [
+            bot.http.get(f"{limited.url}/api/v1/users/me", headers={"host": realm.host}).status_code
+            for _ in range(times)
+        ]
+
+    codes = [code for bot in (realm.bot(realm.member) for _ in range(5)) for code in calls(bot, 12)]
+    assert codes[:12] == [200] * 12
+    assert codes.count(200) in (40, 41), "no more than all of them together have, though each has room for 20"
+    assert calls(realm.member, 1) == calls(realm.bot(realm.owner), 1) == [200]
+
+
+@pytest.mark.slow
+@pytest.mark.timed
+def test_with_redis_two_processes_share_a_budget(server: Server, folder: Path, redis_url: str) -> None:
+    first, second = (Web(server, folder, rate_limits="true", user_rate="20/60", redis_url=redis_url) for _ in range(2))
+    try:
+        guest = server.guest
+        with server.client(guest, url=first.wait().url) as here, server.client(guest, url=second.wait().url) as there:
+            left = int(here.get("users/me").headers["X-RateLimit-Remaining"])
+            codes = [client.get("users/me").status_code for _ in range(15) for client in (here, there)]
+        assert left == 19
+        assert codes == [200] * left + [429] * (30 - left)
+    finally:
+        first.stop()
+        second.stop()

@@ -1,0 +1,286 @@
+"""Clients that are slow, idle, or too many: every connection ends, and one that moves is left alone."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+
+import msgspec
+import pytest
+
+from tertulia.server.connection import MAX_PIPELINED, Connection
+from tertulia.server.connection_limits import SPARE_CONNECTIONS
+from tertulia.server.proxies import proxies_of
+from tests.features.kernel.test_connection import CHUNKED, END, answers, codes
+from tests.harness.demo_api import Demo, served
+
+LIMITS = msgspec.structs.replace(
+    Connection.limits, header_seconds=1.0, keep_alive_seconds=1.0, stall_seconds=1.0, min_bytes_per_second=1000
+)
+HEAD = b"GET /api/v1/echo?text=a HTTP/1.1\r\nHost: x\r\n"
+BODY = b"POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n"
+MEBIBYTE = 1024 * 1024
+ASKED, BUFFERED = 9, 5
+"""Mebibytes of an answer, and how much of it the system's buffers may take."""
+UPLOAD = b"POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+
+
+@pytest.fixture(scope="module")
+def impatient() -> Iterator[Demo]:
+    with served(Demo(), LIMITS) as demo:
+        yield demo
+
+
+def connect(demo: Demo, **options: int) -> socket.socket:
+    connection = socket.socket()
+    for name, value in options.items():
+        connection.setsockopt(socket.SOL_SOCKET, getattr(socket, name), value)
+    connection.settimeout(20)
+    connection.connect(("127.0.0.1", demo.port))
+    return connection
+
+
+@pytest.mark.parametrize("start", [b"GET /api/v1/ec", HEAD, HEAD + b"X-Long: "])
+def test_headers_that_do_not_come_to_an_end_are_answered_with_408(impatient: Demo, start: bytes) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(start)
+        [(status, body)] = answers(connection)
+    assert (status, body["result"], body["code"]) == (408, "error", "REQUEST_TIMEOUT")
+
+
+def test_headers_that_trickle_in_are_answered_with_408(impatient: Demo) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(HEAD)
+        connection.settimeout(0.1)
+        answer = b""
+        for _ in range(100):
+            try:
+                answer = connection.recv(65536)
+                break
+            except TimeoutError:
+                connection.sendall(b"X: y\r\n")
+    assert b" 408 " in answer
+    assert b"REQUEST_TIMEOUT" in answer
+
+
+@pytest.mark.parametrize("start", [BODY, BODY + b"text=a", CHUNKED + b"6\r\ntext=a\r\n", CHUNKED + b"6;"])
+def test_a_body_that_stops_is_answered_with_408(impatient: Demo, start: bytes) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(start)
+        assert codes(connection) == ["REQUEST_TIMEOUT"]
+
+
+def test_a_body_that_stops_after_a_fast_start_is_answered_with_408(impatient: Demo) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(BODY + b"text=" + b"x" * 90_000)
+        assert codes(connection) == ["REQUEST_TIMEOUT"]
+
+
+@pytest.mark.timed
+def test_a_slow_body_that_moves_is_read_to_its_end(impatient: Demo) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(b"POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 20005\r\n\r\ntext=")
+        for _ in range(40):
+            connection.sendall(b"x" * 500)
+            time.sleep(0.1)
+        assert codes(connection, 1) == ["x" * 20_000]
+
+
+@pytest.mark.parametrize("start", [b"", b"\r\n"])
+def test_a_connection_on_which_nothing_is_asked_is_closed(impatient: Demo, start: bytes) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(start)
+        assert answers(connection) == []
+
+
+def test_empty_lines_do_not_keep_a_connection_open(impatient: Demo) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(HEAD + b"\r\n")
+        assert codes(connection, 1) == ["a"]
+        assert any(is_closed_after_empty_line(connection) for _ in range(100))
+
+
+def test_a_body_that_is_still_arriving_after_its_answer_does_not_keep_a_connection_open(impatient: Demo) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(b"POST /api/v1/nothing HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\nx")
+        assert codes(connection) == ["NOT_FOUND"]
+
+
+def test_a_poll_waits_longer_than_any_of_the_limits(impatient: Demo) -> None:
+    impatient.watch.waiting.clear()
+    with connect(impatient) as connection:
+        connection.sendall(b"GET /api/v1/poll" + END)
+        assert impatient.watch.waiting.wait(10)
+        connection.settimeout(4 * LIMITS.header_seconds)
+        with pytest.raises(TimeoutError):
+            connection.recv(1)
+
+
+def test_an_answer_that_nobody_reads_is_given_up(impatient: Demo) -> None:
+    with connect(impatient, SO_RCVBUF=4096) as connection:
+        connection.sendall(b"GET /api/v1/large?mebibytes=30" + END)
+        # Reading begins when nothing is left to read but what the system's buffers took.
+        time.sleep(5 * LIMITS.stall_seconds)
+        size = 0
+        try:
+            while chunk := connection.recv(65536):
+                size += len(chunk)
+        except ConnectionResetError:
+            pass
+    assert size < 30 * 1024 * 1024
+
+
+@pytest.mark.timed
+def test_an_answer_that_is_read_slowly_is_sent_to_its_end(impatient: Demo) -> None:
+    with connect(impatient, SO_RCVBUF=4096) as connection:
+        connection.sendall(b"GET /api/v1/large?mebibytes=10" + END)
+        size = 0
+        began = time.monotonic()
+        while time.monotonic() < began + 5 * LIMITS.stall_seconds:
+            size += len(connection.recv(2048))
+            time.sleep(0.02)
+        while size < 10 * 1024 * 1024:
+            chunk = connection.recv(1 << 20)
+            assert chunk
+            size += len(chunk)
+
+
+def test_a_large_answer_must_be_read_faster_than_a_small_one() -> None:
+    with served(Demo(), msgspec.structs.replace(LIMITS, answer_seconds=3.0)) as demo:
+        assert size_read_slowly(demo, mebibytes=30) < 30 * MEBIBYTE
+
+
+@pytest.mark.parametrize("proxy", ["", "127.0.0.1"])
+def test_who_holds_the_most_of_answers_that_are_not_read_is_cut_off(proxy: str) -> None:
+    limits = msgspec.structs.replace(Connection.limits, max_unsent_bytes=20 * MEBIBYTE)
+    with served(Demo(), limits, proxies_of(proxy)) as demo:
+        small = asking(demo, "127.0.0.2", proxy)
+        crowd = [asking(demo, "127.0.0.3", proxy) for _ in range(12)]
+        assert len(read_all(small)) > ASKED * MEBIBYTE, "others hold more"
+        complete = [len(read_all(each)) > ASKED * MEBIBYTE for each in crowd]
+        assert 0 < sum(complete) <= 20 / (ASKED - BUFFERED), "the newest are left"
+        assert complete[-1]
+        again = asking(demo, "127.0.0.3", proxy)
+        assert len(read_all(again)) > ASKED * MEBIBYTE, "what was held is given back"
+        for each in [small, *crowd, again]:
+            each.close()
+
+
+def test_more_headers_than_the_limit_are_refused(impatient: Demo) -> None:
+    with connect(impatient) as connection:
+        connection.sendall(HEAD + b"A:\r\n" * LIMITS.max_headers + b"\r\n")
+        [(status, body)] = answers(connection)
+    assert (status, body["code"]) == (431, "HEADERS_TOO_LARGE")
+
+
+@pytest.mark.parametrize(
+    "part", [b"A%d: b\r\n" * 10_000 % tuple(range(10_000)), b"N" * 50_000, b"Name: " + b"v" * 50_000]
+)
+def test_the_headers_of_a_part_have_bounds(impatient: Demo, part: bytes) -> None:
+    body = b"--b\r\n" + part
+    with connect(impatient) as connection:
+        connection.sendall(UPLOAD + b"Content-Length: 150000\r\n\r\n" + body)
+        [(status, answer)] = answers(connection, 1)
+    assert (status, answer["msg"]) == (400, "The multipart body is malformed")
+
+
+def test_requests_that_wait_in_line_have_a_bound(impatient: Demo) -> None:
+    impatient.watch.waiting.clear()
+    with connect(impatient) as connection:
+        connection.sendall((HEAD + b"\r\n") * (MAX_PIPELINED + 50))
+        found = codes(connection)
+    assert set(found) == {"a"}
+    assert len(found) < MAX_PIPELINED + 50
+
+
+def test_one_connection_too_many_is_told_to_come_again() -> None:
+    limits = msgspec.structs.replace(Connection.limits, max_connections=3)
+    with served(Demo(), limits) as demo:
+        within = [connect(demo) for _ in range(3)]
+        for connection in within:
+            connection.sendall(HEAD + b"\r\n")
+            assert codes(connection, 1) == ["a"]
+        with connect(demo) as surplus:
+            surplus.sendall(HEAD + b"\r\n")
+            head, _, body = read_all(surplus).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 503 ")
+        assert b"\r\nretry-after: 5" in head
+        assert json.loads(body)["code"] == "TOO_MANY_CONNECTIONS"
+        within.pop().close()
+        assert eventually_answered(demo) == ["a"]
+        for connection in within:
+            connection.close()
+
+
+def test_many_connections_too_many_are_closed_without_a_word() -> None:
+    limits = msgspec.structs.replace(Connection.limits, max_connections=1)
+    with served(Demo(), limits) as demo:
+        crowd = [connect(demo) for _ in range(SPARE_CONNECTIONS + 20)]
+        crowd[0].sendall(HEAD + b"\r\n")
+        assert codes(crowd[0], 1) == ["a"]
+        told = [read_all(each).startswith(b"HTTP/1.1 503 ") for each in crowd[1:]]
+        assert 0 < sum(told) <= SPARE_CONNECTIONS
+        for each in crowd:
+            each.close()
+
+
+def size_read_slowly(demo: Demo, mebibytes: int) -> int:
+    """Some kilobytes each second, which would be enough for a small answer."""
+    size = 0
+    with connect(demo, SO_RCVBUF=4096) as connection:
+        connection.sendall(b"GET /api/v1/large?mebibytes=%d" % mebibytes + END)
+        try:
+            for _ in range(100):
+                size += len(connection.recv(2048))
+                time.sleep(0.1)
+            size += len(read_all(connection))
+        except ConnectionResetError:
+            pass
+    return size
+
+
+def asking(demo: Demo, address: str, proxy: str) -> socket.socket:
+    """A client that asked for much, and read nothing but the beginning."""
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 65536)
+    connection.settimeout(20)
+    connection.bind((proxy or address, 0))
+    connection.connect(("127.0.0.1", demo.port))
+    head = b" HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Forwarded-For: %b\r\n\r\n" % address.encode()
+    connection.sendall(b"GET /api/v1/large?mebibytes=%d" % ASKED + head)
+    assert connection.recv(1, socket.MSG_PEEK)
+    return connection
+
+
+def is_closed_after_empty_line(connection: socket.socket) -> bool:
+    connection.settimeout(0.1)
+    try:
+        connection.sendall(b"\r\n")
+        return connection.recv(1) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+def read_all(connection: socket.socket) -> bytes:
+    data = b""
+    try:
+        while chunk := connection.recv(65536):
+            data += chunk
+    except ConnectionResetError:
+        pass
+    return data
+
+
+def eventually_answered(demo: Demo) -> list[object]:
+    """What a new connection hears, once the server has noticed that another one is gone."""
+    found: list[object] = []
+    for _ in range(100):
+        with connect(demo) as connection:
+            connection.sendall(HEAD + b"\r\n")
+            found = codes(connection, 1)
+        if found != ["TOO_MANY_CONNECTIONS"]:
+            return found
+        time.sleep(0.05)
+    return found

@@ -1,0 +1,181 @@
+"""Reading without an account: web-public channels of organizations with public access."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from tests.harness.files import fetch, upload
+from tests.harness.realm import Realm
+from tests.harness.server import Channel, Server
+from tests.harness.stage import Stage, Web
+from tests.harness.talk import Json, Speaker, check_error
+
+PUBLIC = {"operator": "channels", "operand": "web-public"}
+
+
+class Square(NamedTuple):
+    """An organization with a channel that anybody may read."""
+
+    realm: Realm
+    nobody: Speaker
+    open: Channel
+    sent: int
+
+
+@pytest.fixture(scope="module")
+def web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
+    """A web process of a server that allows such channels."""
+    web = Web(server, tmp_path_factory.mktemp("open"), web_public_streams_enabled="true")
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
+@pytest.fixture
+def square(stage: Stage, realm: Realm, web: Web) -> Square:
+    channel, closed = (stage.channel(realm.member, realm_id=realm.id) for _ in range(2))
+    stage.sql("update channel set is_web_public = true where id = %s", channel.stream_id)
+    stage.sql("update realm set settings = settings || '{\"enable_spectator_access\": true}' where id = %s", realm.id)
+    sent = realm.member.send(channel.stream_id, "✔ topic", "Hello world")
+    realm.member.send(closed.stream_id, "topic", "Hello world")
+    return Square(realm, stage.nobody(url=web.url, host=realm.host), channel, sent)
+
+
+def found(square: Square, *terms: Json) -> list[int]:
+    window = square.nobody.window(before=99, narrow=list(terms))
+    return [message["id"] for message in window["messages"]]
+
+
+def test_anybody_reads_web_public_channels(square: Square) -> None:
+    [message] = square.nobody.window("first_unread", 99, narrow=[PUBLIC])["messages"]
+    assert (message["id"], message["flags"]) == (square.sent, ["read"])
+    assert square.realm.member.email not in str(message)
+    assert message["sender_email"].startswith(f"user{square.realm.member.id}@")
+
+
+def test_narrows_that_ask_nothing_personal_are_allowed(square: Square) -> None:
+    for operator, operand in (
+        ("channel", square.open.name),
+        ("topic", "✔ TOPIC"),
+        ("sender", square.realm.member.id),
+        ("search", "worlds"),
+        ("id", square.sent),
+        ("with", square.sent),
+        ("near", "5"),
+        ("is", "resolved"),
+        ("in", "home"),
+    ):
+        assert found(square, PUBLIC, {"operator": operator, "operand": operand}) == [square.sent], operator
+    assert found(square, PUBLIC, {"operator": "has", "operand": "link"}) == []
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        [],
+        [["is", "starred"]],
+        [{**PUBLIC, "negated": True}],
+        [PUBLIC, ["is", "unread"]],
+        [PUBLIC, {"operator": "dm", "operand": [1]}],
+        [PUBLIC, {"operator": "mentions", "operand": 1}],
+        [["channels", "public"]],
+    ],
+)
+def test_everything_else_needs_an_account(square: Square, terms: list[object]) -> None:
+    check_error(square.nobody.request("GET", "messages", anchor="newest", narrow=terms), "UNAUTHORIZED", 401)
+
+
+def test_an_address_cannot_be_tried_out(square: Square) -> None:
+    for email in (square.realm.member.email, "nobody@example.com"):
+        narrow = [PUBLIC, {"operator": "sender", "operand": email}]
+        reply = square.nobody.request("GET", "messages", anchor="newest", narrow=narrow)
+        check_error(reply, "BAD_NARROW", desc=f"unknown user {email}")
+
+
+def test_other_channels_are_not_there(square: Square, stage: Stage) -> None:
+    other = stage.channel(square.realm.member, realm_id=square.realm.id)
+    reply = square.nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC, ["channel", other.name]])
+    check_error(reply, "BAD_NARROW", desc=f"unknown channel {other.name}")
+
+
+def test_without_public_access_nobody_reads_without_an_account(square: Square, stage: Stage) -> None:
+    stage.sql("update realm set settings = settings - 'enable_spectator_access' where id = %s", square.realm.id)
+    check_error(square.nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC]), "UNAUTHORIZED", 401)
+
+
+def test_a_server_that_does_not_allow_it_lets_nobody_in(square: Square, stage: Stage) -> None:
+    """The organization's setting may have been made before the operator closed the server, or on one that is closed."""
+    member, channel = square.realm.member, square.open.stream_id
+    url = upload(member)
+    member.send(channel, "files", f"[file]({url})")
+    open_here, closed_here = square.nobody, stage.nobody(host=square.realm.host)
+    for method, path, fields in (
+        ("GET", "users", {}),
+        ("GET", "users", {"user_ids": [member.id]}),
+        ("GET", "messages", {"anchor": "newest", "narrow": [PUBLIC]}),
+        ("GET", "messages", {"message_ids": [square.sent], "narrow": [PUBLIC]}),
+        ("POST", "register", {"client_gravatar": False}),
+        ("GET", f"users/me/{channel}/topics", {}),
+    ):
+        assert open_here.request(method, path, **fields).status_code == 200, path
+        check_error(closed_here.request(method, path, **fields), "UNAUTHORIZED", 401)
+    assert fetch(open_here, url).status_code == 200
+    assert fetch(closed_here, url).status_code == 401
+    for nobody, is_open in ((open_here, True), (closed_here, False)):
+        assert nobody.get("server_settings")["realm_web_public_access_enabled"] is is_open
+        for path in ("streams", f"streams/{channel}", f"messages/{square.sent}", "messages/matches_narrow", "users/me"):
+            check_error(nobody.request("GET", path), "UNAUTHORIZED", 401)
+    picture = f"/avatar/{member.id}"
+    assert fetch(closed_here, picture).content == fetch(open_here, picture).content
+
+
+def test_an_archived_channel_is_not_there_without_an_account(square: Square, stage: Stage) -> None:
+    topics = f"users/me/{square.open.stream_id}/topics"
+    assert square.nobody.get(topics)["topics"]
+    stage.sql("update channel set is_archived = true where id = %s", square.open.stream_id)
+    assert found(square, PUBLIC) == []
+    assert found(square, PUBLIC, {"operator": "id", "operand": square.sent}) == []
+    named = square.nobody.request("GET", "messages", anchor="newest", narrow=[PUBLIC, ["channel", square.open.name]])
+    check_error(named, "BAD_NARROW", desc=f"unknown channel {square.open.name}")
+    gone = {"stream_id": square.open.stream_id}
+    check_error(square.nobody.request("GET", topics), "STREAM_DOES_NOT_EXIST", **gone)
+    assert square.realm.member.message(square.sent)["id"] == square.sent
+
+
+def test_anybody_gets_the_state_of_what_is_open_and_no_queue(square: Square) -> None:
+    found = square.nobody.post("register", client_gravatar=False)
+    assert found["queue_id"] is None
+    assert "last_event_id" not in found
+    assert (found["user_id"], found["email"], found["is_guest"], found["is_admin"]) == (0, "", True, False)
+    assert [channel["stream_id"] for channel in found["streams"]] == [square.open.stream_id]
+    assert [channel["stream_id"] for channel in found["never_subscribed"]] == [square.open.stream_id]
+    for key in (
+        "subscriptions",
+        "unsubscribed",
+        "drafts",
+        "starred_messages",
+        "user_topics",
+        "alert_words",
+        "realm_bots",
+    ):
+        assert found[key] == []
+    assert found["unread_msgs"]["count"] == 0
+    assert (found["presences"], found["user_status"], found["realm_domains"]) == ({}, {}, [])
+    assert {user["user_id"] for user in found["realm_users"]} >= {speaker.id for speaker in square.realm.all}
+    assert square.realm.member.email not in str(found)
+    assert all(group["is_system_group"] for group in found["realm_user_groups"])
+    assert found["realm_name"]
+
+
+def test_nobody_may_not_ask_for_what_is_personal(square: Square) -> None:
+    for fields in ({"client_gravatar": True}, {"include_subscribers": "true"}, {"include_subscribers": "partial"}):
+        [name] = fields
+        assert name in check_error(square.nobody.request("POST", "register", **fields))
+
+
+def test_nobody_registers_in_an_organization_that_is_closed(square: Square, stage: Stage, web: Web) -> None:
+    sql = "update realm set settings = settings - 'enable_spectator_access' where id = %s"
+    stage.sql(sql, square.realm.id)
+    assert square.nobody.request("POST", "register", client_gravatar=False).status_code == 401

@@ -1,0 +1,45 @@
+"""Metrics and health have a port of their own; the public one says nothing of them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.harness.server import Server
+from tests.harness.stage import Web
+
+
+@pytest.fixture(scope="module")
+def web(server: Server, shared_folder: Path) -> Iterator[Web]:
+    web = Web(server, shared_folder, external_scheme="https", hsts="max-age=1000; includeSubDomains")
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
+@pytest.mark.parametrize("path", ["/metrics", "/health/live", "/health/ready"])
+def test_the_public_port_has_neither_metrics_nor_health(web: Web, path: str) -> None:
+    reply = httpx.get(web.url + path, headers={"Accept": "*/*"}, trust_env=False)
+    assert (reply.status_code, reply.json()["code"]) == (404, "NOT_FOUND")
+    assert httpx.get(web.metrics + path, trust_env=False).status_code == 200
+
+
+def test_the_metrics_of_a_web_process_count_its_requests(web: Web) -> None:
+    assert httpx.get(f"{web.url}/api/v1/server_settings", trust_env=False).status_code == 200
+    text = httpx.get(f"{web.metrics}/metrics", trust_env=False).text
+    assert re.search(r'\ntertulia_http_requests_total\{endpoint="\w*server_settings",method="GET",status="200"\}', text)
+    assert 'tertulia_forwarded_requests{said="silent"}' in text
+    assert "process_resident_memory_bytes" in text
+
+
+@pytest.mark.parametrize("path", ["/api/v1/server_settings", "/api/v1/nothing", "/avatar/1", "/nothing.png", "/"])
+def test_every_answer_tells_browsers_to_come_with_tls(web: Web, path: str) -> None:
+    reply = httpx.get(web.url + path, trust_env=False)
+    assert reply.headers["strict-transport-security"] == "max-age=1000; includeSubDomains"
+
+
+def test_a_server_without_tls_does_not_speak_of_it(server: Server) -> None:
+    assert "strict-transport-security" not in httpx.get(f"{server.url}/api/v1/server_settings", trust_env=False).headers

@@ -1,0 +1,86 @@
+// @vitest-environment happy-dom
+import { describe, expect, it } from 'vitest'
+import { recording } from '../data/fixtures/recorded'
+import { Realm } from '../data/realm.svelte'
+import { channelMessage } from '../data/testing'
+import type { ApiMessage, EventOf } from '../data/api-types'
+import { iconOf, titleOf } from './badge'
+import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
+
+function realmOf(): Realm {
+    const realm = new Realm()
+    realm.load(recording().before)
+    return realm
+}
+
+const direct = { ...channelMessage(1), type: 'private', display_recipient: [] } as unknown as ApiMessage
+const policy = (visibility_policy: 1 | 3): EventOf<'user_topic'> => ({
+    id: 1,
+    type: 'user_topic',
+    stream_id: 1,
+    topic_name: 'lunch',
+    last_updated: 0,
+    visibility_policy,
+})
+
+describe('a new message', () => {
+    it('is announced when it is direct or mentions me', () => {
+        const realm = realmOf()
+        expect(whyOf(direct, [], realm)).toBe('direct')
+        expect(whyOf(channelMessage(1), ['mentioned'], realm)).toBe('mention')
+        expect(showsOnDesktop('direct', direct, realm)).toBe(true)
+        expect(makesSound('mention', channelMessage(1), realm)).toBe(true)
+    })
+
+    it('is not announced when it is mine, read, or from somebody I muted', () => {
+        const realm = realmOf()
+        expect(whyOf({ ...direct, sender_id: realm.me }, [], realm)).toBeNull()
+        expect(whyOf(direct, ['read'], realm)).toBeNull()
+        realm.apply({ id: 1, type: 'muted_users', muted_users: [{ id: 5, timestamp: 0 }] })
+        expect(whyOf(direct, [], realm)).toBeNull()
+    })
+
+    it('in a channel follows the topic, the channel, and the setting for all', () => {
+        const realm = realmOf()
+        const message = channelMessage(1)
+        expect(whyOf(message, [], realm)).toBe('channel')
+        expect(showsOnDesktop('channel', message, realm)).toBe(false)
+        realm.apply({
+            id: 1,
+            type: 'subscription',
+            op: 'update',
+            stream_id: 1,
+            property: 'desktop_notifications',
+            value: true,
+        })
+        expect(showsOnDesktop('channel', message, realm)).toBe(true)
+        realm.apply(policy(1))
+        expect(whyOf(message, [], realm)).toBeNull()
+        realm.apply(policy(3))
+        expect(whyOf(message, [], realm)).toBe('followed')
+        expect(makesSound('followed', message, realm)).toBe(true)
+    })
+
+    it('that calls everybody follows the setting for that', () => {
+        const realm = realmOf()
+        expect(whyOf(channelMessage(1), ['stream_wildcard_mentioned'], realm)).toBe('wildcard')
+        realm.apply({ id: 1, type: 'user_settings', op: 'update', property: 'wildcard_mentions_notify', value: false })
+        expect(whyOf(channelMessage(1), ['stream_wildcard_mentioned'], realm)).toBe('channel')
+    })
+
+    it('is announced without markup and without spoilers', () => {
+        const html =
+            '<p>Hello <strong>you</strong></p><div class="spoiler-block"><div class="spoiler-header">Ending</div><div class="spoiler-content">He dies</div></div>'
+        expect(plainText(html)).toBe('Hello youEnding(…)')
+        expect(plainText(`<p>${'x'.repeat(300)}</p>`).length).toBe(200)
+    })
+})
+
+describe('the tab', () => {
+    it('says how much is unread', () => {
+        expect(titleOf('#general > lunch', 'Café', 0)).toBe('#general > lunch · Café')
+        expect(titleOf('', 'Café', 3)).toBe('(3) Café')
+        expect(iconOf(0)).toBe('/static/icon.svg')
+        expect(decodeURIComponent(iconOf(120))).toContain('>99<')
+    })
+})
