@@ -15,7 +15,7 @@ from tests.check.processes import Processes, Stopped
 from tests.check.suite import Suite, When
 
 LANES = 2
-MOST_TRIES = 25  # more failures than these are no chance, and would take too long
+MOST_TRIES = 10  # more failures than these are no chance
 
 
 @dataclass(frozen=True)
@@ -104,20 +104,22 @@ class Run:
         return (self._folder / f"{plain}.json").absolute(), self._folder / f"{plain}.log"
 
     def _tell(self, result: Result, log: Path, slowest: str) -> None:
-        """All of it if there is a finding; otherwise how it ended, and what is to be tried again.
-
-        What fails at its first try is in the log; a reader of CI, who may see a part only, should see what is final.
-        """
+        """What failed, or only how it ended. A reader of CI may see a part only: the points of what passed are left out."""
         text = log.read_text(errors="replace").strip()
-        if not result.outcome.findings:
-            start = text.rfind("\n", 0, max(0, text.rfind("slowest")))
-            text = text[start:].strip() if "slowest" in text else "\n".join(text.splitlines()[-3:])
+        if (start := _first_of(text, "= FAILURES =", "= ERRORS =", "slowest ")) is not None:
+            text = text[text.rfind("\n", 0, start) + 1 :]
+        elif not result.outcome.findings:
+            text = "\n".join(text.splitlines()[-3:])
         lines = [f"\n== {result.suite.name}: {result.seconds:.0f} s", text, *([slowest] if slowest else [])]
         if result.outcome.again:
             lines += [
-                "to be tried again (the log is in .check/):",
+                "to be tried again:",
                 *(f"   {name}" for name in sorted(result.outcome.again)),
             ]
         if result.outcome.findings:
             lines.append(f"  -> {result.suite.hint}")
         self._say("\n".join(lines))
+
+
+def _first_of(text: str, *parts: str) -> int | None:
+    return min((place for part in parts if (place := text.find(part)) >= 0), default=None)

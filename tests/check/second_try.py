@@ -1,8 +1,9 @@
 """The part of bin/check inside pytest, loaded by `-p tests.check.second_try`.
 
-`--outcome FILE` writes how each test went. A failed test may have a second try if it depends on time or on another program,
-which its marks say (AGAIN). Anywhere else, and wherever a test is marked `finding`, a failure is a finding: it is never run
-again. A suite that broke off writes nothing, so that it can never be taken for a good one.
+`--outcome FILE` writes how each test went. A failed test may have a second try if it depends on time or on another program:
+its marks say so (AGAIN), or that it talks to processes that share two cores with all other tests (SERVERS). Anywhere else, and
+wherever a test is marked `finding`, a failure is a finding: it is never run again. A suite that broke off writes nothing, so
+that it can never be taken for a good one.
 
 `--share 2/3` keeps the second of three parts of what was selected; a file is never divided, for the sake of its fixtures.
 """
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 
 AGAIN = ("clients", "system", "timed")
+SERVERS = {"server", "own_server", "engines"}
+"""The fixtures that start them."""
 WITH_SERVER = 20  # a test that talks to a server takes about as long as so many others
 
 
@@ -83,4 +86,6 @@ class _Tally:
 
 
 def may_run_again(item: pytest.Item) -> bool:
-    return item.get_closest_marker("finding") is None and any(item.get_closest_marker(name) for name in AGAIN)
+    if item.get_closest_marker("finding") is not None:
+        return False
+    return any(map(item.get_closest_marker, AGAIN)) or not SERVERS.isdisjoint(getattr(item, "fixturenames", ()))

@@ -13,7 +13,7 @@ from tests.check.__main__ import lost_tests, tell
 from tests.check.outcome import read_playwright
 from tests.check.plan import everything
 from tests.check.processes import Processes, Stopped
-from tests.check.run import Run, Verdict
+from tests.check.run import MOST_TRIES, Run, Verdict
 from tests.check.second_try import AGAIN
 from tests.check.suite import ROOT, Command, Program, Pytest, Suite, When
 from tests.harness.talk import eventually
@@ -79,6 +79,22 @@ def test_what_fails_once_and_passes_alone_is_flaky_and_the_run_is_green(stage: S
     assert lines[-1] == "4 passed, 0 failed, 0 skipped"
     assert {f"   {name}" for name in names} < set(lines)
     assert (stage.folder / "flaky.txt").read_text().splitlines() == names
+
+
+def test_what_talks_to_a_server_may_fail_once_and_the_failure_is_shown(stage: Stage) -> None:
+    late = "@pytest.fixture\ndef server(): pass\n\ndef test_late(server):\n    assert runs('late') == 2"
+    code, verdict, _ = stage.check(stage.suite("one", late))
+    assert (code, verdict.flaky) == (0, ["test_some.py::test_late"])
+    first = next(said for said in stage.said if said.startswith("\n== one:"))
+    assert "assert 1 == 2" in first
+
+
+def test_many_failures_are_no_chance_and_have_no_second_try(stage: Stage) -> None:
+    each = f"@pytest.mark.timed\n@pytest.mark.parametrize('n', range({MOST_TRIES + 1}))\n"
+    suite = stage.suite("one", f"{each}def test_n(n):\n    assert runs(str(n)) == 2")
+    code, verdict, _ = stage.check(suite)
+    assert (code, verdict.flaky, len(verdict.failed)) == (1, [], MOST_TRIES + 1)
+    assert stage.runs(suite, "0") == 1
 
 
 def test_what_fails_twice_is_red(stage: Stage) -> None:
@@ -192,7 +208,7 @@ def test_tests_in_browsers_are_known_by_their_place(tmp_path: Path) -> None:
     assert not read_playwright("browsers", tmp_path / "none.json", 1).is_whole
 
 
-def test_rules_contract_and_matrices_bear_no_mark_that_gives_a_second_try() -> None:
+def test_rules_contract_and_matrices_are_not_marked_as_a_matter_of_time() -> None:
     places = [*ROOT.glob("tests/rules/**/*.py"), *ROOT.glob("tests/contract/**/*.py")]
     places += [
         path for path in ROOT.glob("tests/features/**/*.py") if re.search("matrix|test_endpoints|model", path.name)

@@ -144,14 +144,9 @@ class Site:
     def _counted_once(self, act: Callable[[], object]) -> int:
         """What runs beside the request, once in a while, is told apart by its count."""
         act()
-        worker = self.server.state.pids["worker"]
-        os.kill(worker, signal.SIGSTOP)  # it looks for work several times a second, with statements that would count
-        try:
-            self.ask("select pg_stat_statements_reset()")
-            for _ in range(ROUNDS):
-                act()
-        finally:
-            os.kill(worker, signal.SIGCONT)
+        self.ask("select pg_stat_statements_reset()")
+        for _ in range(ROUNDS):
+            act()
         own = "select calls from pg_stat_statements where query not like '%%pg_stat_statements%%' and calls >= %s"
         return sum(int(calls) // ROUNDS for (calls,) in self.ask(own, ROUNDS))
 
@@ -174,11 +169,26 @@ def counted_server(folder: Path) -> Iterator[OwnServer]:
         server.stop()
 
 
+@contextmanager
+def stopped_worker(server: OwnServer) -> Iterator[None]:
+    """It looks for work several times a second and writes rows of each day and hour: all that would count.
+
+    PostgreSQL tells of what it did last up to ten seconds later: it is stopped before the long filling, not before a count.
+    """
+    worker = server.state.pids["worker"]
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(worker, signal.SIGCONT)
+
+
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
     with (
         TemporaryDirectory(prefix="tertulia-test-", ignore_cleanup_errors=True) as folder,
         counted_server(Path(folder)) as server,
+        stopped_worker(server),
     ):
         site = Site(server)
         yield site
