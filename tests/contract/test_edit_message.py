@@ -6,6 +6,7 @@ import pytest
 
 from tests.contract.changes import edit, events, history, listen, one, refused
 from tests.contract.conftest import Cast
+from tests.contract.subscribing import make
 from tests.harness.server import Channel
 from tests.harness.talk import Json, Speaker, check_error, unique
 
@@ -186,9 +187,10 @@ def test_the_history_begins_with_the_original(member: Speaker, channel: Channel)
 
 
 @pytest.mark.holds("edit-message.told")
-def test_mentions_follow_the_text(member: Speaker, other: Speaker, owner: Speaker, channel: Channel) -> None:
+def test_mentions_follow_the_text(member: Speaker, other: Speaker, owner: Speaker) -> None:
+    channel = make(other, principals=[member.id, other.id, owner.id])  # everybody may be mentioned: few are in it
     names = {who.id: who.get("users/me")["full_name"] for who in (other, owner)}
-    sent = member.send(channel.stream_id, unique("mentions"), f"Hello @**{names[other.id]}|{other.id}**")
+    sent = member.send(channel["stream_id"], unique("mentions"), f"Hello @**{names[other.id]}|{other.id}**")
     assert one(other, sent)["flags"] == ["mentioned"]
     with listen(other) as left, listen(owner) as came:
         edit(member, sent, content=f"Hello @**{names[owner.id]}|{owner.id}**")

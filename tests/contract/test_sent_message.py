@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.contract.subscribing import make
 from tests.harness.server import Channel
 from tests.harness.talk import Speaker, unique
 
@@ -37,10 +38,11 @@ def test_the_body_is_kept_as_it_was_written(member: Speaker) -> None:
 
 
 @pytest.mark.holds("message.same-everywhere")
-def test_a_message_by_event_is_the_message_that_is_fetched(member: Speaker, other: Speaker, channel: Channel) -> None:
+def test_a_message_by_event_is_the_message_that_is_fetched(member: Speaker, other: Speaker) -> None:
+    channel = make(other, principals=[member.id, other.id])  # everybody may be mentioned: few are in it
     for markdown in (True, False):
         with other.register(apply_markdown=markdown) as queue:
-            for to, topic in ((channel.stream_id, unique("same")), ([other.id], None)):
+            for to, topic in ((channel["stream_id"], unique("same")), ([other.id], None)):
                 sent = member.send(to, topic, "**Hello** https://a.example @**all**")
                 event = queue.message_event(sent)
                 fetched = other.message(sent, apply_markdown=markdown)
