@@ -7,6 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tertulia.events.log.record import Audience, record
+from tertulia.kernel.db import Transaction
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
@@ -53,6 +55,16 @@ def furnish(stage: Stage, realm: Realm, role: str) -> tuple[Speaker | None, dict
         **_own(speaker),
     }
     return speaker, world
+
+
+def end_queues(stage: Stage, realm: Realm) -> None:
+    """Of everybody in an organization. Some were asked to wait for a week, and as long the organization's events are at hand."""
+    people = [user_id for (user_id,) in stage.sql("select id from account where realm_id = %s", realm.id)]
+
+    async def tell(tx: Transaction) -> None:
+        tx.emit(realm.id, record(Audience(), "ends", {}, ends=tuple(people)))
+
+    stage.write(tell)
 
 
 def _own(speaker: Speaker | None) -> dict[str, list[Any]]:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -51,14 +52,9 @@ def test_generated_requests_reach_something(outcomes: dict[str, Outcome]) -> Non
 
 
 def test_a_flood_of_generated_requests_is_answered_as_described(server: Server) -> None:
-    backstage = Backstage(server)
-    stage = Stage(server, backstage)
-    flood = Flood(server, stage)
-    try:
+    with closing(Backstage(server)) as backstage:
+        flood = Flood(server, backstage)
         flood.round(SEED, REQUESTS_PER_ROLE)
-    finally:
-        stage.close()
-        backstage.close()
     assert not flood.findings, "\n\n".join(flood.findings.values())
     assert flood.statuses.total() > REQUESTS_PER_ROLE * len(ROLES) * 0.9
     assert flood.statuses[200] > flood.statuses.total() * 0.15
