@@ -4,7 +4,8 @@
 
 A round has an organization for each role, a fresh one in the next, and a seed of its own: `--rounds 1 --seed N` repeats
 round N. The first finding of each operation is shown with its request. A web process keeps the recent events of organizations
-that somebody listens to, and for two minutes more; so the queues of a round end with it, and memory is level after some minutes.
+that somebody listens to, and for two minutes more; so the queues of a round end with it, and memory is level after some
+minutes.
 """
 
 import argparse

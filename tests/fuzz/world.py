@@ -17,12 +17,15 @@ from tests.harness.talk import Json, Speaker
 ROLES = ("owner", "administrator", "moderator", "member", "guest", "bot", "anonymous")
 ENDINGS = ("deactivate_oneself", "regenerate_api_key", "revoke_api_key", "log_out_everywhere")
 """By these a caller loses their own key, and the rest of the run would be about nothing but 401: only nobody tries them."""
-OPEN = {"TERTULIA_WEB_PUBLIC_STREAMS_ENABLED": "true"}
+SETTINGS = {
+    "TERTULIA_WEB_PUBLIC_STREAMS_ENABLED": "true",
+    "TERTULIA_USER_LISTS_MIB": "4",  # full after a few rounds: from then on memory is level
+}
 
 
 def start(folder: Path) -> OwnServer:
     """A server whose organizations may be open to the web."""
-    return OwnServer.start(folder, env=OPEN)
+    return OwnServer.start(folder, env=SETTINGS)
 
 
 def furnish(stage: Stage, realm: Realm, role: str) -> tuple[Speaker | None, dict[str, list[Any]]]:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +186,16 @@ def test_events_are_chosen_by_patterns() -> None:
     assert not wants("push", None, ["p*"])
     assert not wants("push", ["push"], ["push"])
     assert not wants("push", [], None)
+
+
+@given(st.text("ab", max_size=8), st.text("ab*", max_size=8))
+def test_a_star_in_a_pattern_is_any_characters(event: str, pattern: str) -> None:
+    assert wants(event, [pattern], None) == fnmatchcase(event, pattern)
+
+
+def test_no_other_sign_in_a_pattern_means_anything_and_none_takes_long() -> None:
+    assert not wants("push", ["[p]ush", "pus?"], None)
+    began = time.thread_time()
+    for number in range(100):
+        assert not wants("push" * 100, [str(number) + "[\x01-\ufffd]" * 18, "*p" * 50 + "x"], None)
+    assert time.thread_time() - began < 0.5

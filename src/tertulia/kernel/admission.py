@@ -10,12 +10,16 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.endpoint import Authenticator
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.limits import RateLimits, too_often
+from tertulia.kernel.limits import RateLimits, TimeBudgets, network_of, too_often
 from tertulia.kernel.threads import Lanes
 
 C = TypeVar("C", bound=Caller)
 WAITING = 10
 """So many times as many as may be under way wait for their turn."""
+BURST_SECONDS = 10.0
+"""So long may somebody keep the event loop to themselves in long turns; registering in a large organization is one."""
+SHARE = 0.05
+"""How fast that comes back: whoever has used it up has a twentieth of the time of this process."""
 
 
 class Admission:
@@ -27,6 +31,7 @@ class Admission:
         """`at_once`: so many requests of one person, with those of their bots, are under way; 0: any number."""
         self._authenticator = authenticator
         self._limits = limits
+        self._turns = None if limits is None else TimeBudgets(BURST_SECONDS, SHARE)
         self._lanes = Lanes(inside=at_once, waiting=WAITING * at_once, refusal=_too_many) if at_once else None
 
     @property
@@ -49,11 +54,14 @@ class Admission:
             raise
         if caller is None or not unlimited:
             await self.charge(call, caller, limit)
+        else:
+            self._check_turns(call, caller)
         return caller
 
     async def charge(self, call: Call, caller: Caller | None, limit: str | None = None) -> None:
         """Spend what a call costs, which takes no credentials or had them looked at."""
         if self._limits is not None:
+            self._check_turns(call, caller)
             await self._limits.check(call, caller, limit)
 
     async def enter(self, caller: Caller) -> str:
@@ -61,12 +69,24 @@ class Admission:
 
         Whatever a request turns out to cost, nobody takes all connections of the database, or all turns of the event loop.
         """
-        return "" if self._lanes is None else await self._lanes.enter_as(str(caller.owner_id or caller.user_id))
+        return "" if self._lanes is None else await self._lanes.enter_as(str(caller.person_id))
 
     def leave(self, place: str) -> None:
         """The request is over, and the next one's turn has come."""
         if self._lanes is not None:
             self._lanes.leave(place)
+
+    def long_turn(self, call: Call, seconds: float) -> None:
+        """This request kept the event loop to itself for so long (kernel/turns.py)."""
+        if self._turns is not None:
+            self._turns.spend(call.payer or network_of(call.peer), seconds)
+
+    def _check_turns(self, call: Call, caller: Caller | None) -> None:
+        if self._turns is None:
+            return
+        call.payer = network_of(call.peer) if caller is None else f"person {caller.person_id}"
+        if seconds := self._turns.wait(call.payer):
+            raise too_often(seconds)
 
 
 def _too_many() -> Refusal:

@@ -75,6 +75,11 @@ class Caller(msgspec.Struct, frozen=True):
         return self.key_id or -self.session_id
 
     @property
+    def person_id(self) -> int:
+        """Whom it counts for what the caller does, where many bots are not to be many shares: a bot's owner."""
+        return self.owner_id or self.user_id
+
+    @property
     def is_nobody(self) -> bool:
         """A reader without an account, in an organization with public access."""
         return self.user_id == NOBODY

@@ -55,6 +55,7 @@ class Call:
         "files",
         "ignored",
         "named_client",
+        "payer",
         "raw_headers",
         "reply_headers",
         "request_id",
@@ -73,6 +74,8 @@ class Call:
         """As it came; only for endpoints that ask for that."""
         self.by_session = False
         """Whether a browser's session says who calls."""
+        self.payer = ""
+        """Who pays for the time that it takes, as far as that is known (kernel/admission.py)."""
         self.ignored: list[str] | None = None
         """Names of parameters that the endpoint does not know. Who answers with a complete Reply has to report them."""
         offered = self.raw_headers.get(b"x-request-id")

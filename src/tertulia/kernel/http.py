@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from functools import partial
 from typing import Any, NamedTuple
 
 import structlog
@@ -26,6 +27,7 @@ from tertulia.kernel.reply import JSON, Reply, success_body
 from tertulia.kernel.router import PathArgs, Router
 from tertulia.kernel.tasks import end_tasks
 from tertulia.kernel.threads import asking
+from tertulia.kernel.turns import telling_long_turns
 
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
 Observe = Callable[[str, str, int, float], None]
@@ -83,7 +85,7 @@ class Api:
         `refusals`: by the beginning of an address, how another protocol that is spoken below it says no.
         """
         self.endpoints = list(endpoints)
-        admission = admission or Admission()
+        self._admission = admission = admission or Admission()
         bound = [_bind(each, services or {}, scopes or {}, admission, body_limits) for each in self.endpoints]
         for each in bound:
             if rewrite is not None:
@@ -122,7 +124,7 @@ class Api:
             else:
                 method = "GET" if call.method == "HEAD" else call.method
                 bound, path_args = self._router.find(method, call.path)
-                reply = await bound.run(call, path_args)
+                reply = await telling_long_turns(bound.run(call, path_args), partial(self._admission.long_turn, call))
         except ClientGone:
             return
         except Refusal as refusal:

@@ -95,6 +95,33 @@ def spend(full_at: float, now: float, rate: Rate) -> Outcome:
     return Outcome(int((now + rate.seconds - after) / price + 1e-9), after, 0.0)
 
 
+class TimeBudgets:
+    """Time of the thread that answers everybody, for each who uses it, in this process.
+
+    Somebody new has a burst; what they use comes back by a share of all time. They may use more than they have, once.
+    """
+
+    def __init__(self, burst_seconds: float, share: float) -> None:
+        self._burst = burst_seconds
+        self._share = share
+        self._full_at: dict[str, float] = {}
+
+    def left(self, key: str) -> float:
+        """The seconds that they have; below zero if they used more."""
+        return self._burst - max(0.0, self._full_at.get(key, 0.0) - time.monotonic()) * self._share
+
+    def wait(self, key: str) -> float:
+        """The seconds until they have some again; 0 if they have."""
+        return max(0.0, -self.left(key) / self._share)
+
+    def spend(self, key: str, seconds: float) -> None:
+        """They have used so many."""
+        now = time.monotonic()
+        if len(self._full_at) >= MAX_KEYS:
+            self._full_at = least_full(self._full_at, now, MAX_KEYS // 2)
+        self._full_at[key] = max(self._full_at.get(key, 0.0), now) + seconds / self._share
+
+
 class RedisBudgets:
     """Budgets shared by all nodes, by the `limits` library (extra `redis`): a moving window in one script call."""
 

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from python_multipart.multipart import MultipartCallbacks
 
 MAX_FILES = 20
-MAX_PART_HEADER = 8192
+MAX_PART_HEADER = 2048
 MAX_PART_HEADERS = 16
+MAX_HEADER_BYTES = 64 * 1024
+"""Of all parts together: reading them takes far longer than reading what is in the parts."""
 MEMORY_PER_FILE = 1024 * 1024
 
 
@@ -38,6 +40,8 @@ class MultipartReader:
         keep: Callable[[], IO[bytes]] = partial(SpooledTemporaryFile, max_size=MEMORY_PER_FILE),  # closed with the call
         max_text: int | None = None,
     ) -> None:
+        if len(content_type) > MAX_PART_HEADER:
+            raise _malformed()
         boundary = parse_options_header(content_type)[1].get(b"boundary")
         if not boundary or len(boundary) > 200:
             raise _malformed()
@@ -60,6 +64,7 @@ class MultipartReader:
         self._fields = fields
         self._files = files
         self._parts = 0
+        self._header_room = MAX_HEADER_BYTES
         self._begun = False
         self._ended = False
         self._begin_part()
@@ -95,6 +100,9 @@ class MultipartReader:
         self._value += data[start:end]
 
     def _end_header(self) -> None:
+        self._header_room -= len(self._name) + len(self._value)
+        if self._header_room < 0:
+            raise Refusal(f"The headers in the multipart body are too long (limit: {MAX_HEADER_BYTES} bytes)")
         self._headers[self._name.lower()] = self._value
         self._name = self._value = b""
 

@@ -296,6 +296,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     heartbeat_jitter_seconds: float = 10.0
     default_idle_queue_seconds: int = 600
 
+    # Memory
+    user_lists_mib: int = 128
+    """How much each web process remembers of the lists of users that it answers with; those of organizations that nobody
+    asked for lately go first."""
+
     # Operation
     log_format: Literal["json", "console"] = "json"
     log_level: Literal["debug", "info", "warning", "error"] = "info"

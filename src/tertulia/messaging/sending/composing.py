@@ -138,7 +138,7 @@ class Composer:
         return rendered, named, topic_links(topic, vocabulary.linkifiers) if topic else (), files
 
     def _render_in_time(self, author: Caller, content: str, context: Context) -> Rendered:
-        with self._time.of(author.user_id) as seconds:
+        with self._time.of(author.person_id) as seconds:
             if seconds < context.highlighting_seconds:
                 context = msgspec.structs.replace(context, highlighting_seconds=seconds)
             return _render(content, context)

@@ -16,11 +16,10 @@ from tertulia.people.users.queries import lock_accounts
 async def add_words(tx: Transaction, caller: Caller, words: Iterable[str]) -> list[str]:
     """Add words; all there are now. One that is there already, in whatever case, stays as it is."""
     cleaned = clean_words(words)
-    person_id = caller.owner_id or caller.user_id
     await _hold(tx, caller)
-    await hold_count(tx, ALERT_WORDS, person_id)
+    await hold_count(tx, ALERT_WORDS, caller.person_id)
     added = await queries.insert_words(tx, caller.realm_id, caller.user_id, cleaned)
-    await check_count(tx, ALERT_WORDS, person_id, adding=0)
+    await check_count(tx, ALERT_WORDS, caller.person_id, adding=0)
     return await _told(tx, caller, added)
 
 

@@ -19,7 +19,6 @@ from tertulia.kernel.db import Database, Reader
 from tertulia.people.users import queries
 from tertulia.people.users.model import UserView
 
-MAX_BYTES = 128 * 1024 * 1024
 GZIP_LEVEL = 3
 SMALL = 1024
 """Texts shorter than this are not worth compressing."""
@@ -55,8 +54,9 @@ class Listed(msgspec.Struct, frozen=True):
 class Directory:
     """Everybody in a realm, as each kind of reader sees them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, max_bytes: int) -> None:
         self._database = database
+        self._max_bytes = max_bytes
         self._cache: OrderedDict[Key, CachedList] = OrderedDict()
         self._bytes = 0
         self._locks: defaultdict[Key, asyncio.Lock] = defaultdict(asyncio.Lock)
@@ -114,7 +114,7 @@ class Directory:
         self._cache[key] = cached
         self._cache.move_to_end(key)
         self._bytes += cached.size
-        while self._bytes > MAX_BYTES:
+        while self._bytes > self._max_bytes:
             forgotten, oldest = self._cache.popitem(last=False)
             self._bytes -= oldest.size
             if not self._locks[forgotten].locked():

@@ -14,6 +14,8 @@ FEATURE = Feature(
     wire=wire,
     state=(lambda services: state.realm_users(services[Directory]),),
     presenters={"realm_user": lambda services: UserPresenter(services[Settings])},
-    services=(Service(Directory, lambda services: Directory(services[Database])),),
+    services=(
+        Service(Directory, lambda services: Directory(services[Database], services[Settings].user_lists_mib * 2**20)),
+    ),
     bounds=bounds.ALL,
 )

@@ -1,0 +1,144 @@
+"""Who keeps the event loop to themselves pays for it, whatever it was that took so long."""
+
+import asyncio
+import sys
+import time
+from collections.abc import MutableMapping
+from typing import Any
+
+import pytest
+
+from tertulia.kernel import admission as admissions
+from tertulia.kernel.admission import Admission
+from tertulia.kernel.auth import Person
+from tertulia.kernel.call import Call
+from tertulia.kernel.endpoint import collect, get
+from tertulia.kernel.http import Api
+from tertulia.kernel.limits import Budgets, LocalBudgets, RateLimits, TimeBudgets
+from tertulia.kernel.settings import Settings
+from tertulia.kernel.turns import LONG_SECONDS, telling_long_turns
+
+ANN, BOT_OF_ANN, BEN = (7, None), (8, 7), (9, None)
+
+
+async def test_long_turns_are_told_and_short_ones_and_waiting_are_not() -> None:
+    told: list[float] = []
+
+    async def work() -> str:
+        await asyncio.sleep(LONG_SECONDS * 2)
+        time.sleep(LONG_SECONDS * 2)
+        await asyncio.sleep(0)
+        return "done"
+
+    assert await telling_long_turns(work(), told.append) == "done"
+    assert len(told) == 1
+    assert told[0] >= LONG_SECONDS * 2
+
+
+async def test_what_is_thrown_into_the_work_arrives_there_and_what_it_raises_comes_out() -> None:
+    seen: list[str] = []
+
+    async def work() -> None:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            seen.append("cancelled")
+            time.sleep(LONG_SECONDS * 2)
+            raise LookupError("on the way out") from None
+
+    async def outer() -> None:
+        await telling_long_turns(work(), lambda _: seen.append("told"))
+
+    task = asyncio.create_task(outer())
+    await asyncio.sleep(0)
+    task.cancel()
+    with pytest.raises(LookupError, match="on the way out"):
+        await task
+    assert seen == ["cancelled", "told"]
+
+
+def test_used_time_comes_back_by_its_share() -> None:
+    budgets = TimeBudgets(1.0, 0.5)
+    assert (budgets.left("ann"), budgets.wait("ann")) == (1.0, 0.0)
+    budgets.spend("ann", 3.0)
+    assert -2.0 <= budgets.left("ann") < -1.9
+    assert 3.8 < budgets.wait("ann") <= 4.0
+    assert budgets.left("ben") == 1.0
+
+
+@get("/slow")
+async def slow(caller: Person) -> None:
+    """Take long."""
+    time.sleep(LONG_SECONDS * 2)
+
+
+@get("/quick")
+async def quick(caller: Person) -> None:
+    """Take no time."""
+
+
+@get("/slow_for_anybody")
+async def slow_for_anybody() -> None:
+    """Take long, without knowing for whom."""
+    time.sleep(LONG_SECONDS * 2)
+
+
+class _Known:
+    """Believes who it is that a header names."""
+
+    async def authenticate(self, call: Call, kind: type[Any], optional: bool) -> Any:
+        user_id, owner_id = map(int, (call.header("authorization") or "").split())
+        return kind(user_id, 1, 1, "", "", 400, None, "", "", b"{}", owner_id=owner_id or None)
+
+
+async def ask(api: Api, path: str, who: tuple[int, int | None] = ANN, peer: str = "203.0.113.7") -> int:
+    statuses: list[int] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        if message["type"] == "http.response.start":
+            statuses.append(message["status"])
+
+    headers = [(b"authorization", f"{who[0]} {who[1] or 0}".encode()), (b"host", b"localhost")]
+    scope = {
+        "type": "http", "method": "GET", "path": f"/api/v1{path}", "query_string": b"", "headers": headers,
+        "client": (peer, 1),
+    }  # fmt: skip
+    await api(scope, receive, send)
+    return statuses[0]
+
+
+@pytest.fixture
+def api(monkeypatch: pytest.MonkeyPatch) -> Api:
+    monkeypatch.setattr(admissions, "BURST_SECONDS", LONG_SECONDS)
+    budgets: Budgets = LocalBudgets()
+    limits = RateLimits(Settings(), budgets)
+    return Api(collect(sys.modules[__name__]), admission=Admission(_Known(), limits))
+
+
+async def test_who_took_long_is_refused_until_their_share_is_back_and_nobody_else(api: Api) -> None:
+    assert await ask(api, "/slow") == 200
+    assert await ask(api, "/quick") == 429
+    assert await ask(api, "/quick", BOT_OF_ANN) == 429
+    assert await ask(api, "/quick", BEN) == 200
+
+
+async def test_what_a_bot_took_counts_for_its_owner(api: Api) -> None:
+    assert await ask(api, "/slow", BOT_OF_ANN) == 200
+    assert await ask(api, "/quick", ANN) == 429
+
+
+async def test_of_nobody_the_network_pays(api: Api) -> None:
+    assert await ask(api, "/slow_for_anybody") == 200
+    assert await ask(api, "/slow_for_anybody") == 429
+    assert await ask(api, "/slow_for_anybody", peer="203.0.113.8") == 200
+    assert await ask(api, "/quick", ANN) == 200
+
+
+async def test_without_limits_nobody_pays() -> None:
+    api = Api(collect(sys.modules[__name__]), admission=Admission(_Known()))
+    for _ in range(3):
+        assert await ask(api, "/slow") == 200
+    assert await ask(api, "/quick") == 200
