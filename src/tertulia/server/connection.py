@@ -199,6 +199,9 @@ class Connection(HttpToolsProtocol):
         """More of the body."""
         self._unread = 0
         self._pace.arrived += len(body)
+        self._pace.pieces += 1
+        if self._pace.is_body_crumbled():
+            self._give_up(Refusal("The body of the request comes in too many tiny pieces"))
         super().on_body(body)
 
     def on_message_complete(self) -> None:

@@ -12,14 +12,20 @@ import asyncio
 import fcntl
 import termios
 
+FREE_PIECES = 1000
+"""So many may be of any size, in a window: a line may cut what is sent as it likes, and who streams sends what there is."""
+MIN_PIECE = 32
+"""Bytes that the others have, on average."""
+
 
 class Pace:
     """How fast one connection's body arrives, and how fast its answers leave."""
 
-    __slots__ = ("_body_since", "_left", "_sending_since", "_was_paused", "arrived", "has_drained")
+    __slots__ = ("_body_since", "_left", "_sending_since", "_was_paused", "arrived", "has_drained", "pieces")
 
     def __init__(self, now: float) -> None:
         self.arrived = 0
+        self.pieces = 0
         self.has_drained = False
         self._was_paused = False
         self._left: int | None = None
@@ -29,7 +35,12 @@ class Pace:
         """A window for a new body."""
         self._body_since = now
         self.arrived = 0
+        self.pieces = 0
         self._was_paused = False
+
+    def is_body_crumbled(self) -> bool:
+        """Whether it comes in many tiny pieces, each of which costs as much as a large one."""
+        return self.pieces > FREE_PIECES and self.arrived < self.pieces * MIN_PIECE
 
     def is_body_slow(self, now: float, window: float, least: int, *, paused: bool) -> bool:
         """Whether a window has ended in which too little arrived."""

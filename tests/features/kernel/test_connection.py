@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tertulia.server.connection import LINGER_SECONDS, MAX_TARGET, Connection
+from tertulia.server.pace import FREE_PIECES, MIN_PIECE
 from tests.harness.demo_api import Demo, served
 
 END = b" HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -101,6 +102,20 @@ def test_a_body_that_cannot_be_read_is_refused_also_when_it_comes_late(connectio
     connection.sendall(CHUNKED + b"4\r\ntext\r\n")
     connection.sendall(b"nonsense\r\n")
     assert codes(connection) == ["BAD_REQUEST"]
+
+
+def test_a_body_of_many_tiny_pieces_is_refused(connection: socket.socket) -> None:
+    connection.sendall(CHUNKED + b"1\r\na\r\n" * (FREE_PIECES + 1))
+    [(status, body)] = answers(connection)
+    assert (status, body["code"]) == (400, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize(("size", "count"), [(1, FREE_PIECES), (MIN_PIECE, FREE_PIECES * 3)])
+def test_a_body_of_few_tiny_pieces_or_many_larger_ones_is_read(
+    connection: socket.socket, size: int, count: int
+) -> None:
+    connection.sendall(CHUNKED + (b"%x\r\n" % size + b"a" * size + b"\r\n") * count + b"0\r\n\r\n")
+    assert codes(connection, 1) == [""]
 
 
 def test_headers_after_the_body_are_no_headers(connection: socket.socket) -> None:
