@@ -1,5 +1,6 @@
 """User names at login, without a server."""
 
+import time
 import unicodedata
 
 import pytest
@@ -77,3 +78,12 @@ async def test_ds_10_no_more_of_a_password_is_hashed_than_one_can_have() -> None
         stored = await hash_password("x" * length)
         assert await is_password(stored, "x" * length) == (length == PASSWORD_MAX_LENGTH)
         assert not await is_password(stored, "x" * (PASSWORD_MAX_LENGTH + 1))
+
+
+def test_a_name_of_marks_without_end_is_refused_at_once() -> None:
+    marks = "a" + "\N{COMBINING COMMA ABOVE RIGHT}" * 60_000 + "\N{COMBINING GRAVE ACCENT}" * 60_000
+    began = time.thread_time()
+    with pytest.raises(Refusal):
+        clean_username(marks, has_directory=True)
+    failure_key_of(marks)
+    assert time.thread_time() - began < 1

@@ -43,6 +43,7 @@ IDEAS = {
         "Role or RoleNumber",
         ("kernel/auth.py",),
     ),
+    "equal writings": Idea(r"unicodedata\.normalize\(", "normalized()", ("kernel/text.py",)),
     "a type of bots": Idea(rf"\bbot_type(?:: int)?{_IS}\d|\b(?:GENERIC|WEBHOOK)_BOT\b", "BotType", ("kernel/auth.py",)),
     "the state of a thumbnail": Idea(rf"\bthumbnail{_IS}\d", "Thumbnail", ("files/uploads/model.py",)),
     "an address that everybody sees": Idea(rf"visibility(?:\(\w+\))?{_IS}1\b", "EVERYONE", ("kernel/auth.py",)),

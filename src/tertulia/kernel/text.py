@@ -7,7 +7,10 @@ emoji are put together with. Names that were stored before this rule stay as the
 
 import re
 import unicodedata
+from typing import Literal
 
+MAX_NORMALIZED = 4096
+"""Far more characters than any name has."""
 _VARIANTS = "\ufe00-\ufe0f\U000e0100-\U000e01ef"
 _JOINING = (
     "\u0600-\u08ff"  # Arabic, Syriac, Thaana, N'Ko, Mandaic
@@ -71,8 +74,16 @@ def name_key_of(name: str) -> str:
     return name.strip().lower()
 
 
+def normalized(form: Literal["NFC", "NFKC", "NFKD"], text: str) -> str:
+    """Equal writings of the same letters made the same; what is too long for any name is cut off first.
+
+    Sorting the marks above a letter takes the square of their number, and whoever asks is not known yet.
+    """
+    return unicodedata.normalize(form, text[:MAX_NORMALIZED])
+
+
 def look_of(name: str) -> str:
     """What a hasty reader sees of a name: two that look alike have the same look. For names that nobody else may have."""
-    folded = unicodedata.normalize("NFKC", name).translate(_LARGE).casefold()
-    letters = unicodedata.normalize("NFKD", folded).translate(_SMALL)
+    folded = normalized("NFKC", name).translate(_LARGE).casefold()
+    letters = normalized("NFKD", folded).translate(_SMALL)
     return "".join(letter for letter in letters if letter.isalnum()).replace("l", "i").replace("rn", "m")

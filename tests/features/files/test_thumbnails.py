@@ -12,7 +12,8 @@ from PIL import Image
 from tertulia.content.storage import Store
 from tertulia.files.uploads.queries import find_by_id
 from tertulia.files.uploads.thumbnails import actions as thumbnails
-from tertulia.kernel.db import Database
+from tertulia.files.uploads.thumbnails.queries import claim
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tests.harness.channels import make
 from tests.harness.files import fetch, upload
@@ -116,6 +117,29 @@ def test_a_message_that_was_faster_than_the_small_form(realm: Realm) -> None:
     assert "840x560.webp" in shown["content"]
     assert "last_edit_timestamp" not in shown
     assert event["stream_id"] == channel.stream_id
+
+
+def test_people_take_turns_with_their_small_forms(realm: Realm) -> None:
+    bot = realm.bot(realm.member)
+    for speaker in (realm.member, bot, realm.member, realm.owner, realm.guest):
+        settled(realm, upload(speaker, "photo.png", picture(20, 20)))
+    own = "select id, owner_id from attachment where realm_id = %s order by id"
+    [first, of_bot, third, of_owner, of_guest] = [found for found, _ in realm.stage.sql(own, realm.id)]
+
+    async def claimed(tx: Transaction) -> list[int]:
+        await tx.execute("update attachment set thumbnail_due = 'infinity' where thumbnail = 1")
+        await tx.execute("update attachment set thumbnail = 1, thumbnail_due = now() where realm_id = $1", realm.id)
+        found, after = [], 0
+        while one := await claim(tx, 60, after):
+            file, after = one
+            found.append(file.id)
+        await tx.execute("update attachment set thumbnail = 2 where realm_id = $1", realm.id)
+        await tx.execute("update attachment set thumbnail_due = now() where thumbnail_due = 'infinity'")
+        return found
+
+    turns = realm.stage.write(claimed)
+    assert sorted(turns[:3]) == sorted([first, of_owner, of_guest])
+    assert turns[3:] == [of_bot, third]
 
 
 def test_a_small_form_that_was_made_twice_stays(realm: Realm) -> None:

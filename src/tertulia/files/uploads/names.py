@@ -5,6 +5,8 @@ import secrets
 import unicodedata
 from urllib.parse import quote
 
+from tertulia.kernel.text import normalized
+
 MAX_NAME_BYTES = 180
 """With the rest of a path it fits into any file system and into a header."""
 UNNAMED = "file"
@@ -17,7 +19,7 @@ _DOTS = re.compile(r"\.{2,}")
 
 def clean_name(sent: str) -> str:
     """A name without paths, control characters, marks that turn the writing direction, or signs that a text would read."""
-    name = unicodedata.normalize("NFC", _QUOTED.sub("", sent.replace("\\", "/").rpartition("/")[2]))
+    name = normalized("NFC", _QUOTED.sub("", sent.replace("\\", "/").rpartition("/")[2]))
     # Categories: control, format (which turns directions, or is not to be seen), surrogates, private use, not assigned.
     name = "".join(" " if char.isspace() else char for char in name if unicodedata.category(char)[0] != "C")
     name = _DOTS.sub(".", _SPACES.sub("-", _FORBIDDEN.sub("", name)))

@@ -9,7 +9,7 @@ import stringprep
 import unicodedata
 
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.text import without_bad_characters
+from tertulia.kernel.text import normalized, without_bad_characters
 from tertulia.organization.realms.limits import MAX_FULL_NAME_LENGTH
 from tertulia.people.users.rules import clean_full_name, is_email
 
@@ -26,7 +26,7 @@ def clean_username(username: str, *, has_directory: bool) -> str:
         return username
     if not has_directory:
         raise Refusal("Enter a valid email address.")
-    name = " ".join(unicodedata.normalize("NFKC", username).split())
+    name = " ".join(normalized("NFKC", username).split())
     if not 1 <= len(name) <= MAX_LENGTH or any(_is_skipped(char) for char in name):
         raise Refusal("Enter a valid user name.")
     return name
@@ -34,9 +34,9 @@ def clean_username(username: str, *, has_directory: bool) -> str:
 
 def failure_key_of(username: str) -> str:
     """The name that failures are counted under."""
-    folded = unicodedata.normalize("NFKC", username.strip().lower()).casefold()
+    folded = normalized("NFKC", username.strip().lower()).casefold()
     # Separators such as U+001F are control characters and white space at once: a space is what becomes of them.
-    visible = "".join(char for char in unicodedata.normalize("NFKC", folded) if char.isspace() or not _is_skipped(char))
+    visible = "".join(char for char in normalized("NFKC", folded) if char.isspace() or not _is_skipped(char))
     return " ".join(visible.split())
 
 

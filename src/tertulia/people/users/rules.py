@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from tertulia.kernel.auth import Caller, DirectoryClient, Role
 from tertulia.kernel.errors import Refusal, Taken
-from tertulia.kernel.text import bad_character, look_of
+from tertulia.kernel.text import bad_character, look_of, normalized
 from tertulia.organization.notices.model import BOT_NAME
 from tertulia.organization.realms.limits import MAX_FULL_NAME_LENGTH
 from tertulia.people.users.model import Account
@@ -37,7 +37,7 @@ def clean_full_name(name: str) -> str:
 
 def name_key_of(name: str) -> str:
     """What makes two names the same, where names are unique."""
-    return unicodedata.normalize("NFKC", name).lower()
+    return normalized("NFKC", name).lower()
 
 
 def is_email(text: str) -> bool:

@@ -22,12 +22,13 @@ LEFT_SECONDS = 3600.0
 
 async def make_thumbnails(database: Database, store: Store) -> int:
     """Make what is wanted; returns how many pictures were looked at."""
-    count = 0
+    count = after = 0
     while True:
         async with database.transaction() as tx:
-            file = await thumbnail_queries.claim(tx, CLAIM_SECONDS)
-        if file is None:
+            claimed = await thumbnail_queries.claim(tx, CLAIM_SECONDS, after)
+        if claimed is None:
             return count
+        file, after = claimed
         await _make(database, store, file)
         count += 1
 

@@ -5,17 +5,28 @@ from tertulia.files.uploads.model import StoredFile, Thumbnail
 from tertulia.files.uploads.queries import FILE
 from tertulia.kernel.db import Transaction
 
+_PERSON = "coalesce(share_of, owner_id)"
+"""Whose turn it is: a bot's owner."""
 
-async def claim(tx: Transaction, seconds: float) -> StoredFile | None:
-    """A picture whose thumbnail is to be made; nobody else takes it for so long."""
+
+async def claim(tx: Transaction, seconds: float, after: int) -> tuple[StoredFile, int] | None:
+    """A picture whose thumbnail is to be made, and whose it is; nobody else takes it for so long.
+
+    People take turns, in the order of their ids: the next `after` that person has it, so that nobody waits for all that
+    somebody else has uploaded.
+    """
     sql = f"""
     update attachment set thumbnail_due = now() + make_interval(secs => $1) where id = (
-        select id from attachment where thumbnail = {Thumbnail.WAITING} and thumbnail_due <= now()
-        order by id limit 1 for no key update skip locked
-    ) returning {FILE}
+        select id from attachment where thumbnail = {Thumbnail.WAITING} and thumbnail_due <= now() and {_PERSON} > $2
+        order by {_PERSON}, id limit 1 for no key update skip locked
+    ) returning {FILE}, {_PERSON} as person
     """
-    row = await tx.fetchrow(sql, seconds)
-    return StoredFile(**row) if row else None
+    row = await tx.fetchrow(sql, seconds, after) or (await tx.fetchrow(sql, seconds, 0) if after else None)
+    if row is None:
+        return None
+    values = dict(row)
+    person = values.pop("person")
+    return StoredFile(**values), person
 
 
 async def hold_ready(tx: Transaction, attachment_id: int) -> bool:
