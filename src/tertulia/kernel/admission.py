@@ -60,8 +60,8 @@ class Admission:
 
     async def charge(self, call: Call, caller: Caller | None, limit: str | None = None) -> None:
         """Spend what a call costs, which takes no credentials or had them looked at."""
+        self._check_turns(call, caller)
         if self._limits is not None:
-            self._check_turns(call, caller)
             await self._limits.check(call, caller, limit)
 
     async def enter(self, caller: Caller) -> str:
@@ -82,10 +82,8 @@ class Admission:
             self._turns.spend(call.payer or network_of(call.peer), seconds)
 
     def _check_turns(self, call: Call, caller: Caller | None) -> None:
-        if self._turns is None:
-            return
         call.payer = network_of(call.peer) if caller is None else f"person {caller.person_id}"
-        if seconds := self._turns.wait(call.payer):
+        if self._turns is not None and (seconds := self._turns.wait(call.payer)):
             raise too_often(seconds)
 
 

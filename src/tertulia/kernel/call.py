@@ -75,7 +75,7 @@ class Call:
         self.by_session = False
         """Whether a browser's session says who calls."""
         self.payer = ""
-        """Who pays for the time that it takes, as far as that is known (kernel/admission.py)."""
+        """Whom what it costs counts for, as far as that is known: a person or a network (kernel/admission.py)."""
         self.ignored: list[str] | None = None
         """Names of parameters that the endpoint does not know. Who answers with a complete Reply has to report them."""
         offered = self.raw_headers.get(b"x-request-id")

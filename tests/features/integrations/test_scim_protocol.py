@@ -157,6 +157,16 @@ def test_a_client_gets_the_attributes_it_asks_for(realm: Realm, directory: Direc
     assert ("emails" in rest, rest["name"], rest["id"]) == (False, {"givenName": "Ada"}, made["id"])
 
 
+def test_what_would_take_long_to_read_is_refused(directory: Directory) -> None:
+    made = directory.make_user()
+    names = ",".join(f"name{number}" for number in range(1000))
+    refused(directory.request("GET", "/Users", params={"attributes": names}), 413, "tooMany")
+    filter = " or ".join(['value eq "x"'] * 60)
+    operation = {"op": "remove", "path": f"emails[{filter}]"}
+    sent = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], "Operations": [operation]}
+    refused(directory.request("PATCH", f"/Users/{made['id']}", sent), 400, "invalidPath")
+
+
 def test_a_version_that_is_no_more_is_not_written_over(realm: Realm, directory: Directory) -> None:
     made = directory.make_user()
     path, version = f"/Users/{made['id']}", made["meta"]["version"]

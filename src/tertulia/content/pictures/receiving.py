@@ -8,7 +8,8 @@ from tertulia.content.pictures.fitting import NotAPicture
 from tertulia.content.storage import Scanner
 from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.threads import too_busy
+from tertulia.kernel.limits import network_of
+from tertulia.kernel.threads import Lanes, too_busy
 
 MAX_MIB = 5
 BODY_LIMIT = (MAX_MIB + 1) * 1024 * 1024
@@ -16,6 +17,8 @@ MAX_WAITING = 20
 _one_at_a_time = asyncio.Semaphore(1)
 """Decoding pictures is the dearest thing a request can ask for: it takes at most one core."""
 _room = asyncio.Semaphore(1 + MAX_WAITING)
+_lanes = Lanes(inside=1, waiting=MAX_WAITING // 4)
+"""Of each person one picture waits for that core: whoever sends many waits for their own."""
 
 T = TypeVar("T")
 
@@ -33,10 +36,13 @@ async def receive(call: Call, scanner: Scanner, make: Callable[[bytes], Awaitabl
     check_file(call)
     content = call.files[0].file.read()
     await scanner.check(content)
-    if _room.locked():
-        raise too_busy()
+    lane = await _lanes.enter_as(call.payer or network_of(call.peer) or "unknown")
     try:
+        if _room.locked():
+            raise too_busy()
         async with _room, _one_at_a_time:
             return await make(content)
     except NotAPicture:
         raise Refusal("The file is no picture that can be read.", code="BAD_IMAGE") from None
+    finally:
+        _lanes.leave(lane)

@@ -16,6 +16,10 @@ from tertulia.kernel.threads import Threads
 MAX_OPERATIONS = 200
 MAX_VALUES = 5000
 """Values of one attribute in one request."""
+MAX_NAMES = 200
+"""Of attributes that a client wants, or does not want."""
+MAX_PATH_LENGTH = 500
+"""With a filter of one value in it; each operation has a path, and parsing one takes the library long."""
 MAX_FILTER_LENGTH = 4000
 MAX_COUNT = 200
 """Resources on one page."""
@@ -47,6 +51,8 @@ def search_of(
 
 def selection(attributes: str | None, excluded: str | None) -> Selection:
     """Which attributes an address asks for."""
+    if (attributes or "").count(",") + (excluded or "").count(",") > MAX_NAMES:
+        raise ScimRefusal(f"At most {MAX_NAMES} attributes are named.", "tooMany", 413)
     return selection_of((attributes or "").split(","), (excluded or "").split(","))
 
 
@@ -105,7 +111,10 @@ def _with_few_operations(sent: dict[str, Any]) -> dict[str, Any]:
     if len(operations) > MAX_OPERATIONS:
         raise ScimRefusal(f"A PATCH has at most {MAX_OPERATIONS} operations.", "tooMany", 413)
     for operation in operations:
-        value = operation.get("value") if isinstance(operation, dict) else None
+        given = operation if isinstance(operation, dict) else {}
+        value, path = given.get("value"), given.get("path")
+        if isinstance(path, str) and len(path) > MAX_PATH_LENGTH:
+            raise ScimRefusal(f"A path has at most {MAX_PATH_LENGTH} characters.", "invalidPath")
         _check_lists(value.values() if isinstance(value, dict) else [value])
     return sent
 
