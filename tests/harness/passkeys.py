@@ -19,7 +19,7 @@ from tests.harness.browser import PASSWORD, Browser
 from tests.harness.server import User
 from tests.harness.talk import Json
 
-PRESENT, VERIFIED, ELIGIBLE, SYNCED, ATTESTED = 1, 4, 8, 16, 64
+PRESENT, VERIFIED, ELIGIBLE, SYNCED, ATTESTED, EXTENDED = 1, 4, 8, 16, 64, 128
 ES256, EDDSA, RS256 = -7, -8, -257
 Key = ec.EllipticCurvePrivateKey | ed25519.Ed25519PrivateKey | rsa.RSAPrivateKey
 
@@ -45,6 +45,10 @@ class Lies:
     signature: bytes | None = None
     credential: bytes | None = None
     """What the new passkey calls itself."""
+    key: dict[int, object] = field(default_factory=dict)
+    """What the public key of the new passkey says besides."""
+    extensions: object = None
+    """What the authenticator says besides; None: nothing."""
 
 
 HONEST = Lies()
@@ -83,9 +87,9 @@ class PasskeyDevice:
             options["user"]["id"],
         )
         self.credentials.append(made)
-        public = cbor2.dumps(_cose(made.key), canonical=True)
+        public = cbor2.dumps(_cose(made.key) | lies.key)
         attested = bytes(16) + len(made.id).to_bytes(2, "big") + made.id + public
-        data = self._data(made, lies, ATTESTED) + attested
+        data = self._data(made, lies, attested)
         statement = {**self.attestation, "authData": data}
         return {
             "id": text(made.id),
@@ -117,10 +121,12 @@ class PasskeyDevice:
         }
         return {"id": text(chosen.id), "rawId": text(chosen.id), "type": "public-key", "response": response}
 
-    def _data(self, credential: Credential, lies: Lies, more: int = 0) -> bytes:
-        flags = PRESENT * lies.is_present + VERIFIED * self.verifies + self.flags + more
-        rp_id = lies.rp_id or credential.rp_id
-        return hashlib.sha256(rp_id.encode()).digest() + bytes([flags]) + credential.count.to_bytes(4, "big")
+    def _data(self, credential: Credential, lies: Lies, attested: bytes = b"") -> bytes:
+        extensions = b"" if lies.extensions is None else cbor2.dumps(lies.extensions)
+        flags = PRESENT * lies.is_present + VERIFIED * self.verifies + self.flags
+        flags += ATTESTED * bool(attested) + EXTENDED * bool(extensions)
+        host = hashlib.sha256((lies.rp_id or credential.rp_id).encode()).digest()
+        return host + bytes([flags]) + credential.count.to_bytes(4, "big") + attested + extensions
 
     def _client_data(self, kind: str, challenge: str, lies: Lies) -> bytes:
         said = {

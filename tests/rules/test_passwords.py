@@ -1,12 +1,21 @@
 """Passwords that somebody with a list of leaked ones tries first."""
 
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from zxcvbn import zxcvbn
 from zxcvbn.frequency_lists import FREQUENCY_LISTS
 
 from tertulia.kernel.errors import Refusal
-from tertulia.people.users.passwords import check_strength, is_dressed_up
+from tertulia.organization.realms.limits import PASSWORD_MIN_GUESSES
+from tertulia.people.users.passwords import _is_weak, check_strength, is_dressed_up, is_soon_guessed
 
 LEAKED = frozenset(FREQUENCY_LISTS["passwords"])
+SIGNS = "4@8({[<369!1|70$5+%2"
+"""All that zxcvbn reads as letters."""
+KNOWN = ("Tertulia", "chat.example.org", "Kofi Mensah", "kofi@example.com")
 
 
 @pytest.mark.parametrize(
@@ -61,3 +70,61 @@ async def test_words_of_the_organization_are_no_passwords(password: str) -> None
 )
 def test_what_is_more_than_a_leaked_one_is_not_taken_for_it(password: str) -> None:
     assert not is_dressed_up(password, LEAKED)
+
+
+# What an estimate costs
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        SIGNS * 5,
+        f"{SIGNS}kofi2026mensah{SIGNS}",
+        f"k0f1{SIGNS[::-1]}{'love' * 19}",
+        "p@r50n52|94[(261019671441984" + "|" * 18 + "3011201811" + "1" * 20,
+        "mensah" + "1" * 38 + "71b8$74i0l3333333lt{{{{{{666666ee0a766{{{{{5u23<33terab",
+        "kofi" + "a1" * 48,
+        "tertulia" + "19901212" * 11,
+        "mensah" + "1234567890" * 9,
+        "kofi" + "iloveyouprincessdragonmonkeymasterbaseballfootballshadowletmein",
+        "a" * 100,
+        "mensah" + "1" * 60 + "abcdk0f1cda73uongp!%74168555557lg",
+    ],
+)
+def test_no_password_takes_long_to_estimate(password: str) -> None:
+    _is_weak("the word lists are loaded", KNOWN)
+    # It is a tenth of a second at most; without a bound it was five to fifteen seconds. Other tests run beside this one.
+    assert min(_seconds(password) for _ in range(3)) < 0.5
+
+
+def _seconds(password: str) -> float:
+    begun = time.thread_time()
+    _is_weak(password, KNOWN)
+    return time.thread_time() - begun
+
+
+words = st.sampled_from([*FREQUENCY_LISTS["passwords"][:2000], *FREQUENCY_LISTS["english_wikipedia"][:2000]])
+dressed = words.map(lambda word: word.translate(str.maketrans("aeiost", "@31057")))
+digits = st.integers(0, 99_999_999).map(str)
+ordinary = st.lists(st.one_of(words, dressed, words.map(str.title), digits, st.sampled_from("!?.-_ #$")), max_size=5)
+
+
+@given(ordinary.map("".join).filter(lambda text: 8 <= len(text) <= 72))
+def test_an_ordinary_password_is_as_weak_as_it_is_as_a_whole(password: str) -> None:
+    assert is_soon_guessed(password, []) == _is_guessed(password)
+
+
+@given(words, st.integers(2, 8))
+def test_a_weak_word_again_and_again_is_weak(word: str, times: int) -> None:
+    password = word * min(times, 72 // len(word))
+    assert is_soon_guessed(password, []) or not _is_guessed(password)
+
+
+@given(st.text(st.characters(codec="ascii", categories=("L", "N", "P", "S")), min_size=20, max_size=72))
+def test_what_a_password_manager_makes_up_is_not_weak(password: str) -> None:
+    if len(set(password)) > 12:
+        assert not is_soon_guessed(password, [])
+
+
+def _is_guessed(text: str) -> bool:
+    return bool(zxcvbn(text)["guesses"] < PASSWORD_MIN_GUESSES)

@@ -1,9 +1,16 @@
 """Attacks on sign-ins by passkeys: what was signed for something else, by somebody else, or not at all."""
 
+import json
 from pathlib import Path
 
+import cbor2
 import pytest
 
+from tertulia.kernel.db import Database
+from tertulia.people.factors.passkeys.ceremony import NotVerified
+from tertulia.people.factors.passkeys.queries import Bound, drop_challenges
+from tertulia.people.factors.passkeys.use import ADD, begin, claim, take
+from tertulia.people.factors.queries import realm_of
 from tests.harness.browser import PASSWORD, Browser, person
 from tests.harness.passkeys import (
     Lies,
@@ -14,10 +21,11 @@ from tests.harness.passkeys import (
     challenged,
     passkeys,
     sign_in,
+    text,
 )
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web, at_once
-from tests.harness.talk import check_error, check_success
+from tests.harness.talk import Json, check_error, check_success
 
 # Attacks on a sign-in
 
@@ -184,18 +192,124 @@ def test_a_page_of_another_site_signs_nobody_in(browser: Open, device: PasskeyDe
 @pytest.mark.usefixtures("home")
 def test_broken_answers_are_refused_and_break_nothing(browser: Open, device: PasskeyDevice) -> None:
     one = browser()
-    options = one.post("sessions/passkey/options")["public_key"]
-    good = device.use(options)
-    for part in good["response"]:
-        for value in ("", "A", "!!!", "eyJ9", "7777", "é", "A" * 90):
+    deep = text(b'{"challenge":"' + b"A" * 43 + b'","x":' + b"[" * 1300)
+    for part in ("clientDataJSON", "authenticatorData", "signature", "userHandle"):
+        for value in ("", "A", "!!!", "eyJ9", "7777", "é", "A" * 90, deep if part == "clientDataJSON" else "="):
+            good = device.use(one.post("sessions/passkey/options")["public_key"])
             broken = good | {"response": good["response"] | {part: value}}
             check_error(one.request("POST", "sessions/passkey", passkey=broken), "PASSKEY_FAILED", 401)
     for change in ({"rawId": "AAAA"}, {"id": "AAAA"}, {"type": "password"}):
+        good = device.use(one.post("sessions/passkey/options")["public_key"])
         check_error(one.request("POST", "sessions/passkey", passkey=good | change), "PASSKEY_FAILED", 401)
+    good = device.use(one.post("sessions/passkey/options")["public_key"])
     check_error(one.request("POST", "sessions/passkey", passkey=good | {"rawId": "A" * 1500}))
     check_error(one.request("POST", "sessions/passkey", passkey="x"))
     check_error(one.request("POST", "sessions/passkey"))
     check_success(one.request("POST", "sessions/passkey", passkey=good))
+
+
+# What a library would make of its bytes
+
+REGULAR_EXPRESSION = cbor2.CBORTag(35, "x")
+"""Compiling a long one of these holds the process for a minute."""
+HARMFUL: dict[str, tuple[Json | None, Lies]] = {
+    "a tag in the attestation": ({"fmt": "none", "attStmt": {}, "z": REGULAR_EXPRESSION}, Lies()),
+    "a tag in the statement": ({"fmt": "packed", "attStmt": {"x5c": [REGULAR_EXPRESSION]}}, Lies()),
+    "many items": ({"fmt": "none", "attStmt": dict.fromkeys(range(40), 0)}, Lies()),
+    "a tag in the key": (None, Lies(key={-70000: REGULAR_EXPRESSION})),
+    "a tag in the extensions": (None, Lies(extensions={"x": REGULAR_EXPRESSION})),
+    "deep extensions": (None, Lies(extensions={"x": [[[[[0]]]]]})),
+    "extensions that are no map": (None, Lies(extensions=[1])),
+}
+
+
+@pytest.mark.parametrize("case", HARMFUL)
+def test_no_passkey_is_made_of_bytes_that_no_authenticator_sends(
+    browser: Open, user: User, device: PasskeyDevice, case: str
+) -> None:
+    one = browser()
+    one.log_in(user)
+    attestation, lies = HARMFUL[case]
+    device.attestation = attestation or device.attestation
+    options = one.post("users/me/passkeys/options", password=PASSWORD)["public_key"]
+    made = device.make(options, lies)
+    check_error(one.request("POST", "users/me/passkeys", label="x", credential=made), "PASSKEY_FAILED", 400)
+    assert passkeys(one) == []
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize(
+    "extensions", [{"x": REGULAR_EXPRESSION}, {"x": [[[[[0]]]]]}, [1], dict.fromkeys(range(40), 0)]
+)
+def test_nobody_signs_in_by_bytes_that_no_authenticator_sends(
+    browser: Open, user: User, device: PasskeyDevice, extensions: object
+) -> None:
+    lies = Lies(extensions=extensions)
+    check_error(sign_in(browser(), device, lies), "PASSKEY_FAILED", 401)
+    options = challenged(by_password(browser(), user))
+    check_error(by_password(browser(), user, passkey=device.use(options, lies)), "PASSKEY_FAILED", 401)
+    check_success(sign_in(browser(), device))
+
+
+def test_extensions_and_certificates_that_authenticators_send_are_taken(
+    browser: Open, user: User, device: PasskeyDevice
+) -> None:
+    one = browser()
+    one.log_in(user)
+    statement = {"alg": -7, "sig": b"s" * 72, "x5c": [b"c" * 1900] * 4}
+    device.attestation = {"fmt": "packed", "attStmt": statement}
+    options = one.post("users/me/passkeys/options", password=PASSWORD)["public_key"]
+    made = device.make(options, Lies(extensions={"credProtect": 2, "hmac-secret": True, "uvm": [[2, 4, 2]]}))
+    one.post("users/me/passkeys", label="x", credential=made)
+    check_success(sign_in(browser(), device, Lies(extensions={"hmac-secret": b"h" * 80})))
+
+
+# One challenge, one try
+
+
+@pytest.mark.usefixtures("home")
+def test_a_challenge_is_used_up_by_a_sign_in_that_fails(browser: Open, user: User, device: PasskeyDevice) -> None:
+    one = browser()
+    options = one.post("sessions/passkey/options")["public_key"]
+    wrong = device.use(options, Lies(signature=b"wrong"))
+    for passkey in (wrong, device.use(options)):
+        check_error(one.request("POST", "sessions/passkey", passkey=passkey), "PASSKEY_FAILED", 401)
+    step = challenged(by_password(one, user))
+    for lies in (Lies(signature=b"wrong"), Lies()):
+        check_error(by_password(one, user, passkey=device.use(step, lies)), "PASSKEY_FAILED", 401)
+    check_success(sign_in(one, device))
+
+
+def test_a_challenge_is_used_up_by_a_proof_that_fails(home: Browser, device: PasskeyDevice) -> None:
+    options = challenged(home.request("POST", "sessions/end_others"), "REAUTHENTICATION_REQUIRED", 403)
+    for lies in (Lies(signature=b"wrong"), Lies()):
+        reply = home.request("POST", "sessions/end_others", passkey=device.use(options, lies))
+        check_error(reply, "PASSKEY_FAILED", 400)
+
+
+def test_a_challenge_is_used_up_by_a_passkey_that_is_not_added(
+    browser: Open, user: User, device: PasskeyDevice
+) -> None:
+    one = browser()
+    one.log_in(user)
+    options = one.post("users/me/passkeys/options", password=PASSWORD)["public_key"]
+    for lies in (Lies(type="webauthn.get"), Lies()):
+        made = device.make(options, lies)
+        check_error(one.request("POST", "users/me/passkeys", label="x", credential=made), "PASSKEY_FAILED", 400)
+    assert passkeys(one) == []
+
+
+async def test_what_drops_somebody_s_challenges_drops_one_that_is_being_checked(server: Server, user: User) -> None:
+    async with await Database.connect(server.postgres_url, shards=1, size=1) as database:
+        async with database.transaction() as tx:
+            bound = Bound(await realm_of(tx, user.user_id), ADD, user.user_id)
+            challenge = await begin(tx, bound)
+        claimed = await claim(database, bound, text(json.dumps({"challenge": text(challenge)}).encode()))
+        async with database.transaction() as tx:
+            await drop_challenges(tx, user.user_id, ADD)
+        with pytest.raises(NotVerified):
+            async with database.transaction() as tx:
+                await take(tx, claimed)
 
 
 # Behind a proxy

@@ -1,5 +1,6 @@
 """Passwords are not made of words that everybody knows who knows the organization, wherever one is chosen."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -58,6 +59,14 @@ def test_the_operator_adds_words(named: Realm, web: Web) -> None:
     for password in ("Bluefinch2024!", "marrowgate-bluefinch"):
         assert "too weak" in check_error(_make(owner, password))
         check_success(_make(named.owner, password))  # at another process, without that setting
+
+
+@pytest.mark.timed
+def test_a_password_of_many_signs_is_estimated_as_soon_as_another(realm: Realm) -> None:
+    signs = "4@8({[<369!1|70$5+%2"
+    begun = time.monotonic()
+    check_success(_make(realm.owner, f"{signs}tertulia{unique('s')}{signs}"[:100]))
+    assert time.monotonic() - begun < 5
 
 
 def _make(speaker: Speaker, password: str) -> httpx.Response:

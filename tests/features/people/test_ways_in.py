@@ -89,6 +89,7 @@ def test_a_passkey_lets_in_only_who_was_asked_by_it(
     check_error(browser.request("POST", "sessions/passkey", passkey=device.use(options)), "PASSKEY_FAILED", 401)
     assert count(stage, user) == 1
     device.verifies = True
+    options = browser.post("sessions/passkey/options")["public_key"]
     check_success(browser.request("POST", "sessions/passkey", passkey=device.use(options)))
 
 

@@ -8,7 +8,7 @@ import msgspec
 import structlog
 
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.mail import one_line, queue_mail
@@ -18,6 +18,7 @@ from tertulia.people.factors import queries, totp
 from tertulia.people.factors.passkeys import use as passkeys
 from tertulia.people.factors.passkeys.party import Party
 from tertulia.people.factors.passkeys.queries import Bound, delete_passkeys, drop_challenges
+from tertulia.people.factors.passkeys.use import Claim
 from tertulia.people.factors.queries import Factor
 from tertulia.people.factors.rules import clean_code, is_required
 from tertulia.people.factors.stored_secret import open_secret, seal_secret
@@ -101,15 +102,26 @@ class CodeNeeded(Refusal):
         self.user_id = user_id
 
 
-async def clear(tx: Transaction, realm: Realm, who: Somebody, step: SecondStep = NO_STEP) -> Cleared:
-    """Let somebody in who has shown that they know the password, or refuse."""
+async def claim_step(database: Database, realm: Realm, user_id: int, step: SecondStep) -> Claim | None:
+    """Claim the challenge that the passkey of a second step has signed, if it is one by a passkey; before `clear`."""
+    if step.passkey is None or step.party is None:
+        return None
+    bound = Bound(realm.id, passkeys.SECOND_STEP, user_id)
+    return await passkeys.claim(database, bound, step.passkey.response.client_data, status=401)
+
+
+async def clear(
+    tx: Transaction, realm: Realm, who: Somebody, step: SecondStep = NO_STEP, claimed: Claim | None = None
+) -> Cleared:
+    """Let somebody in who has shown that they know the password, or refuse. A step by a passkey has been claimed."""
     factor = await queries.get_factor(tx, who.user_id)
     required = is_required(realm.settings, factor.role)
     if not factor.is_on:
         return await _clear_without(tx, realm, who, factor, step.code) if required else Cleared(who.user_id)
     if step.passkey is not None and step.party is not None:
-        bound = Bound(realm.id, passkeys.SECOND_STEP, who.user_id)
-        await passkeys.use_passkey(tx, step.party, bound, step.passkey, status=401)
+        assert claimed is not None
+        assert claimed.bound.user_id == who.user_id
+        await passkeys.use_passkey(tx, step.party, claimed, step.passkey, status=401)
     elif step.code is not None:
         await use_code(tx, who.user_id, step.code, status=401)
     else:
@@ -117,9 +129,9 @@ async def clear(tx: Transaction, realm: Realm, who: Somebody, step: SecondStep =
     return Cleared(who.user_id)
 
 
-async def clear_by_passkey(tx: Transaction, realm: Realm, party: Party, used: Assertion) -> Cleared:
+async def clear_by_passkey(tx: Transaction, party: Party, claimed: Claim, used: Assertion) -> Cleared:
     """Let somebody in by a passkey alone: it is something they have, and asked for something they are or know."""
-    return Cleared(await passkeys.sign_in(tx, party, realm.id, used))
+    return Cleared(await passkeys.sign_in(tx, party, claimed, used))
 
 
 async def offer_passkeys(tx: Transaction, realm: Realm, party: Party, needed: CodeNeeded) -> None:

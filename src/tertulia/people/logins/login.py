@@ -111,9 +111,10 @@ class PasswordLogin:
         return now if is_same else account
 
     async def _clear(self, realm: Realm, account: Account, step: SecondStep, attempt: Attempt) -> Cleared:
+        claimed = await factors.claim_step(self._database, realm, account.id, step)
         try:
             async with self._database.transaction() as tx:
-                return await factors.clear(tx, realm, somebody(account), step)
+                return await factors.clear(tx, realm, somebody(account), step, claimed)
         except CodeNeeded:
             attempt.is_open = True
             raise

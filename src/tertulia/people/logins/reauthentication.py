@@ -27,6 +27,7 @@ from tertulia.people.logins import queries
 from tertulia.people.logins.codes import CountedCodes
 from tertulia.people.logins.login import PasswordLogin
 from tertulia.people.logins.queries import Account
+from tertulia.people.users.assertion import Assertion
 from tertulia.people.users.reauthentication import Proof, Reauthentication, proof_needed
 
 YOUNG_SECONDS = 600
@@ -50,9 +51,8 @@ class PasswordReauthentication(Reauthentication):
             factor = await get_factor(reader, caller.user_id)
         has_password = self._login.has_password(caller, account) and not (by_factor and factor.is_on)
         if factor.passkeys and proof.passkey is not None:
-            async with self._codes.of(caller), self._database.transaction() as tx:
-                party = party_of(caller, call, self._settings)
-                await passkeys.use_passkey(tx, party, _bound(caller, call), proof.passkey)
+            async with self._codes.of(caller):
+                await self._use_passkey(caller, call, proof.passkey)
         elif factor.is_on and proof.code is not None:
             async with self._codes.of(caller), self._database.transaction() as tx:
                 await use_code(tx, caller.user_id, proof.code)
@@ -60,6 +60,11 @@ class PasswordReauthentication(Reauthentication):
             await self._login.check_own_password(caller, account, proof.password, credential_of(call, self._settings))
         elif has_password or (by_factor and factor.is_on) or not await self._is_young(account, call):
             raise await self._needed(caller, call, has_password=has_password, has_factor=factor.is_on)
+
+    async def _use_passkey(self, caller: Caller, call: Call, used: Assertion) -> None:
+        claimed = await passkeys.claim(self._database, _bound(caller, call), used.response.client_data)
+        async with self._database.transaction() as tx:
+            await passkeys.use_passkey(tx, party_of(caller, call, self._settings), claimed, used)
 
     def counting_codes(self, caller: Caller) -> AbstractAsyncContextManager[None]:
         """Wrong codes that an endpoint looks at by itself count together with those of proofs."""

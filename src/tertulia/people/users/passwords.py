@@ -1,12 +1,14 @@
 """Passwords: argon2id, checked away from the event loop, at the same cost whether or not there is a user.
 
 They have threads of their own: nothing that somebody asks for keeps others from logging in. Each hash takes 64 MiB while it is
-made, so the threads are few; if too many people wait for them, one more is told to try again.
+made, so the threads are few; if too many people wait for them, one more is told to try again. How soon a new password would be
+guessed is estimated in a thread apart, one at a time, and what an estimate may cost has a bound.
 """
 
 import re
 import secrets
 from base64 import b64encode
+from collections.abc import Container
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -18,14 +20,17 @@ from tertulia.organization.realms.limits import PASSWORD_MAX_LENGTH, PASSWORD_MI
 _hasher = PasswordHasher()
 _RUNNING = max(2, min(processors(), 8))
 _threads = Threads("passwords", running=_RUNNING, waiting=16 * _RUNNING)
+_estimating = Threads("password estimates", running=1, waiting=32)
+"""Unlike hashing, this is Python: more threads at once would only take turns, and take them from everything else. Also zxcvbn
+keeps the words of an estimate in a global."""
 
 MUST_RESET = "!"
 """Stored in place of a password that is no longer good: its owner has to choose another one."""
 _AROUND = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _LETTERS = str.maketrans("0134578@$!", "oieastbasi")
 _STEM, _DRESS = 4, 6
-_ESTIMATED = 72
-"""Estimating takes the cube of the length; a password that is weak so far is weak."""
+_COST, _BASE_COST = 8_000, 8
+"""What an estimate may cost: some hundredths of a second. Up to 29 characters without digits and signs, about 20 with them."""
 
 
 def check_password_length(password: str) -> None:
@@ -38,23 +43,62 @@ async def check_strength(password: str, words: tuple[str, ...], *known: str) -> 
     """Refuse new passwords that are soon guessed. `words`: of the organization (password_words.py); `known`: what everybody
     knows about the person."""
     check_password_length(password)
-    if await _threads.run(_is_weak, password, (*words, *known)):
+    if await _estimating.run(_is_weak, password, (*words, *known)):
         raise Refusal("The password is too weak: it would soon be guessed.")
 
 
 def _is_weak(password: str, known: tuple[str, ...]) -> bool:
     # Its word lists take a moment and some memory, which most processes never need.
-    from zxcvbn import zxcvbn
-    from zxcvbn.frequency_lists import FREQUENCY_LISTS
+    from zxcvbn.matching import RANKED_DICTIONARIES
 
     words = _words_in(known)
-    if is_dressed_up(password, frozenset(FREQUENCY_LISTS["passwords"]) | {word.lower() for word in words}):
+    if any(is_dressed_up(password, bad) for bad in (RANKED_DICTIONARIES["passwords"], {w.lower() for w in words})):
         return True
     # What everybody knows is no part of a secret: without it, the rest has to be one.
-    return any(
-        not text or int(zxcvbn(text, user_inputs=words)["guesses"]) < PASSWORD_MIN_GUESSES
-        for text in (password[:_ESTIMATED], *rests_of(password[:_ESTIMATED], words))
-    )
+    return any(is_soon_guessed(text, words) for text in (password, *rests_of(password, words)))
+
+
+def is_soon_guessed(text: str, words: list[str]) -> bool:
+    """Whether it takes few guesses; of a text that would cost too much, whether both its beginning and its end do (pure).
+
+    So few guesses has only what is one thing as a whole: a word, a date, a row of keys, a repetition. Then its ends are, too.
+    """
+    from zxcvbn import zxcvbn
+
+    beginning = beginning_of(text)
+    parts = (beginning,) if beginning == text else (beginning, beginning_of(text[::-1])[::-1])
+    return all(not part or zxcvbn(part, user_inputs=words)["guesses"] < PASSWORD_MIN_GUESSES for part in parts)
+
+
+def beginning_of(text: str) -> str:
+    """As much of a text as can be estimated at a bounded cost (pure).
+
+    zxcvbn looks up every part of the text, once for each way to read its digits and signs as letters. The ways multiply: `1`, `|`
+    and `!` are all an `i`, and `1` an `l` as well. A text that is cut has very many signs, or is very long.
+    """
+    from zxcvbn.matching import L33T_TABLE
+
+    signs = {sign for letter in L33T_TABLE.values() for sign in letter}
+    found, ways = "", 1
+    for length, character in enumerate(text, 1):
+        if character in signs and character not in found:
+            found += character
+            ways = _ways_to_read(found)
+        if (ways + _BASE_COST) * length**2 > _COST:
+            return _whole_repeats(text, length - 1)
+    return text
+
+
+def _ways_to_read(signs: str) -> int:
+    from zxcvbn.matching import L33T_TABLE, enumerate_l33t_subs, relevant_l33t_subtable
+
+    return len(enumerate_l33t_subs(relevant_l33t_subtable(signs, L33T_TABLE)))
+
+
+def _whole_repeats(text: str, length: int) -> str:
+    """The beginning of a text. `letmeinletmein...` is weak because it repeats itself, which half a word at the end would hide."""
+    period = next(size for size in range(1, len(text) + 1) if text.startswith(text[size:]))
+    return text[: length - length % period] or text[:length]
 
 
 def _words_in(known: tuple[str, ...]) -> list[str]:
@@ -74,7 +118,7 @@ def rests_of(password: str, words: list[str]) -> list[str]:
     return [pattern.sub("", text) for text in texts if pattern.search(text)]
 
 
-def is_dressed_up(password: str, leaked: frozenset[str]) -> bool:
+def is_dressed_up(password: str, leaked: Container[str]) -> bool:
     """Whether it is a leaked password with some digits and signs around it, and letters written as digits (pure).
 
     `Summer2024!` passes for strong in an estimate, and is among the first that somebody with a list tries.

@@ -4,8 +4,9 @@ import secrets
 
 import structlog
 
+from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import check_count
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.mail import one_line
 from tertulia.organization.audit_log import Act, Proved, note, user
@@ -23,6 +24,7 @@ from tertulia.people.factors.passkeys.model import (
 )
 from tertulia.people.factors.passkeys.party import Party
 from tertulia.people.factors.passkeys.queries import Bound
+from tertulia.people.factors.passkeys.use import Claim
 from tertulia.people.factors.queries import delete_factor, lock_factor
 
 log = structlog.get_logger()
@@ -64,17 +66,22 @@ async def begin_adding(tx: Transaction, realm: Realm, party: Party, who: Somebod
     )
 
 
+async def claim(database: Database, caller: Caller, new: NewCredential) -> Claim:
+    """Claim the challenge that a passkey was made for, before `add`."""
+    bound = Bound(caller.realm_id, use.ADD, caller.user_id, caller.credential)
+    return await use.claim(database, bound, new.response.client_data)
+
+
 async def add(
-    tx: Transaction, realm: Realm, party: Party, who: Somebody, credential: int, label: str, new: NewCredential
+    tx: Transaction, realm: Realm, party: Party, who: Somebody, claimed: Claim, label: str, new: NewCredential
 ) -> tuple[int, list[str]]:
     """Add the passkey that was made; returns its id, and recovery codes if it is the first factor."""
     label = clean_label(label)
     factor = await lock_factor(tx, who.user_id)
     await check_count(tx, PASSKEYS, who.user_id)
     try:
-        bound = Bound(realm.id, use.ADD, who.user_id, credential)
-        challenge = await use.take(tx, bound, new.response.client_data)
-        made = ceremony.check_made(party, challenge, new)
+        await use.take(tx, claimed)
+        made = ceremony.check_made(party, claimed.challenge, new)
     except NotVerified as error:
         raise use.passkey_failed(400) from error
     transports = sorted(_TRANSPORTS & set(new.response.transports))

@@ -14,6 +14,7 @@ from webauthn import verify_authentication_response, verify_registration_respons
 from webauthn.helpers import encode_cbor, parse_cbor
 from webauthn.helpers.cose import COSEAlgorithmIdentifier
 
+from tertulia.people.factors.passkeys.cbor import check_authenticator_data, check_cbor
 from tertulia.people.factors.passkeys.model import NewCredential
 from tertulia.people.factors.passkeys.party import Party
 from tertulia.people.users.assertion import Assertion
@@ -75,7 +76,7 @@ def challenge_in(client_data: str) -> bytes:
     """Which challenge was signed, as the browser says. Of the rest only this is checked: no page of another site framed ours."""
     try:
         said = msgspec.json.decode(bytes_of(client_data), type=ClientData)
-    except msgspec.MsgspecError as error:
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise NotVerified("the client data cannot be read") from error
     if said.cross_origin:
         raise NotVerified("the page was in a frame of another site")
@@ -112,8 +113,9 @@ def check_used(party: Party, challenge: bytes, used: Assertion, public_key: byte
     """That the passkey with this public key has signed this challenge. Its count is for the caller to compare."""
 
     def check() -> Used:
+        check_cbor(public_key)
         found = verify_authentication_response(
-            credential=msgspec.to_builtins(used),
+            credential=_with_harmless_data(used),
             expected_challenge=challenge,
             expected_rp_id=party.id,
             expected_origin=party.origin,
@@ -129,9 +131,23 @@ def check_used(party: Party, challenge: bytes, used: Assertion, public_key: byte
 def _without_attestation(new: NewCredential) -> dict[str, Any]:
     """What was sent, with no statement about the make of the authenticator: certificates of strangers are not even parsed."""
     sent: dict[str, Any] = msgspec.to_builtins(new)
-    whole = parse_cbor(bytes_of(new.response.attestation_object))
-    plain = {"fmt": "none", "attStmt": {}, "authData": whole["authData"]}
+    attestation = bytes_of(new.response.attestation_object)
+    check_cbor(attestation)
+    data = parse_cbor(attestation)["authData"]
+    if not isinstance(data, bytes):  # of a number the library would make as many zeros
+        raise NotVerified("the authenticator data are no bytes")
+    check_authenticator_data(data)
+    plain = {"fmt": "none", "attStmt": {}, "authData": data}
     sent["response"]["attestationObject"] = text_of(encode_cbor(plain))
+    return sent
+
+
+def _with_harmless_data(used: Assertion) -> dict[str, Any]:
+    """What was sent, with the very bytes that were looked at: the library decodes base64 in its own way."""
+    sent: dict[str, Any] = msgspec.to_builtins(used)
+    data = bytes_of(used.response.authenticator_data)
+    check_authenticator_data(data)
+    sent["response"]["authenticatorData"] = text_of(data)
     return sent
 
 

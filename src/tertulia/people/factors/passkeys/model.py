@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from tertulia.people.users.assertion import CredentialId
+from tertulia.people.users.assertion import ClientDataText, CredentialId
 
 MAX_LABEL = 60
 Label = Annotated[str, msgspec.Meta(max_length=MAX_LABEL)]
@@ -27,8 +27,9 @@ class Passkey(msgspec.Struct, frozen=True):
 class AttestationResponse(msgspec.Struct, frozen=True):
     """The new key, as the authenticator has made it."""
 
-    client_data: Annotated[str, msgspec.Meta(max_length=4000)] = msgspec.field(name="clientDataJSON")
-    attestation_object: Annotated[str, msgspec.Meta(max_length=30000)] = msgspec.field(name="attestationObject")
+    client_data: ClientDataText = msgspec.field(name="clientDataJSON")
+    attestation_object: Annotated[str, msgspec.Meta(max_length=16000)] = msgspec.field(name="attestationObject")
+    """About 200 bytes; 8,000 with the certificates of some makers, which browsers may send although we do not ask."""
     transports: Annotated[list[Transport], msgspec.Meta(max_length=10)] = []
 
 

@@ -139,6 +139,18 @@ async def insert_challenge(tx: Transaction, digest: bytes, bound: Bound, seconds
     await tx.execute(sql, digest, bound.realm_id, bound.user_id, bound.credential, bound.purpose, seconds)
 
 
+async def claim_challenge(tx: Transaction, digest: bytes, bound: Bound, ticket: bytes) -> bool:
+    """Put a ticket in the place of a challenge, with what it is good for; returns whether there was such a one for that."""
+    sql = """
+    update passkey_challenge set digest = $6
+    where digest = $1 and realm_id = $2 and user_id is not distinct from $3 and credential = $4 and purpose = $5
+        and expires > now()
+    returning true
+    """
+    values = (bound.realm_id, bound.user_id, bound.credential, bound.purpose, ticket)
+    return bool(await tx.fetchval(sql, digest, *values))
+
+
 async def take_challenge(tx: Transaction, digest: bytes, bound: Bound) -> bool:
     """Use a challenge up; returns whether there was such a one for that."""
     sql = """

@@ -63,15 +63,17 @@ async def begin_passkey(
 
 @post("/users/me/passkeys")
 async def add_passkey(
-    caller: Human, call: Call, tx: Transaction, settings: Settings, *, label: Label, credential: NewCredential
+    caller: Human, call: Call, database: Database, settings: Settings, *, label: Label, credential: NewCredential
 ) -> Added:
     """Add the passkey that your browser has made. From then on a password alone does not log in.
 
-    `credential` is what `navigator.credentials.create` returned, as JSON.
+    `credential` is what `navigator.credentials.create` returned, as JSON. What is refused needs new options.
     """
-    realm, party = await get_realm(tx, caller.realm_id), party_of(caller, call, settings)
-    who = somebody_of(caller)
-    passkey_id, codes = await actions.add(tx, realm, party, who, caller.credential, label, credential)
+    party, who = party_of(caller, call, settings), somebody_of(caller)
+    claimed = await actions.claim(database, caller, credential)
+    async with database.transaction() as tx:
+        realm = await get_realm(tx, caller.realm_id)
+        passkey_id, codes = await actions.add(tx, realm, party, who, claimed, label, credential)
     return Added(passkey_id, codes or msgspec.UNSET)
 
 

@@ -1,9 +1,15 @@
-"""Challenges are given out, and signed ones are taken: once, and for what they were made for."""
+"""Challenges are given out, and signed ones are taken: once, and for what they were made for.
+
+One challenge is good for one try, also for one that fails: it is claimed in a transaction of its own before anything is
+checked, because the refusal would roll back a deletion. What is left of it is a ticket that only the claiming request knows. It
+is taken with the outcome, so whatever drops somebody's challenges meanwhile drops this one too.
+"""
 
 import hashlib
 import hmac
 import secrets
 
+import msgspec
 import structlog
 
 from tertulia.kernel.db import Database, Transaction
@@ -26,6 +32,14 @@ MAX_OPEN = 20
 """Challenges of one account that wait to be signed; the oldest are forgotten."""
 BATCH = 5000
 _CHALLENGE_BYTES = 32
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """A challenge that came back, and is nobody else's any more."""
+
+    challenge: bytes
+    ticket: bytes
+    bound: Bound
 
 
 async def begin(tx: Transaction, bound: Bound) -> bytes:
@@ -64,48 +78,64 @@ def descriptors(known: list[Known]) -> list[Descriptor]:
     return [Descriptor(text_of(one.credential), one.transports) for one in known]
 
 
-async def take(tx: Transaction, bound: Bound, client_data: str) -> bytes:
-    """The challenge that was signed, which is used up with the commit; refuses one that was not made for that."""
-    challenge = ceremony.challenge_in(client_data)
-    if not await queries.take_challenge(tx, _digest(challenge), bound):
-        raise NotVerified("there is no such challenge")
-    return challenge
+async def claim(database: Database, bound: Bound, client_data: str, *, status: int = 400) -> Claim:
+    """Claim the challenge that was signed, whatever becomes of it; refuses one that was not made for that.
+
+    In a transaction of its own: call it while holding none.
+    """
+    ticket = secrets.token_bytes(_CHALLENGE_BYTES)
+    try:
+        challenge = ceremony.challenge_in(client_data)
+        async with database.transaction() as tx:
+            if not await queries.claim_challenge(tx, _digest(challenge), bound, _digest(ticket)):
+                raise NotVerified("there is no such challenge")
+    except NotVerified as error:
+        log.info("a challenge was refused", user_id=bound.user_id, purpose=bound.purpose, why=str(error))
+        raise passkey_failed(status) from error
+    return Claim(challenge, ticket, bound)
 
 
-async def use_passkey(tx: Transaction, party: Party, bound: Bound, used: Assertion, *, status: int = 400) -> None:
+async def take(tx: Transaction, claimed: Claim) -> None:
+    """Use a claimed challenge up; refuses one that was dropped meanwhile."""
+    if not await queries.take_challenge(tx, _digest(claimed.ticket), claimed.bound):
+        raise NotVerified("the challenge was dropped")
+
+
+async def use_passkey(tx: Transaction, party: Party, claimed: Claim, used: Assertion, *, status: int = 400) -> None:
     """Take the word of a passkey for who somebody is whom the challenge is bound to; refuses everything else."""
-    assert bound.user_id is not None
-    await _use(tx, party, bound, bound.user_id, used, status)
+    assert claimed.bound.user_id is not None
+    await _use(tx, party, claimed, claimed.bound.user_id, used, status)
 
 
-async def sign_in(tx: Transaction, party: Party, realm_id: int, used: Assertion) -> int:
+async def sign_in(tx: Transaction, party: Party, claimed: Claim, used: Assertion) -> int:
     """Who signs in by this passkey and nothing else: it has to name the account, and to have asked its owner.
 
     They are not deactivated before the commit.
     """
     try:
-        user_id = await queries.find_owner(tx, realm_id, bytes_of(used.raw_id))
+        user_id = await queries.find_owner(tx, claimed.bound.realm_id, bytes_of(used.raw_id))
     except NotVerified:
         user_id = None
     if user_id is None or used.response.user_handle is None:
         raise passkey_failed(401)
     await queries.hold_account(tx, user_id)
-    await _use(tx, party, Bound(realm_id, SIGN_IN), user_id, used, 401)
+    await _use(tx, party, claimed, user_id, used, 401)
     return user_id
 
 
-async def _use(tx: Transaction, party: Party, bound: Bound, user_id: int, used: Assertion, status: int) -> None:
+async def _use(tx: Transaction, party: Party, claimed: Claim, user_id: int, used: Assertion, status: int) -> None:
+    purpose = claimed.bound.purpose
     try:
         await factors.lock_factor(tx, user_id)
         known = await queries.hold_passkey(tx, user_id, bytes_of(used.raw_id))
-        challenge = await take(tx, bound, used.response.client_data)
+        await take(tx, claimed)
         if known is None:
             raise NotVerified("there is no such passkey")
         _check_handle(known, used)
-        strict = known.is_verifying or bound.purpose == SIGN_IN
-        found = ceremony.check_used(party, challenge, used, known.public_key, must_verify=strict)
+        strict = known.is_verifying or purpose == SIGN_IN
+        found = ceremony.check_used(party, claimed.challenge, used, known.public_key, must_verify=strict)
     except NotVerified as error:
-        log.info("a passkey was refused", user_id=user_id, purpose=bound.purpose, why=str(error))
+        log.info("a passkey was refused", user_id=user_id, purpose=purpose, why=str(error))
         raise passkey_failed(status) from error
     if not await queries.note_use(tx, known.id, found.sign_count, is_synced=found.is_synced):
         log.warning(

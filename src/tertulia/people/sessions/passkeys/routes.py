@@ -16,7 +16,8 @@ from tertulia.organization.realms.routes import get_realm_of
 from tertulia.people.factors.actions import clear_by_passkey
 from tertulia.people.factors.passkeys.model import RequestOptions
 from tertulia.people.factors.passkeys.party import party_of
-from tertulia.people.factors.passkeys.use import offer_sign_in
+from tertulia.people.factors.passkeys.queries import Bound
+from tertulia.people.factors.passkeys.use import SIGN_IN, claim, offer_sign_in
 from tertulia.people.logins.login import check_active
 from tertulia.people.logins.queries import Account, get_account
 from tertulia.people.sessions.actions import begin_session
@@ -47,10 +48,12 @@ async def log_in_by_passkey(call: Call, database: Database, settings: Settings, 
     `passkey` is what `navigator.credentials.get` returned, as JSON. Everything else is as with POST /sessions.
     """
     check_same_origin(call, settings)
+    async with database.reader() as reader:
+        realm = await get_realm_of(call, reader)
+    check_passkeys_allowed(realm)
+    claimed = await claim(database, Bound(realm.id, SIGN_IN), passkey.response.client_data, status=401)
     async with database.transaction() as tx:
-        realm = await get_realm_of(call, tx)
-        check_passkeys_allowed(realm)
-        cleared = await clear_by_passkey(tx, realm, party_of(realm, call, settings), passkey)
+        cleared = await clear_by_passkey(tx, party_of(realm, call, settings), claimed, passkey)
         account = await get_account(tx, cleared.user_id)
         check_active(account)
         check_kept_here(account)
