@@ -6,13 +6,14 @@ Invariants:
 - When the connection is lost while COMMIT is under way, the outcome is asked for (`pg_xact_status`), never guessed.
 - What follows a commit (`follow_up`) is work that the transaction has written down: it may fail or never start, because
   the worker finds it there.
+- Nobody waits for a connection, a statement or a commit without a limit (postgres.py).
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
 import asyncpg
 import msgspec
@@ -21,6 +22,7 @@ import structlog
 from tertulia.kernel import audit
 from tertulia.kernel.bounds import Bounds
 from tertulia.kernel.errors import Refusal, server_not_ready
+from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
 
 log = structlog.get_logger()
@@ -40,7 +42,9 @@ LOST = (
 )
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
 OUTCOME_SECONDS = 60.0
-STATEMENT_TIMEOUT = "30s"
+ASK_SECONDS = 5.0
+# What a connection says or does not say, and all others of the pool would as well.
+STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 
 
 class OutcomeUnknown(Exception):
@@ -133,24 +137,48 @@ class Database:
     """The pool of one process."""
 
     def __init__(
-        self, pool: "asyncpg.Pool[asyncpg.Record]", shards: int, bounds: Bounds, sealer: Sealer = NO_KEYS
+        self,
+        pool: "asyncpg.Pool[asyncpg.Record]",
+        connector: Connector,
+        limits: Limits,
+        *,
+        shards: int,
+        bounds: Bounds,
+        sealer: Sealer,
     ) -> None:
         self.pool = pool
+        self.limits = limits
         self.shards = shards
         self.bounds = bounds
         self.sealer = sealer
         self.after_commit: dict[str, Callable[[], Awaitable[object]]] = {}
         """By name: what `Transaction.follow_up` asks for."""
+        self._connector = connector
+        self._acquire_seconds = None if limits.pool is None else limits.pool + connector.most_seconds
 
     @classmethod
     async def connect(
-        cls, url: str, *, shards: int, size: int = 10, bounds: Bounds | None = None, sealer: Sealer = NO_KEYS
+        cls,
+        url: str,
+        *,
+        shards: int,
+        size: int = 10,
+        bounds: Bounds | None = None,
+        sealer: Sealer = NO_KEYS,
+        limits: Limits | None = None,
     ) -> Self:
         """Open a pool; fails if PostgreSQL cannot be reached."""
+        limits = limits or Limits()
+        connector = Connector(url, limits)
         pool = await asyncpg.create_pool(
-            url, min_size=1, max_size=size, server_settings=session_settings(), reset=_leave_as_it_is
+            connect=cast("Any", connector.connect),
+            min_size=1,
+            max_size=size,
+            server_settings=limits.session_settings(),
+            command_timeout=limits.answer,
+            reset=_leave_as_it_is,
         )
-        return cls(pool, shards, Bounds() if bounds is None else bounds, sealer)
+        return cls(pool, connector, limits, shards=shards, bounds=Bounds() if bounds is None else bounds, sealer=sealer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -168,34 +196,70 @@ class Database:
             self.pool.terminate()
 
     @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection of the pool.
+
+        If it fell silent, or its server has become a standby, so have those of the others: all are opened anew. It is dropped
+        and not given back, because that would wait for an answer.
+        """
+        async with self.pool.acquire(timeout=self._acquire_seconds) as connection:
+            try:
+                yield connection
+            except STALE:
+                connection.terminate()
+                await self.pool.expire_connections()
+                raise
+
+    async def own_connection(self, *, answer: float, **server_settings: str) -> "asyncpg.Connection[asyncpg.Record]":
+        """A connection outside the pool, for whoever keeps it and closes it. `answer`: the limit of its statements."""
+        settings = self.limits.session_settings() | server_settings
+        return await self._connector.connect(server_settings=settings, command_timeout=answer)
+
+    async def is_answering(self, seconds: float) -> bool:
+        """Whether PostgreSQL answers within that time. What is left of a question without an answer ends by itself."""
+
+        async def ask() -> None:
+            async with self.pool.acquire(timeout=seconds) as connection:
+                await connection.fetchval("select 1", timeout=seconds)
+
+        asking = asyncio.create_task(ask())
+        done, _ = await asyncio.wait({asking}, timeout=seconds)
+        asking.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
+        return bool(done) and asking.exception() is None
+
+    @asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:
         """A connection for reads that need no common snapshot."""
-        async with self.pool.acquire() as connection:
+        async with self.connection() as connection:
             yield Reader(connection, self.sealer)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Reader]:
         """Reads that all see the database at one moment."""
-        async with (
-            self.pool.acquire() as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            yield Reader(connection, self.sealer)
+        async with self.connection() as connection:
+            transaction = connection.transaction(isolation="repeatable_read", readonly=True)
+            await transaction.start()
+            try:
+                yield Reader(connection, self.sealer)
+            except BaseException as error:
+                await _roll_back(transaction, error)
+                raise
+            await transaction.commit()
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A read-write transaction: committed on leaving, rolled back on any exception."""
-        async with self.pool.acquire() as connection:
+        async with self.connection() as connection:
             transaction = connection.transaction()
             await transaction.start()
             tx = Transaction(connection, self.shards, self.bounds, self.sealer)
             try:
                 yield tx
                 xid = await tx.flush()
-            except BaseException:
-                await _roll_back(transaction)
+            except BaseException as error:
+                await _roll_back(transaction, error)
                 raise
-            await self._commit(transaction, xid)
+            await self._commit(connection, transaction, xid)
         for work in sorted(tx.follow_ups & self.after_commit.keys()):
             try:
                 await self.after_commit[work]()
@@ -203,9 +267,11 @@ class Database:
                 # The transaction is committed, and its caller must hear that it is.
                 log.exception("left to the worker", work=work)
 
-    async def _commit(self, transaction: "asyncpg.transaction.Transaction", xid: str | None) -> None:
+    async def _commit(
+        self, connection: Connection, transaction: "asyncpg.transaction.Transaction", xid: str | None
+    ) -> None:
         try:
-            await transaction.commit()
+            await commit(connection, transaction, self.limits.commit)
         except LOST:
             if xid is None or not await self.committed(xid):
                 raise
@@ -219,8 +285,9 @@ class Database:
         deadline = asyncio.get_running_loop().time() + OUTCOME_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             try:
-                async with self.pool.acquire(timeout=5) as connection:
-                    status = await connection.fetchval("select pg_xact_status($1::text::xid8)", xid)
+                async with self.connection() as connection:
+                    sql = "select pg_xact_status($1::text::xid8)"
+                    status = await connection.fetchval(sql, xid, timeout=ASK_SECONDS)
                     if status == "committed" and proof is not None and not await connection.fetchval(*proof):
                         status = "aborted"
             except asyncpg.InvalidParameterValueError:
@@ -234,12 +301,9 @@ class Database:
         raise OutcomeUnknown(xid)
 
 
-def session_settings() -> dict[str, str]:
-    """Settings of every connection of ours."""
-    return {"application_name": "tertulia", "statement_timeout": STATEMENT_TIMEOUT, "timezone": "UTC", "jit": "off"}
-
-
-async def _roll_back(transaction: "asyncpg.transaction.Transaction") -> None:
+async def _roll_back(transaction: "asyncpg.transaction.Transaction", error: BaseException) -> None:
+    if isinstance(error, STALE):
+        return  # the connection will be dropped, and the server rolls back by itself
     try:
         await transaction.rollback()
     except LOST:
