@@ -38,6 +38,7 @@ LOST = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
+    asyncpg.IdleInTransactionSessionTimeoutError,  # we stood still, and the server did not wait
     OSError,
 )
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.

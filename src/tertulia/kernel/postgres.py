@@ -21,6 +21,8 @@ from tertulia.kernel.settings import Settings
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
 GRACE_SECONDS = 2.0
 """How much later than the server the client gives up."""
+WORK_IDLE_SECONDS = 300.0
+"""The worker talks to mail servers and object stores inside transactions. None of these talks takes longer than this."""
 PROBES = 3
 """So many keepalives without an answer end a connection."""
 
@@ -37,6 +39,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """On the server."""
     answer: float | None = None
     """For the answer to a statement; None: for ever."""
+    idle_transaction: float = 0.0
+    """How long PostgreSQL keeps a transaction open, with its locks, for a process that is silent; 0: for ever."""
     silence: float = 6.0
     """For any sign of life of the other end's TCP."""
 
@@ -50,6 +54,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         return {
             "application_name": "tertulia",
             "statement_timeout": _milliseconds(self.statement),
+            "idle_in_transaction_session_timeout": _milliseconds(self.idle_transaction),
             "timezone": "UTC",
             "jit": "off",
         }
@@ -62,6 +67,7 @@ def request_limits(settings: Settings) -> Limits:
         pool=settings.postgres_pool_seconds,
         statement=settings.postgres_statement_seconds,
         answer=settings.postgres_statement_seconds + GRACE_SECONDS,
+        idle_transaction=settings.postgres_idle_transaction_seconds,
         silence=settings.postgres_silence_seconds,
     )
 
@@ -72,6 +78,7 @@ def work_limits(settings: Settings) -> Limits:
         connect=settings.postgres_connect_seconds,
         statement=settings.postgres_work_seconds,
         answer=settings.postgres_work_seconds + GRACE_SECONDS,
+        idle_transaction=WORK_IDLE_SECONDS,
         silence=settings.postgres_silence_seconds,
     )
 

@@ -1,6 +1,8 @@
 """Nobody waits for PostgreSQL without a limit: not for a connection, not for a statement, not for a commit."""
 
 import asyncio
+import os
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -28,6 +30,7 @@ SHORT = {
     "postgres_pool_seconds": 1,
     "postgres_statement_seconds": STATEMENT_SECONDS,
 }
+WAITING_FOR_LOCKS = "select count(*) from pg_locks where not granted and pid != pg_backend_pid()"
 T = TypeVar("T")
 
 
@@ -92,6 +95,34 @@ def test_while_postgres_is_silent_requests_are_refused_in_time_and_after_a_promo
     assert far.get("users/me")["user_id"] == user.user_id
     stored = stage.sql("select count(*) from message where conversation_id = %s", channel.stream_id)
     assert stored == [(2,)], "the one before, and the other once"
+
+
+@pytest.mark.timed
+@pytest.mark.slow
+def test_a_web_process_that_stands_still_in_a_transaction_gives_its_locks_back(
+    stage: Stage, server: Server, folder: Path
+) -> None:
+    web = Web(server, folder, postgres_idle_transaction_seconds=2).wait()
+    try:
+        user = stage.user()
+        here, there = stage.speaker(user), stage.speaker(user, url=web.url)
+        channel = stage.channel(here)
+        message_id = here.send(channel.stream_id, "still")
+        with stage.session() as hold:
+            hold("select from message where id = %s for update", message_id)
+            editing = there.later("PATCH", f"messages/{message_id}", content="edited")
+            eventually(lambda: stage.sql(WAITING_FOR_LOCKS) != [(0,)])
+            os.kill(web.pid, signal.SIGSTOP)
+        # The edit has its locks now, that of the channel among them, and nobody who would go on.
+        _, seconds = timed(lambda: here.send(channel.stream_id, "still"))
+        assert 0.5 < seconds < MUCH_LATER
+        os.kill(web.pid, signal.SIGCONT)
+        check_not_ready(editing.result(60))
+        assert "edited" not in here.message(message_id)["content"]
+        there.send(channel.stream_id, "still")
+    finally:
+        os.kill(web.pid, signal.SIGCONT)
+        web.stop()
 
 
 async def test_a_silent_first_host_does_not_hide_the_second(server: Server, way: Forwarder) -> None:
