@@ -7,6 +7,8 @@ Invariants:
 - What follows a commit (`follow_up`) is work that the transaction has written down: it may fail or never start, because
   the worker finds it there.
 - Nobody waits for a connection, a statement or a commit without a limit (postgres.py).
+- Writers wait for locks, readers for nobody. So writers never have all connections: whoever only reads is answered while a
+  row is locked.
 """
 
 import asyncio
@@ -44,6 +46,8 @@ LOST = (
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
 OUTCOME_SECONDS = 60.0
 ASK_SECONDS = 5.0
+READERS_SHARE = 3
+"""One in so many connections of a pool is for those who only read."""
 # What a connection says or does not say, and all others of the pool would as well.
 STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 
@@ -143,6 +147,7 @@ class Database:
         connector: Connector,
         limits: Limits,
         *,
+        writers: int,
         shards: int,
         bounds: Bounds,
         sealer: Sealer,
@@ -154,6 +159,7 @@ class Database:
         self.sealer = sealer
         self.after_commit: dict[str, Callable[[], Awaitable[object]]] = {}
         """By name: what `Transaction.follow_up` asks for."""
+        self._writers = asyncio.Semaphore(writers)
         self._connector = connector
         self._acquire_seconds = None if limits.pool is None else limits.pool + connector.most_seconds
 
@@ -179,7 +185,9 @@ class Database:
             command_timeout=limits.answer,
             reset=_leave_as_it_is,
         )
-        return cls(pool, connector, limits, shards=shards, bounds=Bounds() if bounds is None else bounds, sealer=sealer)
+        bounds = Bounds() if bounds is None else bounds
+        writers = size - size // READERS_SHARE
+        return cls(pool, connector, limits, writers=writers, shards=shards, bounds=bounds, sealer=sealer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -210,6 +218,17 @@ class Database:
                 connection.terminate()
                 await self.pool.expire_connections()
                 raise
+
+    @asynccontextmanager
+    async def writing_connection(self) -> AsyncIterator[Connection]:
+        """A connection of the pool for a transaction that takes locks."""
+        async with asyncio.timeout(self.limits.pool):
+            await self._writers.acquire()
+        try:
+            async with self.connection() as connection:
+                yield connection
+        finally:
+            self._writers.release()
 
     async def own_connection(self, *, answer: float, **server_settings: str) -> "asyncpg.Connection[asyncpg.Record]":
         """A connection outside the pool, for whoever keeps it and closes it. `answer`: the limit of its statements."""
@@ -250,7 +269,7 @@ class Database:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A read-write transaction: committed on leaving, rolled back on any exception."""
-        async with self.connection() as connection:
+        async with self.writing_connection() as connection:
             transaction = connection.transaction()
             await transaction.start()
             tx = Transaction(connection, self.shards, self.bounds, self.sealer)
@@ -326,6 +345,6 @@ def as_refusal(error: Exception) -> Refusal | None:
         return None
     if isinstance(error, (*LOST, asyncpg.TooManyConnectionsError, asyncpg.QueryCanceledError)):
         return server_not_ready("The server cannot reach its database right now. Please try again.")
-    if isinstance(error, asyncpg.DeadlockDetectedError):
+    if isinstance(error, (asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError)):
         return server_not_ready("Somebody else changed the same things at the same time. Please try again.")
     return None

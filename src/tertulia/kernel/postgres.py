@@ -39,6 +39,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """On the server."""
     answer: float | None = None
     """For the answer to a statement; None: for ever."""
+    lock: float = 0.0
+    """For a lock that somebody else holds; 0: as long as the statement may take."""
     idle_transaction: float = 0.0
     """How long PostgreSQL keeps a transaction open, with its locks, for a process that is silent; 0: for ever."""
     silence: float = 6.0
@@ -54,6 +56,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
         return {
             "application_name": "tertulia",
             "statement_timeout": _milliseconds(self.statement),
+            "lock_timeout": _milliseconds(self.lock),
             "idle_in_transaction_session_timeout": _milliseconds(self.idle_transaction),
             "timezone": "UTC",
             "jit": "off",
@@ -67,6 +70,7 @@ def request_limits(settings: Settings) -> Limits:
         pool=settings.postgres_pool_seconds,
         statement=settings.postgres_statement_seconds,
         answer=settings.postgres_statement_seconds + GRACE_SECONDS,
+        lock=settings.postgres_lock_seconds,
         idle_transaction=settings.postgres_idle_transaction_seconds,
         silence=settings.postgres_silence_seconds,
     )

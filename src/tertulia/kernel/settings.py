@@ -113,6 +113,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """For each statement of a web process, and for storing a message, with all tries; then 503."""
     postgres_work_seconds: float = 60.0
     """For each statement of the worker."""
+    postgres_lock_seconds: float = 5.0
+    """How long a request waits for a lock that somebody else holds; then it is answered 503."""
     postgres_idle_transaction_seconds: float = 15.0
     """PostgreSQL ends a transaction whose web process is silent for so long, stopped or cut off, and frees its locks."""
     postgres_silence_seconds: float = 6.0
@@ -343,6 +345,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "postgres_pool_seconds",
             "postgres_statement_seconds",
             "postgres_work_seconds",
+            "postgres_lock_seconds",
             "postgres_idle_transaction_seconds",
             "postgres_silence_seconds",
         ):

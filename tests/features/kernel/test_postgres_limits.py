@@ -7,6 +7,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,6 +32,7 @@ SHORT = {
     "postgres_statement_seconds": STATEMENT_SECONDS,
 }
 WAITING_FOR_LOCKS = "select count(*) from pg_locks where not granted and pid != pg_backend_pid()"
+COUNT = "select count(*) from message where conversation_id = %s"
 T = TypeVar("T")
 
 
@@ -93,8 +95,7 @@ def test_while_postgres_is_silent_requests_are_refused_in_time_and_after_a_promo
     eventually(lambda: post_message(far, channel.stream_id, text).status_code == 200, MUCH_LATER)
     eventually(lambda: is_ready(far_web.metrics), MUCH_LATER)
     assert far.get("users/me")["user_id"] == user.user_id
-    stored = stage.sql("select count(*) from message where conversation_id = %s", channel.stream_id)
-    assert stored == [(2,)], "the one before, and the other once"
+    assert stage.sql(COUNT, channel.stream_id) == [(2,)], "the one before, and the other once"
 
 
 @pytest.mark.timed
@@ -122,6 +123,63 @@ def test_a_web_process_that_stands_still_in_a_transaction_gives_its_locks_back(
         there.send(channel.stream_id, "still")
     finally:
         os.kill(web.pid, signal.SIGCONT)
+        web.stop()
+
+
+@pytest.mark.timed
+@pytest.mark.slow
+def test_a_locked_channel_stops_neither_readers_nor_other_channels_and_loses_and_doubles_nothing(
+    stage: Stage, server: Server, folder: Path
+) -> None:
+    web = Web(server, folder, postgres_lock_seconds=1, **SHORT).wait()
+    try:
+        members = [stage.speaker(url=web.url) for _ in range(30)]
+        other = stage.speaker(url=web.url)
+        stuck, free = stage.channel(*members), stage.channel(other)
+        own = [member.send(stuck.stream_id, "frozen") for member in members]
+        texts = [unique("stuck") for _ in members]
+        with stage.session() as hold:
+            hold("select from conversation where id = %s for update", stuck.stream_id)
+            sending = [
+                later(timed, partial(post_message, member, stuck.stream_id, text))
+                for member, text in zip(members, texts, strict=True)
+            ]
+            editing = [
+                later(timed, partial(member.request, "PATCH", f"messages/{message_id}", content="edited"))
+                for member, message_id in zip(members, own, strict=True)
+            ]
+            eventually(lambda: stage.sql(WAITING_FOR_LOCKS)[0][0] >= 2)
+            for _ in range(5):
+                assert timed(partial(other.get, "users/me"))[1] < 2
+                assert timed(partial(other.send, free.stream_id, "free"))[1] < 2
+            for reply, seconds in [one.result(60) for one in (*sending, *editing)]:
+                check_not_ready(reply)
+                assert seconds < MUCH_LATER
+        eventually(lambda: stage.sql(WAITING_FOR_LOCKS) == [(0,)])
+        assert stage.sql(COUNT, stuck.stream_id) == [(len(members),)], "what was refused is not stored later"
+        for _ in range(2):
+            for member, text in zip(members, texts, strict=True):
+                assert post_message(member, stuck.stream_id, text).status_code == 200
+        assert stage.sql(COUNT, stuck.stream_id) == [(2 * len(members),)]
+    finally:
+        web.stop()
+
+
+@pytest.mark.timed
+def test_who_waits_for_a_locked_channel_sends_as_soon_as_the_lock_is_gone(
+    stage: Stage, server: Server, folder: Path
+) -> None:
+    web = Web(server, folder, postgres_lock_seconds=0.5).wait()
+    try:
+        member = stage.speaker(url=web.url)
+        channel = stage.channel(member)
+        with stage.session() as hold:
+            hold("select from conversation where id = %s for update", channel.stream_id)
+            sending = [later(post_message, member, channel.stream_id, unique("late")) for _ in range(5)]
+            time.sleep(2)  # longer than one try takes
+        assert [one.result(60).status_code for one in sending] == [200] * 5
+        assert stage.sql(COUNT, channel.stream_id) == [(5,)]
+    finally:
         web.stop()
 
 

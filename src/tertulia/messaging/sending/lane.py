@@ -179,10 +179,14 @@ class SendLane:
         """
         while asked := [ticket for ticket in batch if not ticket.answer.done()]:
             try:
-                async with self._database.connection() if wait else self._fast_connection() as connection:
+                async with self._database.writing_connection() if wait else self._fast_connection() as connection:
                     return await self._write(connection, asked, wait=wait)
             except _SenderLeft:
                 continue
+            except asyncpg.LockNotAvailableError:
+                if not wait:
+                    raise
+                # Still held by others: those who can wait longer do, and the connection is free in between.
             except LOST as error:
                 if is_bad_value(error):
                     raise
