@@ -43,9 +43,17 @@ LOST = (
     asyncpg.IdleInTransactionSessionTimeoutError,  # we stood still, and the server did not wait
     OSError,
 )
+# What PostgreSQL says when it cannot do for now what it is asked: nothing is wrong with the request.
+UNABLE = (
+    asyncpg.InsufficientResourcesError,  # no room on the disk, no memory, no free connection: all of class 53
+    asyncpg.ReadOnlySQLTransactionError,  # it is a standby now, or its operator made it read-only
+    asyncpg.QueryCanceledError,
+)
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
 OUTCOME_SECONDS = 60.0
 ASK_SECONDS = 5.0
+FULL_SECONDS = 10
+"""When to come back if the disk is full: that passes less quickly than other failures."""
 READERS_SHARE = 3
 """One in so many connections of a pool is for those who only read."""
 # What a connection says or does not say, and all others of the pool would as well.
@@ -343,7 +351,9 @@ def as_refusal(error: Exception) -> Refusal | None:
         )
     if is_bad_value(error):
         return None
-    if isinstance(error, (*LOST, asyncpg.TooManyConnectionsError, asyncpg.QueryCanceledError)):
+    if isinstance(error, asyncpg.DiskFullError):
+        return server_not_ready("The server has no room to store this right now. Please try again later.", FULL_SECONDS)
+    if isinstance(error, (*LOST, *UNABLE)):
         return server_not_ready("The server cannot reach its database right now. Please try again.")
     if isinstance(error, (asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError)):
         return server_not_ready("Somebody else changed the same things at the same time. Please try again.")

@@ -22,7 +22,7 @@ from typing import Any
 import asyncpg
 import structlog
 
-from tertulia.kernel.db import LOST, STALE, Connection, Database, OutcomeUnknown, Transaction, is_bad_value
+from tertulia.kernel.db import LOST, STALE, UNABLE, Connection, Database, OutcomeUnknown, Transaction, is_bad_value
 from tertulia.kernel.postgres import GRACE_SECONDS, commit
 from tertulia.messaging.sending.model import Outgoing, Sent
 from tertulia.messaging.sending.storing import Stored, Storing, Unsent
@@ -144,7 +144,8 @@ class SendLane:
         try:
             return await self._write_with_retries(batch, wait=wait)
         except Exception as error:
-            if not isinstance(error, asyncpg.PostgresError) and not is_bad_value(error):
+            is_definite = isinstance(error, asyncpg.PostgresError) and not isinstance(error, UNABLE)
+            if not is_definite and not is_bad_value(error):
                 for ticket in batch:
                     ticket.fail(error)
                 return []
