@@ -3,7 +3,8 @@
 Invariants:
 - Events emitted in a transaction are written to the WAL with it (`pg_logical_emit_message(true, ...)`), so they exist
   if and only if the change does.
-- When the connection is lost while COMMIT is under way, the outcome is asked for (`pg_xact_status`), never guessed.
+- When the connection is lost while COMMIT is under way, the outcome is asked for (`pg_xact_status`), never guessed. After a
+  crash the number may be somebody else's: then only what the transaction wrote proves that it was committed.
 - What follows a commit (`follow_up`) is work that the transaction has written down: it may fail or never start, because
   the worker finds it there.
 - Nobody waits for a connection, a statement or a commit without a limit (postgres.py).
@@ -14,6 +15,7 @@ Invariants:
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, TypeAlias, cast
 
@@ -60,8 +62,13 @@ READERS_SHARE = 3
 STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 
 
+# What changes when PostgreSQL recovers from a crash, and is another one on a standby: recovery throws the statistics away. A
+# clean restart keeps them, and no transaction is lost by it.
+_LIFE = "select stats_reset from pg_stat_wal"
+
+
 class OutcomeUnknown(Exception):
-    """The connection was lost during a commit, and PostgreSQL did not come back in time to say what became of it."""
+    """The connection was lost during a commit, and PostgreSQL cannot say (in time, or for certain) what became of it."""
 
 
 _EMIT = """
@@ -146,6 +153,17 @@ async def _leave_as_it_is(_connection: Any) -> None:
     """
 
 
+class Life:
+    """In which life of PostgreSQL the newest connection is. A crash ends all of them, so whatever is open is in the same."""
+
+    def __init__(self) -> None:
+        self.since: datetime | None = None
+
+    async def note(self, connection: Connection) -> None:
+        """A connection was opened."""
+        self.since = await connection.fetchval(_LIFE, timeout=ASK_SECONDS)
+
+
 class Database:
     """The pool of one process."""
 
@@ -154,6 +172,7 @@ class Database:
         pool: "asyncpg.Pool[asyncpg.Record]",
         connector: Connector,
         limits: Limits,
+        life: Life,
         *,
         writers: int,
         shards: int,
@@ -169,6 +188,7 @@ class Database:
         """By name: what `Transaction.follow_up` asks for."""
         self._writers = asyncio.Semaphore(writers)
         self._connector = connector
+        self._life = life
         self._acquire_seconds = None if limits.pool is None else limits.pool + connector.most_seconds
 
     @classmethod
@@ -184,18 +204,19 @@ class Database:
     ) -> Self:
         """Open a pool; fails if PostgreSQL cannot be reached."""
         limits = limits or Limits()
-        connector = Connector(url, limits)
+        connector, life = Connector(url, limits), Life()
         pool = await asyncpg.create_pool(
             connect=cast("Any", connector.connect),
             min_size=1,
             max_size=size,
             server_settings=limits.session_settings(),
             command_timeout=limits.answer,
+            init=life.note,
             reset=_leave_as_it_is,
         )
         bounds = Bounds() if bounds is None else bounds
         writers = size - size // READERS_SHARE
-        return cls(pool, connector, limits, writers=writers, shards=shards, bounds=bounds, sealer=sealer)
+        return cls(pool, connector, limits, life, writers=writers, shards=shards, bounds=bounds, sealer=sealer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -281,13 +302,14 @@ class Database:
             transaction = connection.transaction()
             await transaction.start()
             tx = Transaction(connection, self.shards, self.bounds, self.sealer)
+            life = self._life.since
             try:
                 yield tx
                 xid = await tx.flush()
             except BaseException as error:
                 await _roll_back(transaction, error)
                 raise
-            await self._commit(connection, transaction, xid)
+            await self._commit(connection, transaction, xid, life)
         for work in sorted(tx.follow_ups & self.after_commit.keys()):
             try:
                 await self.after_commit[work]()
@@ -296,19 +318,26 @@ class Database:
                 log.exception("left to the worker", work=work)
 
     async def _commit(
-        self, connection: Connection, transaction: "asyncpg.transaction.Transaction", xid: str | None
+        self,
+        connection: Connection,
+        transaction: "asyncpg.transaction.Transaction",
+        xid: str | None,
+        life: datetime | None,
     ) -> None:
         try:
             await commit(connection, transaction, self.limits.commit)
         except LOST:
-            if xid is None or not await self.committed(xid):
+            if xid is None or not await self.committed(xid, life=life):
                 raise
 
-    async def committed(self, xid: str, proof: tuple[str, *tuple[object, ...]] | None = None) -> bool:
+    async def committed(
+        self, xid: str, proof: tuple[str, *tuple[object, ...]] | None = None, *, life: datetime | None = None
+    ) -> bool:
         """Whether the transaction committed, asked until PostgreSQL can tell (it may be recovering from a crash).
 
         A crash may give the number of a lost transaction to another one. `proof`, a query and its arguments, tells them
-        apart: it answers true if what the transaction did is there.
+        apart: it answers true if what the transaction did is there. Who has no proof says in which life of PostgreSQL it was:
+        if that is over, a number that is committed proves nothing.
         """
         deadline = asyncio.get_running_loop().time() + OUTCOME_SECONDS
         while asyncio.get_running_loop().time() < deadline:
@@ -318,6 +347,8 @@ class Database:
                     status = await connection.fetchval(sql, xid, timeout=ASK_SECONDS)
                     if status == "committed" and proof is not None and not await connection.fetchval(*proof):
                         status = "aborted"
+                    if status == "committed" and life is not None and life != await connection.fetchval(_LIFE):
+                        raise OutcomeUnknown(xid)
             except asyncpg.InvalidParameterValueError:
                 status = "aborted"  # the number is not in use yet: whoever had it was lost
             except LOST:
