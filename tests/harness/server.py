@@ -126,8 +126,9 @@ class OwnServer(Server):
         line, log = folder / "ready.json", folder / "dev.log"
         line.unlink(missing_ok=True)
         command = [sys.executable, "-m", "tertulia", "dev", "--json", "--port", "0", "--data", str(folder / "data")]
-        # Tests call far more often than people do; those of the limits turn them on again.
-        chosen = {"TERTULIA_RATE_LIMITS": "false"} | dict(env or {})
+        # Tests call far more often than people do; those of the limits turn them on again. And while a test holds a lock, a busy
+        # machine takes longer than people would wait.
+        chosen = {"TERTULIA_RATE_LIMITS": "false", "TERTULIA_POSTGRES_LOCK_SECONDS": "20"} | dict(env or {})
         process = ChildProcess([*command, *options], log, stdout=line, env=os.environ | chosen)
         process.start()
         deadline = time.monotonic() + 90

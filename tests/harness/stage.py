@@ -192,6 +192,7 @@ class Web:
             "pool_size": 5,
             "development": "true",
             "rate_limits": "false",
+            "postgres_lock_seconds": 20,
             **settings,
         }
         env = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in asked.items()}

@@ -5,7 +5,9 @@ import asyncio
 import asyncpg
 import pytest
 
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import Database, OutcomeUnknown
+from tertulia.kernel.postgres import GRACE_SECONDS, Limits
+from tests.harness.forwarder import Forwarder
 from tests.harness.server import OwnServer, Server
 from tests.system.faults import Queue, crash_postgres
 
@@ -53,6 +55,43 @@ async def test_a_transaction_whose_number_was_lost_did_not_commit(server: Server
         assert await database.committed(xid, ("select $1::int = 1", 1))
         assert not await database.committed(xid, ("select $1::int = 1", 2)), "somebody else's, under the same number"
         assert not await database.committed(str(int(xid) + 1_000_000)), "a number that nobody has yet"
+
+
+async def test_a_commit_that_a_crash_undid_is_not_confirmed_by_whoever_has_its_number_now(
+    lazy_server: OwnServer,
+) -> None:
+    limits = Limits(connect=2, pool=2, answer=GRACE_SECONDS + 1)
+    for _ in range(5):
+        with Forwarder(lazy_server.postgres_url) as way:
+            async with await Database.connect(way.url, shards=4, size=2, limits=limits) as database:
+                life = database._life.since
+                async with database.writing_connection() as connection:
+                    transaction = connection.transaction()
+                    await transaction.start()
+                    xid = await connection.fetchval("select pg_current_xact_id()::text")
+                    way.freeze()
+                    await crash_postgres(lazy_server)
+                    await ready(lazy_server)
+                    status = await commit_until(lazy_server, int(xid))
+                    way.serve_new()
+                    with pytest.raises((OutcomeUnknown, asyncpg.PostgresConnectionError)) as told:
+                        await database._commit(connection, transaction, xid, life)
+                if status == "committed":
+                    assert told.type is OutcomeUnknown
+                    return
+    raise AssertionError("no number was ever used again: this test shows nothing")
+
+
+async def commit_until(server: OwnServer, xid: int) -> str:
+    """Commit something, so often that the number must have been given out again if it can be; what is said of it then."""
+    connection = await asyncpg.connect(server.postgres_url)
+    try:
+        while await connection.fetchval("select pg_current_xact_id()::text::bigint") < xid:
+            pass
+        status: str = await connection.fetchval("select pg_xact_status($1::text::xid8)", str(xid))
+        return status
+    finally:
+        await connection.close()
 
 
 async def roll_back_many(server: OwnServer) -> int:

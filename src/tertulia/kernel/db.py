@@ -3,16 +3,21 @@
 Invariants:
 - Events emitted in a transaction are written to the WAL with it (`pg_logical_emit_message(true, ...)`), so they exist
   if and only if the change does.
-- When the connection is lost while COMMIT is under way, the outcome is asked for (`pg_xact_status`), never guessed.
+- When the connection is lost while COMMIT is under way, the outcome is asked for (`pg_xact_status`), never guessed. After a
+  crash the number may be somebody else's: then only what the transaction wrote proves that it was committed.
 - What follows a commit (`follow_up`) is work that the transaction has written down: it may fail or never start, because
   the worker finds it there.
+- Nobody waits for a connection, a statement or a commit without a limit (postgres.py).
+- Writers wait for locks, readers for nobody. So writers never have all connections: whoever only reads is answered while a
+  row is locked.
 """
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from datetime import datetime
 from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
 import asyncpg
 import msgspec
@@ -21,6 +26,7 @@ import structlog
 from tertulia.kernel import audit
 from tertulia.kernel.bounds import Bounds
 from tertulia.kernel.errors import Refusal, server_not_ready
+from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
 
 log = structlog.get_logger()
@@ -36,15 +42,33 @@ LOST = (
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
     asyncpg.CannotConnectNowError,
+    asyncpg.IdleInTransactionSessionTimeoutError,  # we stood still, and the server did not wait
     OSError,
+)
+# What PostgreSQL says when it cannot do for now what it is asked: nothing is wrong with the request.
+UNABLE = (
+    asyncpg.InsufficientResourcesError,  # no room on the disk, no memory, no free connection: all of class 53
+    asyncpg.ReadOnlySQLTransactionError,  # it is a standby now, or its operator made it read-only
+    asyncpg.QueryCanceledError,
 )
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
 OUTCOME_SECONDS = 60.0
-STATEMENT_TIMEOUT = "30s"
+ASK_SECONDS = 5.0
+FULL_SECONDS = 10
+"""When to come back if the disk is full: that passes less quickly than other failures."""
+READERS_SHARE = 3
+"""One in so many connections of a pool is for those who only read."""
+# What a connection says or does not say, and all others of the pool would as well.
+STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
+
+
+# What changes when PostgreSQL recovers from a crash, and is another one on a standby: recovery throws the statistics away. A
+# clean restart keeps them, and no transaction is lost by it.
+_LIFE = "select stats_reset from pg_stat_wal"
 
 
 class OutcomeUnknown(Exception):
-    """The connection was lost during a commit, and PostgreSQL did not come back in time to say what became of it."""
+    """The connection was lost during a commit, and PostgreSQL cannot say (in time, or for certain) what became of it."""
 
 
 _EMIT = """
@@ -129,28 +153,70 @@ async def _leave_as_it_is(_connection: Any) -> None:
     """
 
 
+class Life:
+    """In which life of PostgreSQL the newest connection is. A crash ends all of them, so whatever is open is in the same."""
+
+    def __init__(self) -> None:
+        self.since: datetime | None = None
+
+    async def note(self, connection: Connection) -> None:
+        """A connection was opened."""
+        self.since = await connection.fetchval(_LIFE, timeout=ASK_SECONDS)
+
+
 class Database:
     """The pool of one process."""
 
     def __init__(
-        self, pool: "asyncpg.Pool[asyncpg.Record]", shards: int, bounds: Bounds, sealer: Sealer = NO_KEYS
+        self,
+        pool: "asyncpg.Pool[asyncpg.Record]",
+        connector: Connector,
+        limits: Limits,
+        life: Life,
+        *,
+        writers: int,
+        shards: int,
+        bounds: Bounds,
+        sealer: Sealer,
     ) -> None:
         self.pool = pool
+        self.limits = limits
         self.shards = shards
         self.bounds = bounds
         self.sealer = sealer
         self.after_commit: dict[str, Callable[[], Awaitable[object]]] = {}
         """By name: what `Transaction.follow_up` asks for."""
+        self._writers = asyncio.Semaphore(writers)
+        self._connector = connector
+        self._life = life
+        self._acquire_seconds = None if limits.pool is None else limits.pool + connector.most_seconds
 
     @classmethod
     async def connect(
-        cls, url: str, *, shards: int, size: int = 10, bounds: Bounds | None = None, sealer: Sealer = NO_KEYS
+        cls,
+        url: str,
+        *,
+        shards: int,
+        size: int = 10,
+        bounds: Bounds | None = None,
+        sealer: Sealer = NO_KEYS,
+        limits: Limits | None = None,
     ) -> Self:
         """Open a pool; fails if PostgreSQL cannot be reached."""
+        limits = limits or Limits()
+        connector, life = Connector(url, limits), Life()
         pool = await asyncpg.create_pool(
-            url, min_size=1, max_size=size, server_settings=session_settings(), reset=_leave_as_it_is
+            connect=cast("Any", connector.connect),
+            min_size=1,
+            max_size=size,
+            server_settings=limits.session_settings(),
+            command_timeout=limits.answer,
+            init=life.note,
+            reset=_leave_as_it_is,
         )
-        return cls(pool, shards, Bounds() if bounds is None else bounds, sealer)
+        bounds = Bounds() if bounds is None else bounds
+        writers = size - size // READERS_SHARE
+        return cls(pool, connector, limits, life, writers=writers, shards=shards, bounds=bounds, sealer=sealer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -168,34 +234,82 @@ class Database:
             self.pool.terminate()
 
     @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Connection]:
+        """A connection of the pool.
+
+        If it fell silent, or its server has become a standby, so have those of the others: all are opened anew. It is dropped
+        and not given back, because that would wait for an answer.
+        """
+        async with self.pool.acquire(timeout=self._acquire_seconds) as connection:
+            try:
+                yield connection
+            except STALE:
+                connection.terminate()
+                await self.pool.expire_connections()
+                raise
+
+    @asynccontextmanager
+    async def writing_connection(self) -> AsyncIterator[Connection]:
+        """A connection of the pool for a transaction that takes locks."""
+        async with asyncio.timeout(self.limits.pool):
+            await self._writers.acquire()
+        try:
+            async with self.connection() as connection:
+                yield connection
+        finally:
+            self._writers.release()
+
+    async def own_connection(self, *, answer: float, **server_settings: str) -> "asyncpg.Connection[asyncpg.Record]":
+        """A connection outside the pool, for whoever keeps it and closes it. `answer`: the limit of its statements."""
+        settings = self.limits.session_settings() | server_settings
+        return await self._connector.connect(server_settings=settings, command_timeout=answer)
+
+    async def is_answering(self, seconds: float) -> bool:
+        """Whether PostgreSQL answers within that time. What is left of a question without an answer ends by itself."""
+
+        async def ask() -> None:
+            async with self.pool.acquire(timeout=seconds) as connection:
+                await connection.fetchval("select 1", timeout=seconds)
+
+        asking = asyncio.create_task(ask())
+        done, _ = await asyncio.wait({asking}, timeout=seconds)
+        asking.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
+        return bool(done) and asking.exception() is None
+
+    @asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:
         """A connection for reads that need no common snapshot."""
-        async with self.pool.acquire() as connection:
+        async with self.connection() as connection:
             yield Reader(connection, self.sealer)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Reader]:
         """Reads that all see the database at one moment."""
-        async with (
-            self.pool.acquire() as connection,
-            connection.transaction(isolation="repeatable_read", readonly=True),
-        ):
-            yield Reader(connection, self.sealer)
+        async with self.connection() as connection:
+            transaction = connection.transaction(isolation="repeatable_read", readonly=True)
+            await transaction.start()
+            try:
+                yield Reader(connection, self.sealer)
+            except BaseException as error:
+                await _roll_back(transaction, error)
+                raise
+            await transaction.commit()
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A read-write transaction: committed on leaving, rolled back on any exception."""
-        async with self.pool.acquire() as connection:
+        async with self.writing_connection() as connection:
             transaction = connection.transaction()
             await transaction.start()
             tx = Transaction(connection, self.shards, self.bounds, self.sealer)
+            life = self._life.since
             try:
                 yield tx
                 xid = await tx.flush()
-            except BaseException:
-                await _roll_back(transaction)
+            except BaseException as error:
+                await _roll_back(transaction, error)
                 raise
-            await self._commit(transaction, xid)
+            await self._commit(connection, transaction, xid, life)
         for work in sorted(tx.follow_ups & self.after_commit.keys()):
             try:
                 await self.after_commit[work]()
@@ -203,26 +317,38 @@ class Database:
                 # The transaction is committed, and its caller must hear that it is.
                 log.exception("left to the worker", work=work)
 
-    async def _commit(self, transaction: "asyncpg.transaction.Transaction", xid: str | None) -> None:
+    async def _commit(
+        self,
+        connection: Connection,
+        transaction: "asyncpg.transaction.Transaction",
+        xid: str | None,
+        life: datetime | None,
+    ) -> None:
         try:
-            await transaction.commit()
+            await commit(connection, transaction, self.limits.commit)
         except LOST:
-            if xid is None or not await self.committed(xid):
+            if xid is None or not await self.committed(xid, life=life):
                 raise
 
-    async def committed(self, xid: str, proof: tuple[str, *tuple[object, ...]] | None = None) -> bool:
+    async def committed(
+        self, xid: str, proof: tuple[str, *tuple[object, ...]] | None = None, *, life: datetime | None = None
+    ) -> bool:
         """Whether the transaction committed, asked until PostgreSQL can tell (it may be recovering from a crash).
 
         A crash may give the number of a lost transaction to another one. `proof`, a query and its arguments, tells them
-        apart: it answers true if what the transaction did is there.
+        apart: it answers true if what the transaction did is there. Who has no proof says in which life of PostgreSQL it was:
+        if that is over, a number that is committed proves nothing.
         """
         deadline = asyncio.get_running_loop().time() + OUTCOME_SECONDS
         while asyncio.get_running_loop().time() < deadline:
             try:
-                async with self.pool.acquire(timeout=5) as connection:
-                    status = await connection.fetchval("select pg_xact_status($1::text::xid8)", xid)
+                async with self.connection() as connection:
+                    sql = "select pg_xact_status($1::text::xid8)"
+                    status = await connection.fetchval(sql, xid, timeout=ASK_SECONDS)
                     if status == "committed" and proof is not None and not await connection.fetchval(*proof):
                         status = "aborted"
+                    if status == "committed" and life is not None and life != await connection.fetchval(_LIFE):
+                        raise OutcomeUnknown(xid)
             except asyncpg.InvalidParameterValueError:
                 status = "aborted"  # the number is not in use yet: whoever had it was lost
             except LOST:
@@ -234,12 +360,9 @@ class Database:
         raise OutcomeUnknown(xid)
 
 
-def session_settings() -> dict[str, str]:
-    """Settings of every connection of ours."""
-    return {"application_name": "tertulia", "statement_timeout": STATEMENT_TIMEOUT, "timezone": "UTC", "jit": "off"}
-
-
-async def _roll_back(transaction: "asyncpg.transaction.Transaction") -> None:
+async def _roll_back(transaction: "asyncpg.transaction.Transaction", error: BaseException) -> None:
+    if isinstance(error, STALE):
+        return  # the connection will be dropped, and the server rolls back by itself
     try:
         await transaction.rollback()
     except LOST:
@@ -259,8 +382,10 @@ def as_refusal(error: Exception) -> Refusal | None:
         )
     if is_bad_value(error):
         return None
-    if isinstance(error, (*LOST, asyncpg.TooManyConnectionsError, asyncpg.QueryCanceledError)):
+    if isinstance(error, asyncpg.DiskFullError):
+        return server_not_ready("The server has no room to store this right now. Please try again later.", FULL_SECONDS)
+    if isinstance(error, (*LOST, *UNABLE)):
         return server_not_ready("The server cannot reach its database right now. Please try again.")
-    if isinstance(error, asyncpg.DeadlockDetectedError):
+    if isinstance(error, (asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError)):
         return server_not_ready("Somebody else changed the same things at the same time. Please try again.")
     return None

@@ -5,7 +5,7 @@ PostgreSQL's libraries would take TLS if they can get it, and believe any certif
 """
 
 import ipaddress
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 VERIFYING = ("verify-ca", "verify-full")
 
@@ -24,6 +24,23 @@ def hosts_of(url: str) -> list[str]:
     """The hosts of an address, which may name several with commas between them."""
     netloc = urlsplit(url).netloc.rpartition("@")[2]
     return [_host(part.strip()) for part in netloc.split(",")]
+
+
+def single_host_urls(url: str) -> list[str]:
+    """The address of PostgreSQL once for each host that it names, in their order. Only the primary of several will do."""
+    parts = urlsplit(url)
+    options = dict(parse_qsl(parts.query))
+    user, at, hosts = parts.netloc.rpartition("@")
+    names = options.get("host", "").split(",") if not hosts else hosts.split(",")
+    if len(names) == 1:
+        return [url]
+    options.setdefault("target_session_attrs", "primary")
+    if hosts:
+        return [parts._replace(netloc=f"{user}{at}{name}", query=urlencode(options)).geturl() for name in names]
+    ports = options.pop("port", "5432").split(",")
+    ports = ports * len(names) if len(ports) == 1 else ports
+    each = [options | {"host": name, "port": port} for name, port in zip(names, ports, strict=True)]
+    return [parts._replace(query=urlencode(one)).geturl() for one in each]
 
 
 def checked_postgres_url(url: str) -> str:

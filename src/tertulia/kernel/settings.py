@@ -104,6 +104,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     nats_replicas: int = 1
     """Copies of each stream in a NATS cluster: 1, 3 or 5."""
 
+    # Limits of waiting for PostgreSQL
+    postgres_connect_seconds: float = 2.0
+    """For opening a connection, at each host of `postgres_url`."""
+    postgres_pool_seconds: float = 2.0
+    """How long a request waits for a free connection, besides what opening one takes; then it is answered 503."""
+    postgres_statement_seconds: float = 20.0
+    """For each statement of a web process, and for storing a message, with all tries; then 503."""
+    postgres_work_seconds: float = 60.0
+    """For each statement of the worker."""
+    postgres_lock_seconds: float = 5.0
+    """How long a request waits for a lock that somebody else holds; then it is answered 503."""
+    postgres_idle_transaction_seconds: float = 15.0
+    """PostgreSQL ends a transaction whose web process is silent for so long, stopped or cut off, and frees its locks."""
+    postgres_silence_seconds: float = 6.0
+    """A connection whose other end gives no sign of life (TCP) for so long is given up."""
+
     # HTTP
     host: str = "127.0.0.1"
     port: int = 9991
@@ -325,6 +341,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "answer_seconds",
             "max_connections",
             "max_headers",
+            "postgres_connect_seconds",
+            "postgres_pool_seconds",
+            "postgres_statement_seconds",
+            "postgres_work_seconds",
+            "postgres_lock_seconds",
+            "postgres_idle_transaction_seconds",
+            "postgres_silence_seconds",
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} must be more than 0")

@@ -3,9 +3,12 @@
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 
 from tertulia.events.queues.gateway import Gateway
-from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.db import Database
 from tertulia.kernel.request_metrics import RequestMetrics
 from tertulia.server.proxies import Proxies
+
+READY_SECONDS = 1.5
+"""How long an engine may take to answer. Whoever asks for our readiness does not wait longer than two seconds."""
 
 
 class Health:
@@ -44,8 +47,6 @@ class Health:
             return "nothing: this process is stopping"
         if not self._gateway.is_ready:
             return "the event log (NATS, and a relay that has opened it)"
-        try:
-            await self._database.pool.fetchval("select 1", timeout=2)
-        except (*LOST, TimeoutError):
+        if not await self._database.is_answering(READY_SECONDS):
             return "PostgreSQL"
         return None if self.is_listening else "its port"

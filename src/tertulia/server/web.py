@@ -22,6 +22,7 @@ from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.http import Api
 from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
 from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.postgres import request_limits
 from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
@@ -157,6 +158,7 @@ async def _connect_database(settings: Settings) -> Database:
         size=settings.pool_size,
         bounds=bounds_of(settings, FEATURES),
         sealer=sealer_of(settings),
+        limits=request_limits(settings),
     )
 
 

@@ -14,6 +14,7 @@ from tertulia.events.feature import Feature
 from tertulia.kernel.chores import Chore, Work
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.postgres import work_limits
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
@@ -44,6 +45,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
                     size=POOL_SIZE,
                     bounds=bounds_of(settings, features),
                     sealer=sealer_of(settings),
+                    limits=work_limits(settings),
                 )
             except LOST as error:
                 log.warning("PostgreSQL is away", error=repr(error))

@@ -18,6 +18,7 @@ import psycopg2.errors
 import psycopg2.extras
 
 from tertulia.events.relay.wal import format_lsn
+from tertulia.kernel.postgres import libpq_options
 
 CONNECT_SECONDS = 5
 # A relay that sleeps longer than this loses the slot to its successor. It reports every second.
@@ -50,6 +51,7 @@ class Replication:
             connection_factory=psycopg2.extras.LogicalReplicationConnection,
             connect_timeout=CONNECT_SECONDS,
             application_name="tertulia relay",
+            **libpq_options(SENDER_TIMEOUT_SECONDS),
         )
         return cls(connection)
 

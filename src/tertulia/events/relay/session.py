@@ -14,7 +14,6 @@ from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import Any, Final
 
-import asyncpg
 import structlog
 
 from tertulia.events.log.nats_client import nats_options
@@ -26,6 +25,7 @@ from tertulia.events.relay.metrics import ACTIVE, EPOCH, Role
 from tertulia.events.relay.pipeline import Pipeline
 from tertulia.events.relay.publisher import ContinuityBroken
 from tertulia.events.relay.replication import Replication, SlotTaken
+from tertulia.kernel.postgres import Connector, work_limits
 from tertulia.kernel.settings import Settings
 
 CONNECT_SECONDS: Final = 5
@@ -96,7 +96,9 @@ class Session:
 
     async def _connect_postgres(self, stack: AsyncExitStack) -> Any:
         name = {"application_name": "tertulia relay"}
-        pg = await asyncpg.connect(self._settings.postgres_url, timeout=CONNECT_SECONDS, server_settings=name)
+        # A new slot waits for all transactions under way, so statements have no limit; a silent connection has.
+        connector = Connector(self._settings.postgres_url, work_limits(self._settings))
+        pg = await connector.connect(server_settings=name)
         pg.add_termination_listener(lambda _: self._lose("PostgreSQL closed the connection"))
         stack.push_async_callback(_close, pg.close(timeout=CLOSE_SECONDS))
         return pg

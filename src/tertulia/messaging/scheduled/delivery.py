@@ -8,7 +8,7 @@ import structlog
 
 from tertulia.content.markup.writing import Aside
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import LOST, Database, Transaction
+from tertulia.kernel.db import LOST, UNABLE, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.messaging.scheduled import queries
@@ -53,7 +53,7 @@ class Delivery:
         while True:
             try:
                 done, claimed = await self._deliver_some(BATCH)
-            except LOST:
+            except (*LOST, *UNABLE):
                 raise
             except asyncpg.PostgresError as error:
                 log.warning("scheduled messages failed together: they are sent one by one", error=repr(error))
@@ -69,7 +69,7 @@ class Delivery:
             claimed: list[Due] = []
             try:
                 done, _ = await self._deliver_some(1, claimed)
-            except LOST:
+            except (*LOST, *UNABLE):
                 raise
             except asyncpg.PostgresError as error:
                 log.error("a scheduled message could not be stored", error=repr(error))

@@ -39,7 +39,7 @@ class Sending(msgspec.Struct, frozen=True):
     ) -> "Sending":
         """All that sending takes; `side_effects` are what features above this one do for each message that is sent."""
         storing = Storing(side_effects)
-        lane = SendLane(database, settings.postgres_url, storing)
+        lane = SendLane(database, storing)
         return cls(Places(database, channels), Composer(database, channels, settings), storing, lane)
 
     async def close(self) -> None:

@@ -9,19 +9,21 @@ While one batch is being written the next one fills; there is no timer. A lane h
   there too until the lane is empty: inside a conversation the order of arrival is kept.
 - After a definite error the rows of a batch are tried one by one, so that a bad row answers only its own sender. After
   a lost connection the outcome is asked for: committed rows are answered, the others are tried again.
+- Nobody waits for ever: a message that is not stored in time leaves the lane, and its sender is told whether it may have been
+  stored all the same.
 """
 
 import asyncio
-import time
 from collections import defaultdict
-from collections.abc import Coroutine, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 import asyncpg
 import structlog
 
-from tertulia.kernel.db import LOST, OUTCOME_SECONDS, Connection, Database, Transaction, is_bad_value, session_settings
+from tertulia.kernel.db import LOST, STALE, UNABLE, Connection, Database, OutcomeUnknown, Transaction, is_bad_value
+from tertulia.kernel.postgres import GRACE_SECONDS, commit
 from tertulia.messaging.sending.model import Outgoing, Sent
 from tertulia.messaging.sending.storing import Stored, Storing, Unsent
 
@@ -35,14 +37,29 @@ FAST_LOCK_TIMEOUT = "200ms"
 _OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError, asyncpg.DeadlockDetectedError)
 
 
+class _SenderLeft(Exception):
+    """A sender of the batch was told that nothing was stored: it must stay true."""
+
+
 class Ticket:
     """A message in a lane, and the future of its answer: None if the rules refuse it."""
 
-    __slots__ = ("answer", "outgoing")
+    __slots__ = ("answer", "is_being_committed", "outgoing")
 
     def __init__(self, outgoing: Outgoing) -> None:
         self.outgoing = outgoing
         self.answer: asyncio.Future[Sent | None] = asyncio.get_running_loop().create_future()
+        self.is_being_committed = False
+
+    async def wait(self, seconds: float) -> Sent | None:
+        """The answer. If none comes in time the message will not be stored, unless it is being committed by then."""
+        try:
+            async with asyncio.timeout(seconds):
+                return await self.answer
+        except TimeoutError as error:
+            if self.is_being_committed:
+                raise OutcomeUnknown("a message is still being stored") from error
+            raise
 
     def settle(self, sent: Sent | None) -> None:
         if not self.answer.done():
@@ -57,10 +74,12 @@ class Ticket:
 class SendLane:
     """Writes messages. `send` answers after the commit."""
 
-    def __init__(self, database: Database, postgres_url: str, storing: Storing) -> None:
+    def __init__(self, database: Database, storing: Storing) -> None:
         self._database = database
-        self._url = postgres_url
         self._storing = storing
+        self._patience = database.limits.statement
+        # A connection that does not answer is given up so early that there is time for a second try.
+        self._commit_seconds = self._patience / 2
         self._fast: list[Ticket] = []
         self._waiting: defaultdict[int, list[Ticket]] = defaultdict(list)
         self._waiting_slots = asyncio.Semaphore(MAX_WAITING_LANES)
@@ -78,7 +97,7 @@ class SendLane:
             if not self._running:
                 self._running = True
                 self._start(self._run_fast())
-        return await ticket.answer
+        return await ticket.wait(self._patience)
 
     async def close(self) -> None:
         """Finish what is under way and close the lane's connection."""
@@ -125,7 +144,8 @@ class SendLane:
         try:
             return await self._write_with_retries(batch, wait=wait)
         except Exception as error:
-            if not isinstance(error, asyncpg.PostgresError) and not is_bad_value(error):
+            is_definite = isinstance(error, asyncpg.PostgresError) and not isinstance(error, UNABLE)
+            if not is_definite and not is_bad_value(error):
                 for ticket in batch:
                     ticket.fail(error)
                 return []
@@ -154,26 +174,44 @@ class SendLane:
         return left
 
     async def _write_with_retries(self, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
-        """Write a batch, with retries after lost connections, but only when it is known not to be stored."""
-        deadline = time.monotonic() + OUTCOME_SECONDS
-        while True:
+        """Write a batch, with retries after lost connections, but only when it is known not to be stored.
+
+        Senders who have waited too long are gone: the retries end when nobody is left.
+        """
+        while asked := [ticket for ticket in batch if not ticket.answer.done()]:
             try:
-                if wait:
-                    async with self._database.pool.acquire() as connection:
-                        return await self._write(connection, batch, wait=True)
-                return await self._write(await self._connect(), batch, wait=False)
+                async with self._database.writing_connection() if wait else self._fast_connection() as connection:
+                    return await self._write(connection, asked, wait=wait)
+            except _SenderLeft:
+                continue
+            except asyncpg.LockNotAvailableError:
+                if not wait:
+                    raise
+                # Still held by others: those who can wait longer do, and the connection is free in between.
             except LOST as error:
-                if is_bad_value(error) or time.monotonic() > deadline:
+                if is_bad_value(error):
                     raise
                 log.warning("connection lost before a commit: the batch is tried again", error=repr(error))
                 await asyncio.sleep(RETRY_SECONDS)
+        return []
+
+    @asynccontextmanager
+    async def _fast_connection(self) -> AsyncIterator[Connection]:
+        connection = await self._connect()
+        try:
+            yield connection
+        except STALE:
+            connection.terminate()
+            raise
 
     async def _connect(self) -> "asyncpg.Connection[asyncpg.Record]":
         if self._connection is None or self._connection.is_closed():
-            # The statement is the same for every batch: planning it each time would cost more than running it.
-            plans = {"plan_cache_mode": "force_generic_plan"}
-            settings = {**session_settings(), **plans, "lock_timeout": FAST_LOCK_TIMEOUT}
-            self._connection = await asyncpg.connect(self._url, server_settings=settings)
+            self._connection = await self._database.own_connection(
+                answer=self._commit_seconds + GRACE_SECONDS,
+                lock_timeout=FAST_LOCK_TIMEOUT,
+                # The statement is the same for every batch: planning it each time would cost more than running it.
+                plan_cache_mode="force_generic_plan",
+            )
         return self._connection
 
     async def _write(self, connection: Connection, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
@@ -185,23 +223,37 @@ class SendLane:
             tx = Transaction(connection, database.shards, database.bounds, database.sealer)
             stored = await self._storing.store(tx, [ticket.outgoing for ticket in batch], wait=wait)
             await tx.flush()
+            if any(ticket.answer.done() for ticket in batch):
+                raise _SenderLeft
+        except STALE:
+            raise  # the connection is dropped, and the server rolls back by itself
         except BaseException:
             with suppress(asyncpg.PostgresError, *LOST):
                 await transaction.rollback()
             raise
-        if not await self._is_committed(transaction, stored):
+        _mark(batch, is_being_committed=True)
+        if not await self._is_committed(connection, transaction, stored):
+            _mark(batch, is_being_committed=False)
             raise ConnectionError("the commit did not happen")
         left = []
         for ticket, outcome in zip(batch, stored.outcomes, strict=True):
             if outcome is Unsent.HELD:
+                ticket.is_being_committed = False
                 left.append(ticket)
             else:
                 ticket.settle(outcome if isinstance(outcome, Sent) else None)
         return left
 
-    async def _is_committed(self, transaction: "asyncpg.transaction.Transaction", stored: Stored) -> bool:
+    async def _is_committed(
+        self, connection: Connection, transaction: "asyncpg.transaction.Transaction", stored: Stored
+    ) -> bool:
         try:
-            await transaction.commit()
+            await commit(connection, transaction, self._commit_seconds)
         except LOST:
             return stored.proof is not None and await self._database.committed(*stored.proof)
         return True
+
+
+def _mark(batch: Sequence[Ticket], *, is_being_committed: bool) -> None:
+    for ticket in batch:
+        ticket.is_being_committed = is_being_committed
