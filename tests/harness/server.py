@@ -59,6 +59,17 @@ class Ready(msgspec.Struct, frozen=True):
     """Of web, relay and worker; older servers had those of web at `url`."""
 
 
+PATIENT = {
+    "rate_limits": "false",
+    "postgres_connect_seconds": "15",
+    "postgres_pool_seconds": "20",
+    "postgres_lock_seconds": "20",
+    "postgres_statement_seconds": "60",
+}
+"""Settings for tests: they call far more often than people do, and while one holds a lock, a busy machine takes longer than
+people would wait. Tests of the limits set them anew."""
+
+
 class Server:
     def __init__(self, ready: Ready) -> None:
         self.ready = ready
@@ -126,9 +137,7 @@ class OwnServer(Server):
         line, log = folder / "ready.json", folder / "dev.log"
         line.unlink(missing_ok=True)
         command = [sys.executable, "-m", "tertulia", "dev", "--json", "--port", "0", "--data", str(folder / "data")]
-        # Tests call far more often than people do; those of the limits turn them on again. And while a test holds a lock, a busy
-        # machine takes longer than people would wait.
-        chosen = {"TERTULIA_RATE_LIMITS": "false", "TERTULIA_POSTGRES_LOCK_SECONDS": "20"} | dict(env or {})
+        chosen = {f"TERTULIA_{name.upper()}": value for name, value in PATIENT.items()} | dict(env or {})
         process = ChildProcess([*command, *options], log, stdout=line, env=os.environ | chosen)
         process.start()
         deadline = time.monotonic() + 90

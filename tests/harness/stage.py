@@ -24,7 +24,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.users.actions import create_api_key, create_user
-from tests.harness.server import Channel, OwnServer, Server, User, is_ready
+from tests.harness.server import PATIENT, Channel, OwnServer, Server, User, is_ready
 from tests.harness.talk import Speaker, eventually, unique
 
 T = TypeVar("T")
@@ -191,8 +191,7 @@ class Web:
             "metrics_port": metrics,
             "pool_size": 5,
             "development": "true",
-            "rate_limits": "false",
-            "postgres_lock_seconds": 20,
+            **PATIENT,
             **settings,
         }
         env = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in asked.items()}
