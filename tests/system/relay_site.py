@@ -177,9 +177,8 @@ class Site:
             for shard in range(SHARDS):
                 info = await streams.info(shard, record.epoch)
                 assert info is not None
-                found[shard] = [
-                    one async for one in streams.read(shard, record.epoch, f"ev.{shard}.>", 0, info.last_seq)
-                ]
+                until = info.last_seq if info.messages else 0
+                found[shard] = [one async for one in streams.read(shard, record.epoch, f"ev.{shard}.>", 0, until)]
                 numbers = [one.seq for one in found[shard]]
                 assert numbers == list(range(info.first_seq, info.last_seq + 1))
                 durable = [one.pos for one in found[shard] if one.xid is not None]
