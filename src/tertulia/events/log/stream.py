@@ -122,13 +122,13 @@ class EventStream:
     async def info(self, shard: int, epoch: int) -> StreamInfo | None:
         """The stream as its leader knows it; None if there is no such stream."""
         name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=STREAM_NOT_FOUND)
+        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
         return None if answer is None else stream_info(answer)
 
     async def compress(self, shard: int, epoch: int) -> None:
         """Let a stream that was made before streams were compressed store what comes now in that way."""
         name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=STREAM_NOT_FOUND)
+        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
         if answer is not None and answer["config"].get("compression") != COMPRESSION:
             await call_api(self.nc, f"STREAM.UPDATE.{name}", {**answer["config"], "compression": COMPRESSION})
 
@@ -142,7 +142,7 @@ class EventStream:
     async def get_from_leader(self, shard: int, epoch: int, seq: int) -> Stored | None:
         """The event at `seq`, never from a replica that is behind."""
         name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.MSG.GET.{name}", {"seq": seq}, missing=MESSAGE_NOT_FOUND)
+        answer = await call_api(self.nc, f"STREAM.MSG.GET.{name}", {"seq": seq}, missing=[MESSAGE_NOT_FOUND])
         return None if answer is None else _from_api(answer["message"])
 
     async def read(self, shard: int, epoch: int, subject: str, after: int, until: int) -> AsyncIterator[Stored]:
