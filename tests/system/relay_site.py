@@ -89,6 +89,26 @@ class Site:
         self.relays.append(relay)
         return relay
 
+    def start_process(self, name: str, **changed: str) -> ChildProcess:
+        """`tertulia web`, `relay` or `worker`, which ends with the site."""
+        process = self._command(name, **changed)
+        process.start()
+        self.relays.append(process)
+        return process
+
+    def run_command(self, name: str, **changed: str) -> str:
+        """What a command of `tertulia` says, until it has ended."""
+        process = self._command(name, **changed)
+        said = self.folder / f"{name}.log"
+        said.unlink(missing_ok=True)
+        process.start()
+        assert process.wait(60), f"`tertulia {name}` does not end"
+        return said.read_text()
+
+    def _command(self, name: str, **changed: str) -> ChildProcess:
+        environment = {**os.environ, **self.settings.environment(), **changed}
+        return ChildProcess([sys.executable, "-m", "tertulia", name], self.folder / f"{name}.log", env=environment)
+
     async def start_first_relay(self) -> ChildProcess:
         """The first one makes the slot: what was committed before that is no event of any epoch."""
         relay = self.start_relay()

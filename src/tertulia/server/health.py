@@ -1,9 +1,12 @@
 """How a web process is: its metrics, and whether it can do its job. Answered on a port of its own (kernel/monitor.py)."""
 
+import asyncio
+
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 
 from tertulia.events.queues.gateway import Gateway
 from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.monitor import QUESTION_SECONDS
 from tertulia.kernel.request_metrics import RequestMetrics
 from tertulia.server.proxies import Proxies
 
@@ -44,8 +47,21 @@ class Health:
             return "nothing: this process is stopping"
         if not self._gateway.is_ready:
             return "the event log (NATS, and a relay that has opened it)"
-        try:
-            await self._database.pool.fetchval("select 1", timeout=2)
-        except (*LOST, TimeoutError):
+        has_jetstream, has_postgres = await asyncio.gather(
+            self._gateway.is_answered_by_jetstream(QUESTION_SECONDS), is_answered_by_postgres(self._database)
+        )
+        if not has_jetstream:
+            return "JetStream, which does not answer: `tertulia doctor` says what to do"
+        if not has_postgres:
             return "PostgreSQL"
         return None if self.is_listening else "its port"
+
+
+async def is_answered_by_postgres(database: Database) -> bool:
+    """Whether a connection is free and works."""
+    try:
+        async with asyncio.timeout(QUESTION_SECONDS):
+            await database.pool.fetchval("select 1")
+    except (*LOST, TimeoutError):
+        return False
+    return True

@@ -19,6 +19,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
 from tertulia.server.app import bounds_of, services_of
 from tertulia.server.features import FEATURES
+from tertulia.server.health import is_answered_by_postgres
 
 log = structlog.get_logger()
 
@@ -33,7 +34,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
     async with AsyncExitStack() as stack:
 
         async def missing() -> str | None:
-            return "PostgreSQL" if database is None else None
+            return None if database is not None and await is_answered_by_postgres(database) else "PostgreSQL"
 
         await stack.enter_async_context(serve_monitor(settings, missing))
         while database is None and not stop.is_set():

@@ -11,6 +11,7 @@ from tertulia.events.log.jetstream import (
     StreamUnavailable,
     call_api,
     create_stream,
+    request_api,
 )
 
 STATE_BUCKET: Final = "TERTULIA_STATE"
@@ -34,6 +35,18 @@ async def ensure_buckets(nc: Client, replicas: int = 1) -> None:
 async def _ensure_bucket(nc: Client, config: dict[str, Any]) -> None:
     if await call_api(nc, f"STREAM.INFO.{config['name']}", missing=[STREAM_NOT_FOUND]) is None:
         await create_stream(nc, config)
+
+
+async def check_answers(nc: Client, seconds: float) -> None:
+    """Refuse if JetStream does not answer in time: it is off, or out of reach.
+
+    Any replica may answer. While a leader is elected nothing can be stored, but a process need not be sent away for that.
+    """
+    request = {"last_by_subj": f"$KV.{STATE_BUCKET}.>"}
+    msg = await request_api(nc, f"$JS.API.DIRECT.GET.KV_{STATE_BUCKET}", request, seconds)
+    status = (msg.headers or {}).get("Status")
+    if status not in (None, "404"):
+        raise StreamUnavailable(f"{STATE_BUCKET}: status {status}")
 
 
 async def find_entry(nc: Client, bucket: str, key: str) -> Entry | None:
