@@ -99,7 +99,7 @@ async def purge_streams(server: OwnServer) -> None:
 async def _to_all_streams(server: OwnServer, what: str) -> None:
     async with connected(server) as nc:
         for stream in await event_streams(nc):
-            await call_api(nc, f"STREAM.{what}.{stream.name}", missing=STREAM_NOT_FOUND)
+            await call_api(nc, f"STREAM.{what}.{stream.name}", missing=[STREAM_NOT_FOUND])
 
 
 class Queue:

@@ -89,6 +89,26 @@ class Site:
         self.relays.append(relay)
         return relay
 
+    def start_process(self, name: str, **changed: str) -> ChildProcess:
+        """`tertulia web`, `relay` or `worker`, which ends with the site."""
+        process = self._command(name, **changed)
+        process.start()
+        self.relays.append(process)
+        return process
+
+    def run_command(self, name: str, **changed: str) -> str:
+        """What a command of `tertulia` says, until it has ended."""
+        process = self._command(name, **changed)
+        said = self.folder / f"{name}.log"
+        said.unlink(missing_ok=True)
+        process.start()
+        assert process.wait(60), f"`tertulia {name}` does not end"
+        return said.read_text()
+
+    def _command(self, name: str, **changed: str) -> ChildProcess:
+        environment = {**os.environ, **self.settings.environment(), **changed}
+        return ChildProcess([sys.executable, "-m", "tertulia", name], self.folder / f"{name}.log", env=environment)
+
     async def start_first_relay(self) -> ChildProcess:
         """The first one makes the slot: what was committed before that is no event of any epoch."""
         relay = self.start_relay()
@@ -177,9 +197,8 @@ class Site:
             for shard in range(SHARDS):
                 info = await streams.info(shard, record.epoch)
                 assert info is not None
-                found[shard] = [
-                    one async for one in streams.read(shard, record.epoch, f"ev.{shard}.>", 0, info.last_seq)
-                ]
+                until = info.last_seq if info.messages else 0
+                found[shard] = [one async for one in streams.read(shard, record.epoch, f"ev.{shard}.>", 0, until)]
                 numbers = [one.seq for one in found[shard]]
                 assert numbers == list(range(info.first_seq, info.last_seq + 1))
                 durable = [one.pos for one in found[shard] if one.xid is not None]

@@ -20,6 +20,7 @@ def doctor(
     data: DataFolder = None,
 ) -> None:
     """Check settings and engines; say what to fix. Exit code 1 if something is wrong."""
+    from tertulia.cli.doctor_processes import look_at_processes
     from tertulia.cli.doctor_proxy import look_at_proxy
     from tertulia.kernel.settings import load_settings
 
@@ -32,6 +33,7 @@ def doctor(
         "secret files": partial(_look_at_secret_files, config),
         "malware scanner": _look_at_scanner,
         "proxy": look_at_proxy,
+        "processes": look_at_processes,
         "for `tertulia dev`": _look_at_programs,
     }
     failed = False
@@ -112,6 +114,7 @@ def _look_at_nats(settings: "Settings") -> str:
 
 
 async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
+    from tertulia.cli.doctor_jetstream import look_at_jetstream
     from tertulia.events.log.nats_client import NatsClient, nats_options
     from tertulia.events.relay.connection import WANTED_PAYLOAD
 
@@ -128,11 +131,9 @@ async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
                 f"set max_payload: 8MB and restart NATS (it takes {client.max_payload} bytes now): larger events are lost"
             )
         version = client.connected_server_version
-        account = await client.jetstream().account_info()
+        streams = await look_at_jetstream(client)
         tls = "with TLS" if settings.nats_url.startswith("tls://") else "without TLS"
-        return (
-            f"version {version.major}.{version.minor}.{version.patch} {tls}, JetStream with {account.streams} streams"
-        )
+        return f"version {version.major}.{version.minor}.{version.patch} {tls}, JetStream with {streams} streams"
     finally:
         await client.close()
 

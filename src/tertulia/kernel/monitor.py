@@ -17,6 +17,8 @@ Missing = Callable[[], Awaitable[str | None]]
 """What a process waits for; None: it can work."""
 
 REQUEST_SECONDS: Final = 5.0
+QUESTION_SECONDS: Final = 1.0
+"""How long an engine has to answer when a process is asked whether it can work: balancers wait about 2 s."""
 TEXT: Final = "text/plain; charset=utf-8"
 
 

@@ -1,14 +1,14 @@
 """How a web process is: its metrics, and whether it can do its job. Answered on a port of its own (kernel/monitor.py)."""
 
+import asyncio
+
 from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
 
 from tertulia.events.queues.gateway import Gateway
 from tertulia.kernel.db import Database
+from tertulia.kernel.monitor import QUESTION_SECONDS
 from tertulia.kernel.request_metrics import RequestMetrics
 from tertulia.server.proxies import Proxies
-
-READY_SECONDS = 1.5
-"""How long an engine may take to answer. Whoever asks for our readiness does not wait longer than two seconds."""
 
 
 class Health:
@@ -47,6 +47,11 @@ class Health:
             return "nothing: this process is stopping"
         if not self._gateway.is_ready:
             return "the event log (NATS, and a relay that has opened it)"
-        if not await self._database.is_answering(READY_SECONDS):
+        has_jetstream, has_postgres = await asyncio.gather(
+            self._gateway.is_answered_by_jetstream(QUESTION_SECONDS), self._database.is_answering(QUESTION_SECONDS)
+        )
+        if not has_jetstream:
+            return "JetStream, which does not answer: `tertulia doctor` says what to do"
+        if not has_postgres:
             return "PostgreSQL"
         return None if self.is_listening else "its port"

@@ -13,7 +13,7 @@ import structlog
 from tertulia.events.feature import Feature
 from tertulia.kernel.chores import Chore, Work
 from tertulia.kernel.db import LOST, Database
-from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.monitor import QUESTION_SECONDS, serve_monitor
 from tertulia.kernel.postgres import work_limits
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
@@ -34,7 +34,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
     async with AsyncExitStack() as stack:
 
         async def missing() -> str | None:
-            return "PostgreSQL" if database is None else None
+            return None if database is not None and await database.is_answering(QUESTION_SECONDS) else "PostgreSQL"
 
         await stack.enter_async_context(serve_monitor(settings, missing))
         while database is None and not stop.is_set():

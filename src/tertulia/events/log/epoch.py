@@ -18,10 +18,11 @@ import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from tertulia.events.log.buckets import STATE_BUCKET
-from tertulia.events.log.jetstream import MESSAGE_NOT_FOUND, STREAM_NOT_FOUND, StreamUnavailable, call_api
+from tertulia.events.log.buckets import STATE_BUCKET, find_entry
+from tertulia.events.log.jetstream import StreamUnavailable
 
-EPOCH_SUBJECT: Final = f"$KV.{STATE_BUCKET}.epoch"
+EPOCH_KEY: Final = "epoch"
+EPOCH_SUBJECT: Final = f"$KV.{STATE_BUCKET}.{EPOCH_KEY}"
 log = structlog.get_logger("tertulia.events.log.epoch")
 
 
@@ -125,12 +126,5 @@ class EpochWatch:
 
 
 async def _read(nc: Client) -> tuple[EpochRecord, int] | None:
-    stream = f"KV_{STATE_BUCKET}"
-    if await call_api(nc, f"STREAM.INFO.{stream}", missing=STREAM_NOT_FOUND) is None:
-        return None
-    request = {"last_by_subj": EPOCH_SUBJECT}
-    answer = await call_api(nc, f"STREAM.MSG.GET.{stream}", request, missing=MESSAGE_NOT_FOUND)
-    if answer is None or "data" not in answer["message"]:
-        return None
-    raw = msgspec.convert(answer["message"]["data"], bytes)
-    return _decoder.decode(raw), answer["message"]["seq"]
+    entry = await find_entry(nc, STATE_BUCKET, EPOCH_KEY)
+    return None if entry is None else (_decoder.decode(entry.data), entry.revision)

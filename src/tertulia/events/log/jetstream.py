@@ -4,6 +4,7 @@ Invariant: `None` always means *the server said that it does not exist*. Not kno
 `StreamUnavailable`: a caller must never take the one for the other, because a missing stream opens a new epoch.
 """
 
+from collections.abc import Collection
 from typing import Any, Final
 
 import msgspec
@@ -35,16 +36,21 @@ class ApiError(msgspec.Struct, frozen=True):
 
 
 async def call_api(
-    nc: Client, subject: str, request: dict[str, Any] | None = None, *, missing: int = 0
+    nc: Client,
+    subject: str,
+    request: dict[str, Any] | None = None,
+    *,
+    missing: Collection[int] = (),
+    seconds: float = API_TIMEOUT,
 ) -> dict[str, Any] | None:
-    """One JetStream API request. None for the error code `missing`; every other error is StreamUnavailable."""
-    msg = await request_api(nc, f"$JS.API.{subject}", request)
+    """One JetStream API request. None for the error codes `missing`; every other error is StreamUnavailable."""
+    msg = await request_api(nc, f"$JS.API.{subject}", request, seconds)
     answer: dict[str, Any] = msgspec.json.decode(msg.data) if msg.data else {}
     if not answer:
         raise StreamUnavailable(f"{subject}: empty answer, headers {msg.headers}")
     error = msgspec.convert(answer.get("error") or {}, ApiError)
     if error.code:
-        if missing and error.err_code == missing:
+        if error.err_code in missing:
             return None
         raise StreamUnavailable(f"{subject}: {error.description} ({error.err_code})")
     return answer
@@ -58,7 +64,7 @@ async def create_stream(nc: Client, config: dict[str, Any]) -> StreamInfo:
 
 
 async def delete_stream(nc: Client, name: str) -> bool:
-    return await call_api(nc, f"STREAM.DELETE.{name}", missing=STREAM_NOT_FOUND) is not None
+    return await call_api(nc, f"STREAM.DELETE.{name}", missing=[STREAM_NOT_FOUND]) is not None
 
 
 async def list_streams(nc: Client) -> list[StreamInfo]:
@@ -84,9 +90,9 @@ def stream_info(answer: dict[str, Any]) -> StreamInfo:
     )
 
 
-async def request_api(nc: Client, subject: str, request: dict[str, Any] | None) -> Msg:
+async def request_api(nc: Client, subject: str, request: dict[str, Any] | None, seconds: float = API_TIMEOUT) -> Msg:
     """One request to JetStream; the answer as it came."""
     try:
-        return await nc.request(subject, msgspec.json.encode(request) if request else b"", timeout=API_TIMEOUT)
+        return await nc.request(subject, msgspec.json.encode(request) if request else b"", timeout=seconds)
     except (nats.errors.Error, OSError) as error:
         raise StreamUnavailable(f"{subject}: {error!r}") from error

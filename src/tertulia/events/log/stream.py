@@ -4,14 +4,18 @@ One stream per shard and epoch, `EV_<shard>_<epoch>`, holds the subjects `ev.<sh
 republished on `live.<shard>.<realm>` with its sequence number. The relay is the only writer (see
 relay/publisher.py); web processes read through `EventStream`.
 
-Invariant: direct gets may be answered by a replica that is behind: fine for readers, who audit. The relay asks the leader
-(`get_from_leader`, `info`). As in jetstream.py, `None` means that the server said there is none.
+Invariants:
+- Direct gets may be answered by a replica that is behind. For the end of the log that is fine: readers audit. A range that
+  is read is whole all the same, or the reader is told that it is not (`read`). The relay asks the leader
+  (`get_from_leader`, `info`).
+- As in jetstream.py, `None` means that the server said there is none.
 """
 
 import asyncio
 import re
+import time
 from base64 import b64decode
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -33,9 +37,16 @@ from tertulia.events.log.jetstream import (
 
 POS_ZERO: Final = "0" * 16 + "-" + "0" * 6  # sorts before every real position
 BATCH: Final = 256
+WHOLE_SECONDS: Final = 5.0
+"""How long a reader waits for replicas that are behind: a client waits longer."""
+ASK_AGAIN_SECONDS: Final = 0.2
 LASTS_CHUNK: Final = 1000  # the server refuses multi_last answers of more than 1,024 subjects
 COMPRESSION: Final = "s2"  # one event can be a megabyte of HTML, and is kept for days
 _STREAM_NAME = re.compile(r"EV_(\d+)_(\d+)")
+
+
+class EventsGone(StreamUnavailable):
+    """The log had these events and does not keep them any more: whoever needs them waits in vain."""
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -111,13 +122,13 @@ class EventStream:
     async def info(self, shard: int, epoch: int) -> StreamInfo | None:
         """The stream as its leader knows it; None if there is no such stream."""
         name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=STREAM_NOT_FOUND)
+        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
         return None if answer is None else stream_info(answer)
 
     async def compress(self, shard: int, epoch: int) -> None:
         """Let a stream that was made before streams were compressed store what comes now in that way."""
         name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=STREAM_NOT_FOUND)
+        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
         if answer is not None and answer["config"].get("compression") != COMPRESSION:
             await call_api(self.nc, f"STREAM.UPDATE.{name}", {**answer["config"], "compression": COMPRESSION})
 
@@ -131,23 +142,39 @@ class EventStream:
     async def get_from_leader(self, shard: int, epoch: int, seq: int) -> Stored | None:
         """The event at `seq`, never from a replica that is behind."""
         name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.MSG.GET.{name}", {"seq": seq}, missing=MESSAGE_NOT_FOUND)
+        answer = await call_api(self.nc, f"STREAM.MSG.GET.{name}", {"seq": seq}, missing=[MESSAGE_NOT_FOUND])
         return None if answer is None else _from_api(answer["message"])
 
     async def read(self, shard: int, epoch: int, subject: str, after: int, until: int) -> AsyncIterator[Stored]:
-        """The events of one subject with `after < seq <= until`, in order."""
-        name = stream_name(shard, epoch)
+        """The events of one subject with `after < seq <= until`, in order: all up to `until`, or an exception.
+
+        `until` must be the number of an event of the subject, which is how a replica that is behind is known. It is asked
+        again for a while: it catches up, or another one answers.
+        """
+        deadline = time.monotonic() + WHOLE_SECONDS
         while after < until:
+            reached = after
             request = {"seq": after + 1, "next_by_subj": subject, "batch": min(BATCH, until - after)}
-            messages, pending = await self._batch(name, request)
-            for msg in messages:
-                stored = _from_direct(msg)
+            for stored in _unbroken(await self._batch(stream_name(shard, epoch), request)):
                 if stored.seq > until:
-                    return
+                    break
                 yield stored
                 after = stored.seq
-            if not messages or not pending:
-                return
+            if after > reached:
+                deadline = time.monotonic() + WHOLE_SECONDS
+                continue
+            await self._check_kept(shard, epoch, until)
+            if time.monotonic() > deadline:
+                raise StreamUnavailable(
+                    f"{subject} was read up to {after}: all replicas that answer end before {until}"
+                )
+            await asyncio.sleep(ASK_AGAIN_SECONDS)
+
+    async def _check_kept(self, shard: int, epoch: int, seq: int) -> None:
+        """Tell what was removed from what is yet to come."""
+        info = await self.info(shard, epoch)
+        if info is None or info.first_seq > seq:
+            raise EventsGone(f"event {seq} of shard {shard} in epoch {epoch} is kept no more")
 
     async def lasts(self, shard: int, epoch: int, subjects: Sequence[str]) -> dict[str, int]:
         """The last sequence of each subject that has events."""
@@ -155,8 +182,7 @@ class EventStream:
         found: dict[str, int] = {}
         for start in range(0, len(subjects), LASTS_CHUNK):
             chunk = list(subjects[start : start + LASTS_CHUNK])
-            messages, _ = await self._batch(name, {"multi_last": chunk, "batch": len(chunk)})
-            for msg in messages:
+            for msg in await self._batch(name, {"multi_last": chunk, "batch": len(chunk)}):
                 headers = msg.headers or {}
                 found[headers["Nats-Subject"]] = int(headers["Nats-Sequence"])
         return found
@@ -170,8 +196,8 @@ class EventStream:
             raise StreamUnavailable(f"direct get from {name}: status {status}")
         return _from_direct(msg)
 
-    async def _batch(self, name: str, request: dict[str, Any]) -> tuple[list[Msg], int]:
-        """The messages of one batch and how many are left after it."""
+    async def _batch(self, name: str, request: dict[str, Any]) -> list[Msg]:
+        """The messages of one batch, as far as they arrived."""
         inbox = self.nc.new_inbox()
         messages: list[Msg] = []
         ended: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
@@ -194,7 +220,18 @@ class EventStream:
             raise StreamUnavailable(f"batch from {name}: {error!r}") from error
         if end["Status"] not in ("204", "404"):
             raise StreamUnavailable(f"batch from {name}: status {end['Status']}")
-        return messages, int(end.get("Nats-Num-Pending", 0))
+        return messages
+
+
+def _unbroken(batch: Iterable[Msg]) -> Iterator[Stored]:
+    """The events of a batch before the first hole: a reconnection may cost some, and each names the one before it."""
+    before = 0
+    for msg in batch:
+        if int((msg.headers or {}).get("Nats-Last-Sequence", before)) != before:
+            return
+        stored = _from_direct(msg)
+        yield stored
+        before = stored.seq
 
 
 def _from_direct(msg: Msg) -> Stored:

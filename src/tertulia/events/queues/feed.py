@@ -4,7 +4,7 @@
 Concurrency: everything happens on the event loop; `receive` never waits, so the log has one order here.
 Lifecycle: opened with the first listener, closed when the realm had none for a while.
 Invariant: events are taken in the order of the log without holes: one that does not follow the last is not taken, the
-missing part is read from the stream first.
+missing part is read from the stream first. Where the stream does not have it any more, the queues end.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ import structlog
 
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.snapshot import Snapshot
-from tertulia.events.log.stream import EventStream, Stored, event_subject
+from tertulia.events.log.stream import EventsGone, EventStream, Stored, event_subject
 from tertulia.events.queues.arrivals import Arrivals
 from tertulia.events.queues.listeners import Listeners
 from tertulia.events.queues.logged_event import LoggedEvent
@@ -67,7 +67,6 @@ class Feed:
                 self._tail = Tail(start)
                 async for stored in self._stream.read(self.shard, self.epoch, self.subject, start, last.seq):
                     self._take(stored)
-                self.head = max(self.head, last.seq)
         finally:
             self._catching = None
         if self._target > self.head:
@@ -113,19 +112,24 @@ class Feed:
 
     async def _read_missing(self) -> None:
         try:
-            while self.head < self._target:
-                before = self.head
+            while (until := self._target) > self.head:
                 try:
-                    async for stored in self._stream.read(
-                        self.shard, self.epoch, self.subject, self.head, self._target
-                    ):
+                    async for stored in self._stream.read(self.shard, self.epoch, self.subject, self.head, until):
                         self._take(stored)
+                except EventsGone as reason:
+                    self._skip_to(until, reason)
                 except StreamUnavailable as reason:
                     log.warning("the log cannot be read now", realm=self.realm_id, reason=str(reason))
-                if self.head == before:
-                    await asyncio.sleep(0.2)  # a replica is behind, or NATS is away
+                    await asyncio.sleep(0.2)
         finally:
             self._catching = None
+
+    def _skip_to(self, seq: int, reason: EventsGone) -> None:
+        log.error("events are gone: the queues that missed them end", realm=self.realm_id, reason=str(reason))
+        for queue in self.queues:
+            self._bury(queue)
+        self.head = seq
+        self._tail = Tail(seq)
 
     def _take(self, stored: Stored) -> None:
         logged = LoggedEvent(stored)
@@ -207,9 +211,12 @@ class Feed:
     async def _each_after(self, position: int, act: Callable[[LoggedEvent], None]) -> None:
         """Do something with every event after a position; with the last of them without waiting in between."""
         while (recent := self._tail.after(position)) is None:
-            until = self.head
-            async for logged in self._read(position, until):
-                act(logged)
+            until = self._tail.oldest
+            try:
+                async for logged in self._read(position, until):
+                    act(logged)
+            except EventsGone as reason:
+                raise QueueEnded(str(reason)) from reason
             position = until
         for logged in recent:
             act(logged)
@@ -221,16 +228,20 @@ class Feed:
         running maximum of transaction ids is not below the snapshot.
         """
         seen = self._tail.find_seen(snapshot, head)
-        return await self._search_back(snapshot, min(head, self._tail.start)) if seen is None else seen
+        return await self._search_back(snapshot, head) if seen is None else seen
 
-    async def _search_back(self, snapshot: Snapshot, position: int) -> int:
-        window = FIRST_LOOK_BACK
-        while position > 0:
-            start = max(0, position - window)
-            settled = [logged.seq async for logged in self._read(start, position) if logged.xmax < snapshot.xmin]
-            if settled:
-                return settled[-1]
-            position, window = start, window * 4
+    async def _search_back(self, snapshot: Snapshot, head: int) -> int:
+        known, window = self._tail.oldest, FIRST_LOOK_BACK
+        while known > 0:
+            start = max(0, known - window)
+            try:
+                events = [logged async for logged in self._read(start, known)]
+            except EventsGone:
+                return 0
+            settled = [logged.seq for logged in events if logged.seq <= head and logged.xmax < snapshot.xmin]
+            if settled or start == 0:
+                return settled[-1] if settled else 0
+            known, window = events[0].seq, window * 4
         return 0
 
     async def _read(self, after: int, until: int) -> AsyncIterator[LoggedEvent]:

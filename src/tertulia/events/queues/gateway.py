@@ -15,7 +15,7 @@ from typing import Any
 
 from nats.aio.client import Client
 
-from tertulia.events.log.buckets import ensure_buckets
+from tertulia.events.log.buckets import check_answers, ensure_buckets
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.signals import Signals
 from tertulia.events.queues.bounds import QUEUES, QUEUES_WITH_OWNED
@@ -92,6 +92,14 @@ class Gateway:
     def is_ready(self) -> bool:
         """Whether queues can be registered here."""
         return self._feeds.has_epoch and self._nc.is_connected
+
+    async def is_answered_by_jetstream(self, seconds: float) -> bool:
+        """Whether the log can be read now."""
+        try:
+            await check_answers(self._nc, seconds)
+        except StreamUnavailable:
+            return False
+        return True
 
     @property
     def queue_count(self) -> int:

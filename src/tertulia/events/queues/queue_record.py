@@ -10,8 +10,8 @@ import msgspec
 import nats.errors
 from nats.aio.client import Client
 
-from tertulia.events.log.buckets import QUEUE_BUCKET
-from tertulia.events.log.jetstream import MESSAGE_NOT_FOUND, STREAM_NOT_FOUND, StreamUnavailable, call_api
+from tertulia.events.log.buckets import QUEUE_BUCKET, find_entry
+from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.snapshot import Snapshot
 from tertulia.events.queues.options import QueueOptions
 from tertulia.kernel.auth import Caller
@@ -59,15 +59,8 @@ async def find_record(nc: Client, queue_id: str) -> QueueRecord | None:
     """A queue's record as the leader knows it: one that was just written elsewhere is found."""
     if not _is_queue_id(queue_id):
         return None
-    stream = f"KV_{QUEUE_BUCKET}"
-    if await call_api(nc, f"STREAM.INFO.{stream}", missing=STREAM_NOT_FOUND) is None:
-        return None
-    answer = await call_api(
-        nc, f"STREAM.MSG.GET.{stream}", {"last_by_subj": _subject(queue_id)}, missing=MESSAGE_NOT_FOUND
-    )
-    if answer is None or not answer["message"].get("data"):
-        return None
-    return _decoder.decode(msgspec.convert(answer["message"]["data"], bytes))
+    entry = await find_entry(nc, QUEUE_BUCKET, queue_id)
+    return None if entry is None else _decoder.decode(entry.data)
 
 
 def _is_queue_id(text: str) -> bool:

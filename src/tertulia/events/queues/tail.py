@@ -18,6 +18,11 @@ class Tail:
         self._events: deque[LoggedEvent] = deque()
         self._bytes = 0
 
+    @property
+    def oldest(self) -> int:
+        """The number of the oldest event here; of the last that was here, if there is no room for any."""
+        return self._events[0].seq if self._events else self.start
+
     def append(self, logged: LoggedEvent) -> None:
         """Take the next event; the oldest ones make room."""
         self._events.append(logged)

@@ -98,6 +98,11 @@ class Pipeline:
                     task.exception()  # only the first failure is raised
         await self._finish()
 
+    @property
+    def gets_through(self) -> bool:
+        """Whether the streams took an event, or there was none for them to take."""
+        return self._publisher.has_stored or self._is_idle
+
     async def _pump(self) -> None:
         read = 0
         while True:

@@ -16,6 +16,7 @@ import structlog
 
 from tertulia.events.relay.checkpoint import Memory
 from tertulia.events.relay.metrics import SESSIONS
+from tertulia.events.relay.publisher import PublishFailed
 from tertulia.events.relay.session import EpochOpened, Session
 from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.settings import Settings
@@ -23,6 +24,7 @@ from tertulia.kernel.settings import Settings
 FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 2.0
 GOOD_SESSION_SECONDS: Final = 10.0
+FULL_DISK: Final = "if its disk was full, make room and restart nats-server"
 
 log = structlog.get_logger("tertulia.events.relay.process")
 
@@ -40,11 +42,22 @@ class Relay:
         self._settings = settings
         self._memory = Memory()
         self._session: Session | None = None
+        self._refusal = ""
+        """Why a stream did not take an event, until one does."""
 
     async def missing(self) -> str | None:
-        """Nothing, at work or waiting properly: a session in either role has a living connection to both engines."""
-        is_well = self._session is not None and self._session.role in ("active", "stand-by")
-        return None if is_well else "PostgreSQL and NATS"
+        """What it waits for; nothing, at work or waiting properly.
+
+        A stream whose disk was full answers every question and stores nothing until nats-server is restarted. That shows
+        only when something is to be stored, so a refusal is remembered from one session to the next.
+        """
+        if self._session is None:
+            return "PostgreSQL and NATS"
+        if (lacking := await self._session.missing()) is not None:
+            return lacking
+        if self._session.gets_through:
+            self._refusal = ""
+        return f"JetStream, which stores no events: {FULL_DISK} ({self._refusal})" if self._refusal else None
 
     async def run(self, stop: asyncio.Event) -> None:
         pause = FIRST_PAUSE
@@ -57,6 +70,8 @@ class Relay:
             except EpochOpened:
                 continue
             except Exception as error:
+                if isinstance(error, PublishFailed):
+                    self._refusal = str(error)
                 log.warning("session ended", error=type(error).__name__, reason=str(error))
                 log.debug("session ended", exc_info=error)
             if time.monotonic() - begun > GOOD_SESSION_SECONDS:

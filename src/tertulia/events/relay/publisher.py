@@ -79,6 +79,7 @@ class Publisher:
     ) -> None:
         self.epoch = epoch
         self.shards = shards
+        self.has_stored = False
         self._nc = nc
         self._transactions = transactions
         self._in_flight = 0
@@ -164,6 +165,7 @@ class Publisher:
             if not self._failed.done():
                 self._failed.set_exception(PublishFailed(f"{shard.stream}: {ack}"))
             return
+        self.has_stored = True
         sent = shard.sent.popleft()
         shard.acked = Watermark(sent.seq, sent.pos, time.time())
         self._in_flight -= 1

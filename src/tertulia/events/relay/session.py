@@ -16,6 +16,8 @@ from typing import Any, Final
 
 import structlog
 
+from tertulia.events.log.buckets import check_answers
+from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.nats_client import nats_options
 from tertulia.events.relay import checkpoint
 from tertulia.events.relay.checkpoint import Memory
@@ -25,6 +27,7 @@ from tertulia.events.relay.metrics import ACTIVE, EPOCH, Role
 from tertulia.events.relay.pipeline import Pipeline
 from tertulia.events.relay.publisher import ContinuityBroken
 from tertulia.events.relay.replication import Replication, SlotTaken
+from tertulia.kernel.monitor import QUESTION_SECONDS
 from tertulia.kernel.postgres import Connector, work_limits
 from tertulia.kernel.settings import Settings
 
@@ -52,13 +55,30 @@ class Session:
         self.role: Role = "starting"
         self._settings = settings
         self._memory = memory
+        self._nc: RelayConnection | None = None
+        self._pipeline: Pipeline | None = None
         self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    @property
+    def gets_through(self) -> bool:
+        """Whether the streams take events; nobody knows while another relay writes them."""
+        return self.role == "stand-by" or (self._pipeline is not None and self._pipeline.gets_through)
+
+    async def missing(self) -> str | None:
+        """What the session waits for: in either role it has living connections, but JetStream may be off."""
+        if self._nc is None or self.role not in ("active", "stand-by"):
+            return "PostgreSQL and NATS"
+        try:
+            await check_answers(self._nc, QUESTION_SECONDS)
+        except StreamUnavailable:
+            return "JetStream, which does not answer: `tertulia doctor` says what to do"
+        return None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop`, or raise what ended the session."""
         try:
             async with AsyncExitStack() as stack:
-                nc = await self._connect_nats(stack)
+                nc = self._nc = await self._connect_nats(stack)
                 pg = await self._connect_postgres(stack)
                 await checkpoint.ensure_publication(pg, self._settings.publication)
                 replication = await self._take_slot(stack, pg, stop)
@@ -149,7 +169,7 @@ class Session:
             ACTIVE.set(1)
             EPOCH.set(found.epoch)
             log.info("active", epoch=found.epoch, last={number: shard.seq for number, shard in found.shards.items()})
-            pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found)
+            pipeline = self._pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found)
             try:
                 await pipeline.run(stop, self._lost)
             finally:
