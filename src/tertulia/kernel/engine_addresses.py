@@ -26,6 +26,11 @@ def hosts_of(url: str) -> list[str]:
     return [_host(part.strip()) for part in netloc.split(",")]
 
 
+def nats_servers(url: str) -> list[str]:
+    """The servers of `nats_url`: several of a cluster have commas between them."""
+    return [part.strip() for part in url.split(",") if part.strip()]
+
+
 def checked_postgres_url(url: str) -> str:
     """The address with `sslmode=verify-full`, if it leads elsewhere and says nothing of TLS itself."""
     options = dict(parse_qsl(urlsplit(url).query))
