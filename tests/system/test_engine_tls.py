@@ -221,9 +221,7 @@ async def connect_once(settings: Settings) -> None:
         """Raised as well."""
 
     client = NatsClient()
-    await asyncio.wait_for(
-        client.connect(**nats_options(settings), error_cb=ignore, allow_reconnect=False, max_reconnect_attempts=0), 20
-    )
+    await asyncio.wait_for(client.connect(**nats_options(settings), error_cb=ignore, allow_reconnect=False), 20)
 
 
 def examine(settings: Settings) -> subprocess.CompletedProcess[str]:

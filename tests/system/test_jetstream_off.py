@@ -58,11 +58,11 @@ class Asked:
         return reply.status_code, reply.text
 
 
-def start(site: Site, *names: str) -> list[Asked]:
+def start(site: Site, *names: str, **changed: str) -> list[Asked]:
     """Processes, each with a port for its health."""
     started = [Asked() for _ in names]
     for name, asked in zip(names, started, strict=True):
-        site.start_process(name, TERTULIA_METRICS_PORT=str(asked.port), TERTULIA_PORT=str(free_port()))
+        site.start_process(name, TERTULIA_METRICS_PORT=str(asked.port), TERTULIA_PORT=str(free_port()), **changed)
     return started
 
 

@@ -117,14 +117,14 @@ async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
     from tertulia.cli.doctor_jetstream import look_at_jetstream
     from tertulia.events.log.nats_client import NatsClient, nats_options
     from tertulia.events.relay.connection import WANTED_PAYLOAD
+    from tertulia.kernel.engine_addresses import nats_servers
 
     async def ignore(_: Exception) -> None:
         """The exception that ends the attempt says the same."""
 
-    # Without these the client would go on trying for two minutes.
-    once = {"connect_timeout": 5, "max_reconnect_attempts": 1, "reconnect_time_wait": 0, "allow_reconnect": False}
+    servers = nats_servers(settings.nats_url)
     client = NatsClient()
-    await client.connect(**nats_options(settings), error_cb=ignore, **once)
+    await client.connect(**nats_options(settings), error_cb=ignore, connect_timeout=5, allow_reconnect=False)
     try:
         if client.max_payload < WANTED_PAYLOAD:
             raise failed(
@@ -132,7 +132,7 @@ async def _ask_nats(settings: "Settings", failed: type[Exception]) -> str:
             )
         version = client.connected_server_version
         streams = await look_at_jetstream(client)
-        tls = "with TLS" if settings.nats_url.startswith("tls://") else "without TLS"
+        tls = "with TLS" if all(server.startswith("tls://") for server in servers) else "without TLS"
         return f"version {version.major}.{version.minor}.{version.patch} {tls}, JetStream with {streams} streams"
     finally:
         await client.close()

@@ -43,6 +43,11 @@ def single_host_urls(url: str) -> list[str]:
     return [parts._replace(query=urlencode(one)).geturl() for one in each]
 
 
+def nats_servers(url: str) -> list[str]:
+    """The servers of `nats_url`: several of a cluster have commas between them."""
+    return [part.strip() for part in url.split(",") if part.strip()]
+
+
 def checked_postgres_url(url: str) -> str:
     """The address with `sslmode=verify-full`, if it leads elsewhere and says nothing of TLS itself."""
     options = dict(parse_qsl(urlsplit(url).query))

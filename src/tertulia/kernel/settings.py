@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from tertulia.kernel.engine_addresses import checked_postgres_url, hosts_of, is_on_this_machine
+from tertulia.kernel.engine_addresses import checked_postgres_url, hosts_of, is_on_this_machine, nats_servers
 
 PREFIX = "TERTULIA_"
 
@@ -85,7 +85,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Engines
     postgres_url: str = "postgresql://tertulia@127.0.0.1:5432/tertulia"
     """With `sslmode` and `sslrootcert` as PostgreSQL's own programs take them. Without `sslmode`, a server on another machine
-    must show a certificate that `sslrootcert` (or `~/.postgresql/root.crt`) vouches for: `verify-full`."""
+    must show a certificate that `sslrootcert` (or `~/.postgresql/root.crt`) vouches for: `verify-full`. Several hosts have
+    commas between them (`postgresql://tertulia@a:5432,b:5432/tertulia?target_session_attrs=primary`): the first that
+    answers, and is what is asked for, is taken."""
     nats_url: str = "nats://127.0.0.1:4222"
     """`tls://` on another machine; several servers of a cluster with commas between them."""
     nats_ca_file: str = ""
@@ -402,11 +404,14 @@ def _read_file(file: Path) -> dict[str, object]:
 
 
 def _check_nats(settings: Settings) -> None:
-    for url in settings.nats_url.split(","):
-        scheme = urlsplit(url.strip()).scheme
+    servers = nats_servers(settings.nats_url)
+    if not servers:
+        raise SettingsError("nats_url must begin with nats:// or tls://")
+    for url in servers:
+        scheme = urlsplit(url).scheme
         if scheme not in ("nats", "tls"):
             raise SettingsError("nats_url must begin with nats:// or tls://")
-        is_local = all(is_on_this_machine(host) for host in hosts_of(url.strip()))
+        is_local = all(is_on_this_machine(host) for host in hosts_of(url))
         if scheme == "nats" and not is_local and not settings.nats_plaintext:
             raise SettingsError(
                 "nats_url leads to another machine without TLS: write tls://, or set nats_plaintext if the network is safe"

@@ -6,12 +6,16 @@ before anything secret is said.
 """
 
 import ssl
-from typing import Any
+from contextlib import suppress
+from typing import Any, Final
 
 import nats.errors
 from nats.aio.client import Client
 
+from tertulia.kernel.engine_addresses import nats_servers
 from tertulia.kernel.settings import Settings, SettingsError
+
+ONCE: Final = {"max_reconnect_attempts": 1, "reconnect_time_wait": 0}
 
 
 class PlainNats(nats.errors.Error):
@@ -24,13 +28,32 @@ class PlainNats(nats.errors.Error):
 class NatsClient(Client):
     """nats-py's client, which insists on TLS where it is asked for."""
 
-    async def connect(self, *args: Any, **options: Any) -> None:
-        """Connect; a try that fails leaves no socket open, which nats-py forgets."""
+    async def connect(self, *, servers: list[str], **options: Any) -> None:  # type: ignore[override]
+        """Connect to the first server that answers.
+
+        Where nats-py may not reconnect, it gives up at a server that takes the connection and says nothing, and asks one that
+        refuses it for two minutes. So each server gets one try there, and the exception is that of the last.
+        """
+        if options.get("allow_reconnect", True):
+            await self._connect(servers=servers, **options)
+            return
+        options |= ONCE
+        *others, last = servers
+        for server in others:
+            with suppress(nats.errors.Error, OSError):
+                await self._connect(servers=[server], **options)
+                return
+        await self._connect(servers=[last], **options)
+
+    async def _connect(self, **options: Any) -> None:
+        """A try that fails leaves nothing behind: nats-py forgets to close its socket."""
         try:
-            await super().connect(*args, **options)
+            await super().connect(**options)
         except BaseException:
             if self._transport is not None:
                 self._transport.close()  # type: ignore[no-untyped-call]
+            self._transport = None
+            self._server_pool = []
             raise
 
     def _connect_command(self) -> bytes:
@@ -44,15 +67,10 @@ class NatsClient(Client):
 
 def nats_options(settings: Settings) -> dict[str, Any]:
     """What every connection of ours says to `connect`: where, and whom to trust."""
-    options: dict[str, Any] = {"servers": servers_of(settings)}
+    options: dict[str, Any] = {"servers": nats_servers(settings.nats_url)}
     if settings.nats_ca_file or any(server.startswith("tls://") for server in options["servers"]):
         options["tls"] = _context(settings)
     return options
-
-
-def servers_of(settings: Settings) -> list[str]:
-    """The servers of `nats_url`: several of a cluster have commas between them."""
-    return [part.strip() for part in settings.nats_url.split(",") if part.strip()]
 
 
 def _context(settings: Settings) -> ssl.SSLContext:

@@ -1,0 +1,61 @@
+"""Addresses with several hosts: every process and every command goes on to the next one if the first is of no use."""
+
+import asyncio
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tertulia.engines import free_port
+from tertulia.events.log.nats_client import NatsClient, nats_options
+from tertulia.kernel.settings import Settings
+from tests.system.relay_site import Site, eventually, make_site, relay_postgres, site
+from tests.system.test_jetstream_off import start
+
+__all__ = ["make_site", "relay_postgres", "site"]
+pytestmark = pytest.mark.system
+
+
+@pytest.fixture(params=["dead", "silent"])
+def useless_host(request: pytest.FixtureRequest) -> Iterator[str]:
+    """Nobody listens there; or somebody takes connections and never says a word."""
+    if request.param == "dead":
+        yield f"127.0.0.1:{free_port()}"
+        return
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        yield f"127.0.0.1:{silent.getsockname()[1]}"
+
+
+async def test_every_process_and_the_doctor_find_nats_by_the_second_address(site: Site, useless_host: str) -> None:
+    nats = {"TERTULIA_NATS_URL": f"nats://{useless_host}, {site.nats.url}"}
+    for asked in start(site, "relay", "web", "worker", **nats):
+        await eventually(asked.ready)
+    assert "ok      NATS" in site.run_command("doctor", **nats)
+
+
+async def test_a_client_that_never_reconnects_tries_every_server(site: Site, useless_host: str) -> None:
+    async def ignore(_: Exception) -> None:
+        """The next one is tried."""
+
+    options = nats_options(Settings(nats_url=f"nats://{useless_host},{site.nats.url}"))
+    for _ in range(10):  # nats-py shuffles them
+        client = NatsClient()
+        await asyncio.wait_for(
+            client.connect(**options, error_cb=ignore, connect_timeout=1, allow_reconnect=False, name="test"), 10
+        )
+        await client.close()
+
+
+async def test_every_process_and_command_finds_postgresql_by_the_second_host(site: Site) -> None:
+    user, at, host = site.postgres_url.rpartition("@")
+    postgres = {"TERTULIA_POSTGRES_URL": f"{user}{at}127.0.0.1:{free_port()},{host}"}
+    assert "Error" not in site.run_command("migrate", **postgres)
+    for asked in start(site, "relay", "web", "worker", **postgres):
+        await eventually(asked.ready)
+    assert "ok      PostgreSQL" in site.run_command("doctor", **postgres)
+
+
+def test_migrations_find_postgresql_behind_a_host_that_says_nothing(site: Site, useless_host: str) -> None:
+    user, at, host = site.postgres_url.rpartition("@")
+    said = site.run_command("migrate", TERTULIA_POSTGRES_URL=f"{user}{at}{useless_host},{host}")
+    assert "Error" not in said
