@@ -1,5 +1,7 @@
 """Which characters names have: nothing unseen, nothing that turns letters around; and every language goes on working."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -107,3 +109,18 @@ def test_nobody_looks_like_the_bot_of_the_server(name: str) -> None:
 @pytest.mark.parametrize("name", ["Notifications", "Bot", "Anna Notification", "Notification Robot", "Nora Botticelli"])
 def test_other_names_are_free(name: str) -> None:
     assert clean_full_name(name) == name
+
+
+def test_a_name_without_end_is_looked_through_at_once() -> None:
+    began = time.thread_time()
+    assert bad_character("a\ufe0f" * 100_000) is None
+    assert without_bad_characters("a\u200d" * 50_000) == "a " * 50_000
+    assert time.thread_time() - began < 2
+
+
+@given(st.text("ab \u200d\u200c\ufe0f\u2764\u0645\U0001f3f4\U000e0067\U000e007f", max_size=12))
+def test_what_is_left_of_a_text_without_bad_characters_has_none_and_is_as_long(text: str) -> None:
+    left = without_bad_characters(text)
+    assert bad_character(left) is None
+    assert len(left) == len(text)
+    assert all(new in (old, " ") for new, old in zip(left, text, strict=True))

@@ -1,5 +1,6 @@
 """How a request parameter is read: by its annotation, strictly, with the first fault in words."""
 
+import time
 from contextlib import suppress
 from enum import StrEnum
 from typing import Annotated, Any, Literal
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from msgspec import Meta, Raw
 
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.faults import say_fault
 from tertulia.kernel.params import (
     NoSuchId,
     Unread,
@@ -325,3 +327,11 @@ def test_a_parameter_that_was_not_sent_reads_as_none(sent: Any) -> None:
     into: dict[str, Any] = {}
     read_params((compile_param("v", Unread[list[int]]),), sent, into)
     assert into["v"].read() is None
+
+
+def test_a_fault_that_quotes_all_that_was_sent_is_said_at_once() -> None:
+    began = time.thread_time()
+    fault = "Invalid enum value '" + " - at `$" * 60_000 + "'"
+    assert say_fault("type", fault, Literal["direct", "channel"]) == "type is not one of: direct, channel"
+    assert say_fault("type", f"{fault} - at `$[0].kind`", Any) == 'type[0]["kind"] is not an allowed value'
+    assert time.thread_time() - began < 1

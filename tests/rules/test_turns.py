@@ -91,10 +91,18 @@ class _Known:
         return kind(user_id, 1, 1, "", "", 400, None, "", "", b"{}", owner_id=owner_id or None)
 
 
-async def ask(api: Api, path: str, who: tuple[int, int | None] = ANN, peer: str = "203.0.113.7") -> int:
+async def ask(
+    api: Api,
+    path: str,
+    who: tuple[int, int | None] = ANN,
+    peer: str = "203.0.113.7",
+    body_comes: asyncio.Event | None = None,
+) -> int:
     statuses: list[int] = []
 
     async def receive() -> dict[str, Any]:
+        if body_comes is not None:
+            await body_comes.wait()
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: MutableMapping[str, Any]) -> None:
@@ -102,6 +110,8 @@ async def ask(api: Api, path: str, who: tuple[int, int | None] = ANN, peer: str 
             statuses.append(message["status"])
 
     headers = [(b"authorization", f"{who[0]} {who[1] or 0}".encode()), (b"host", b"localhost")]
+    if body_comes is not None:
+        headers.append((b"transfer-encoding", b"chunked"))
     scope = {
         "type": "http", "method": "GET", "path": f"/api/v1{path}", "query_string": b"", "headers": headers,
         "client": (peer, 1),
@@ -128,6 +138,14 @@ async def test_who_took_long_is_refused_until_their_share_is_back_and_nobody_els
 async def test_what_a_bot_took_counts_for_its_owner(api: Api) -> None:
     assert await ask(api, "/slow", BOT_OF_ANN) == 200
     assert await ask(api, "/quick", ANN) == 429
+
+
+async def test_who_is_let_in_many_times_before_paying_is_looked_at_again_when_the_bodies_come(api: Api) -> None:
+    come = asyncio.Event()
+    asked = [asyncio.create_task(ask(api, "/slow", body_comes=come)) for _ in range(5)]
+    await asyncio.sleep(0.01)
+    come.set()
+    assert sorted([await one for one in asked]) == [200, 429, 429, 429, 429]
 
 
 async def test_of_nobody_the_network_pays(api: Api) -> None:

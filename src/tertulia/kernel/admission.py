@@ -76,6 +76,11 @@ class Admission:
         if self._lanes is not None:
             self._lanes.leave(place)
 
+    def check_again(self, call: Call) -> None:
+        """Refuse who has used up their time since they were let in: they may have been let in many times before."""
+        if self._turns is not None and (seconds := self._turns.wait(call.payer)):
+            raise too_often(seconds)
+
     def long_turn(self, call: Call, seconds: float) -> None:
         """This request kept the event loop to itself for so long (kernel/turns.py)."""
         if self._turns is not None:
@@ -83,8 +88,7 @@ class Admission:
 
     def _check_turns(self, call: Call, caller: Caller | None) -> None:
         call.payer = network_of(call.peer) if caller is None else f"person {caller.person_id}"
-        if self._turns is not None and (seconds := self._turns.wait(call.payer)):
-            raise too_often(seconds)
+        self.check_again(call)
 
 
 def _too_many() -> Refusal:

@@ -16,7 +16,8 @@ _expected = {
     "object": "an object",
     "null": "null",
 }
-_tail = re.compile(r" - at `(?:key` in `)?(?P<path>\$.*)`$")
+_AT = " - at `"
+_tail = re.compile(_AT + r"(?:key` in `)?(?P<path>\$.*)`$")
 _step = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]|\[\.\.\.\]")
 _length = re.compile(r"^Expected `(?P<kind>\w+)` of length (?P<sign>[<>]=)? ?(?P<size>\d+)$")
 _bound = re.compile(r"^Expected `(?:int|float)` (?P<sign>[<>]=?) (?P<size>\S+)$")
@@ -26,7 +27,9 @@ _field = re.compile(r"^Object (?P<what>missing required|contains unknown) field 
 
 def say_fault(name: str, fault: str, wanted: Any) -> str:
     """Turn the text of a msgspec.ValidationError about parameter `name` into our own."""
-    tail = _tail.search(fault)
+    # Found from the end: a fault may quote all that was sent, and a search would begin anew at each place like it.
+    start = fault.rfind(_AT)
+    tail = _tail.match(fault, start) if start >= 0 else None
     place = name
     if tail:
         fault = fault[: tail.start()]

@@ -206,6 +206,7 @@ class _Bound:
                 fields = await read_raw(call, endpoint.body_limit or limit)
             else:
                 fields = await read_fields(call, limit, endpoint.body_limit)
+        self.admission.check_again(call)  # the body may have come long after the rest
         if kwargs:
             fit_path(kwargs, endpoint.path_ids)
         if self.params:
@@ -219,6 +220,7 @@ class _Bound:
                 return await self._act(call, args, kwargs)
             place = await self.admission.enter(caller)
             try:
+                self.admission.check_again(call)
                 return await self._act(call, args, kwargs)
             finally:
                 self.admission.leave(place)

@@ -7,6 +7,7 @@ emoji are put together with. Names that were stored before this rule stay as the
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import Literal
 
 MAX_NORMALIZED = 4096
@@ -44,20 +45,24 @@ _VISIBLE_FORMATS = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u
 
 def bad_character(text: str) -> int | None:
     """The 1-based position of the first character that no name may have: a control, an unseen one, or no character at all."""
-    if _PLAIN.fullmatch(text):
-        return None
-    at_home = [found.span() for found in _AT_HOME.finditer(text)]
-    for position, character in enumerate(text):
-        if _is_bad(character) and not any(start <= position < end for start, end in at_home):
-            return position + 1
-    return None
+    return next((position + 1 for position in _bad_positions(text)), None)
 
 
 def without_bad_characters(text: str) -> str:
     """The text with a blank for each character that no name may have."""
-    while (position := bad_character(text)) is not None:
-        text = f"{text[: position - 1]} {text[position:]}"
+    while bad := set(_bad_positions(text)):  # again, because what stood beside one may have been at home only with it
+        text = "".join(" " if position in bad else character for position, character in enumerate(text))
     return text
+
+
+def _bad_positions(text: str) -> Iterator[int]:
+    """In time that grows with the length: names come from anybody, and not all are short."""
+    if _PLAIN.fullmatch(text):
+        return
+    at_home = {position for found in _AT_HOME.finditer(text) for position in range(*found.span())}
+    for position, character in enumerate(text):
+        if _is_bad(character) and position not in at_home:
+            yield position
 
 
 def _is_bad(character: str) -> bool:

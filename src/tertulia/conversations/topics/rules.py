@@ -13,10 +13,10 @@ def clean_topic(topic: str, settings: RealmSettings) -> str:
     topic = topic.strip()
     if topic in (NO_TOPIC, settings.empty_topic_display_name):
         return ""
-    if (position := bad_character(topic)) is not None:
-        raise Refusal(f"Invalid character in the topic, at position {position}.")
     if len(topic) > MAX_TOPIC_LENGTH:
         raise Refusal(f"The topic is too long (limit: {MAX_TOPIC_LENGTH} characters).")
+    if (position := bad_character(topic)) is not None:
+        raise Refusal(f"Invalid character in the topic, at position {position}.")
     return topic
 
 
