@@ -189,7 +189,9 @@ class Database:
         self._writers = asyncio.Semaphore(writers)
         self._connector = connector
         self._life = life
-        self._acquire_seconds = None if limits.pool is None else limits.pool + connector.most_seconds
+        self.lent = 0
+        """How many connections are taken, or waited for."""
+        self.acquire_seconds = None if limits.pool is None else limits.pool + connector.most_seconds
 
     @classmethod
     async def connect(
@@ -233,25 +235,17 @@ class Database:
         except TimeoutError:
             self.pool.terminate()
 
-    @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        """A connection of the pool.
-
-        If it fell silent, or its server has become a standby, so have those of the others: all are opened anew. It is dropped
-        and not given back, because that would wait for an answer.
-        """
-        async with self.pool.acquire(timeout=self._acquire_seconds) as connection:
-            try:
-                yield connection
-            except STALE:
-                connection.terminate()
-                await self.pool.expire_connections()
-                raise
+    def connection(self) -> "_Lent":
+        """A connection of the pool, as a context."""
+        return _Lent(self)
 
     @asynccontextmanager
     async def writing_connection(self) -> AsyncIterator[Connection]:
         """A connection of the pool for a transaction that takes locks."""
-        async with asyncio.timeout(self.limits.pool):
+        if self._writers.locked():
+            async with asyncio.timeout(self.limits.pool):
+                await self._writers.acquire()
+        else:
             await self._writers.acquire()
         try:
             async with self.connection() as connection:
@@ -358,6 +352,42 @@ class Database:
                 return bool(status == "committed")
             await asyncio.sleep(0.1)
         raise OutcomeUnknown(xid)
+
+
+class _Lent:
+    """A connection, while somebody has it.
+
+    If it fell silent, or its server has become a standby, so have those of the others: all are opened anew. It is dropped and
+    not given back, because that would wait for an answer.
+    """
+
+    __slots__ = ("_connection", "_database")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def __aenter__(self) -> Connection:
+        database = self._database
+        # A limit costs a task for each acquiring: only who may have to wait has one. Opening a connection has its own.
+        seconds = None if database.lent < database.pool.get_max_size() else database.acquire_seconds
+        database.lent += 1
+        try:
+            self._connection = await database.pool.acquire(timeout=seconds)
+        except BaseException:
+            database.lent -= 1
+            raise
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if isinstance(error, STALE):
+                self._connection.terminate()
+                await self._database.pool.expire_connections()
+            await self._database.pool.release(self._connection)
+        finally:
+            self._database.lent -= 1
 
 
 async def _roll_back(transaction: "asyncpg.transaction.Transaction", error: BaseException) -> None:
