@@ -86,6 +86,36 @@ class Requests:
         content_type, body = self._body(fields)
         return Request(operation, self._head(operation.method, target, content_type, len(body)), body)
 
+    def with_value(self, operation: Operation, wanted: str, value: Any) -> Request:
+        """A request that is as good as can be, but for the value of one parameter."""
+        path, query = operation.path, {}
+        for parameter in operation.parameters:
+            name, place = parameter["name"], parameter["in"]
+            schema = parameter.get("schema") or parameter["content"]["application/json"]["schema"]
+            sent = value if name == wanted else self._usual(name, schema)
+            if place == "path":
+                path = path.replace(f"{{{name}}}", quote(_as_text(sent), safe=""))
+            elif place == "query" and (name == wanted or parameter.get("required")):
+                query[name] = _as_text(sent)
+        needed = {wanted, *operation.body.get("required", ())}
+        fields = {
+            name: value if name == wanted else self._usual(name, schema)
+            for name, schema in operation.body.get("properties", {}).items()
+            if name in needed
+        }
+        target = f"{path}?{urlencode(query)}" if query else path
+        body = json.dumps(fields, ensure_ascii=False).encode() if fields else b""
+        content_type = "application/json" if fields else ""
+        return Request(operation, self._head(operation.method, target, content_type, len(body)), body)
+
+    @property
+    def operations(self) -> list[Operation]:
+        return self._operations
+
+    def _usual(self, name: str, schema: Json) -> Any:
+        known = self._world.get(name)
+        return known[0] if known else self._values.fitting(schema)
+
     def _value(self, name: str, schema: Json) -> Any:
         known = self._world.get(name)
         if known and self._random.random() < 0.7:
@@ -136,3 +166,7 @@ class Requests:
         elif method != "GET":
             lines.append("Content-Length: 0")
         return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)

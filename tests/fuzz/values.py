@@ -70,6 +70,10 @@ class Values:
             return self.hostile(depth)
         return self._fitting(schema, depth, is_edge=chance < 0.25)
 
+    def fitting(self, schema: Json) -> Any:
+        """A value that fits."""
+        return self._fitting(schema, 0, is_edge=False)
+
     def hostile(self, depth: int = 0) -> Any:
         kind = self._random.randrange(5)
         if kind == 0:
