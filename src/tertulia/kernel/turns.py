@@ -18,8 +18,10 @@ LONG_SECONDS = 0.05
 
 
 @types.coroutine
-def telling_long_turns(coroutine: Coroutine[Any, Any, T], tell: Callable[[float], None]) -> Generator[Any, Any, T]:
-    """Await the coroutine, with a clock: `tell` hears of each long turn."""
+def telling_long_turns(
+    coroutine: Coroutine[Any, Any, T], tell: Callable[[float], None], long: float = LONG_SECONDS
+) -> Generator[Any, Any, T]:
+    """Await the coroutine, with a clock: `tell` hears of each turn that is `long`."""
     act: Callable[[Any], Any] = coroutine.send
     given: object = None
     while True:
@@ -31,7 +33,7 @@ def telling_long_turns(coroutine: Coroutine[Any, Any, T], tell: Callable[[float]
             return result
         finally:
             seconds = time.perf_counter() - began
-            if seconds > LONG_SECONDS:
+            if seconds > long:
                 tell(seconds)
         try:
             given = yield awaited

@@ -64,7 +64,7 @@ class Gateway:
         self._filters = filters
         self._served = ServedQueues(nc, filters)
         self._feeds = Feeds(nc, settings, lambda queue: self._served.let_go(queue.id))
-        self._take_overs = TakeOvers(nc, database, self._feeds, self._served, memberships)
+        self._take_overs = TakeOvers(nc, database, self._feeds, self._served, memberships, limited=settings.rate_limits)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self) -> None:

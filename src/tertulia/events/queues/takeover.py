@@ -11,6 +11,7 @@ Invariants:
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -32,6 +33,8 @@ from tertulia.events.queues.served import ServedQueues
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.limits import TimeBudgets, too_often
+from tertulia.kernel.turns import telling_long_turns
 
 log = structlog.get_logger()
 
@@ -41,6 +44,12 @@ BARRIER = "mark"
 """The type of events that only tell how far the log has come."""
 BARRIER_PACE = 0.02
 """Seconds between two transactions with barriers: thousands of clients that come back together share a few."""
+
+BURST_SECONDS = 5.0
+"""So much time of the event loop somebody may use for take-overs; one takes a few thousandths of a second, or a second where a
+queue is very far behind."""
+SHARE = 0.05
+"""How fast that comes back."""
 
 LoadMemberships = Callable[[Reader, int], Awaitable[dict[int, SeqSet]]]
 """The channels of a user with the numbers that were theirs; an open end means that they belong to it now."""
@@ -57,8 +66,16 @@ class TakeOvers:
     """Brings queues to this process."""
 
     def __init__(
-        self, nc: Client, database: Database, feeds: Feeds, served: ServedQueues, load_memberships: LoadMemberships
+        self,
+        nc: Client,
+        database: Database,
+        feeds: Feeds,
+        served: ServedQueues,
+        load_memberships: LoadMemberships,
+        *,
+        limited: bool,
     ) -> None:
+        """`limited`: whoever makes this process read the log again and again is refused for a while."""
         self._nc = nc
         self._database = database
         self._feeds = feeds
@@ -66,15 +83,27 @@ class TakeOvers:
         self._load_memberships = load_memberships
         self._barriers: Coalescer[int, int] = Coalescer(self._write_barriers, pace=BARRIER_PACE)
         self._under_way: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
+        self._budgets = TimeBudgets(BURST_SECONDS, SHARE) if limited else None
 
     async def take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         """The caller's queue, living here; None if it is dead or not theirs."""
         key = queue_id, caller.user_id
         task = self._under_way.get(key)
         if task is None:
-            task = self._under_way[key] = asyncio.create_task(self._take_over(caller, queue_id, last_event_id))
+            task = self._under_way[key] = asyncio.create_task(self._paid_for(caller, queue_id, last_event_id))
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)
+
+    async def _paid_for(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
+        """A client may say that it has come further than it has, as often as it likes, and each time the log is read."""
+        work = self._take_over(caller, queue_id, last_event_id)
+        if self._budgets is None:
+            return await work
+        payer = str(caller.person_id)
+        if seconds := self._budgets.wait(payer):
+            work.close()
+            raise too_often(seconds)
+        return await telling_long_turns(work, partial(self._budgets.spend, payer), 0)
 
     async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         record = await find_record(self._nc, queue_id)

@@ -1,0 +1,50 @@
+"""Whoever makes a process read the log again and again pays for it."""
+
+import time
+from typing import Any
+
+import pytest
+
+from tertulia.events.queues.queue import Queue
+from tertulia.events.queues.takeover import BURST_SECONDS, TakeOvers
+from tertulia.kernel.auth import Caller, Person
+from tertulia.kernel.errors import Refusal
+
+
+class LongLog(TakeOvers):
+    """Of which reading takes a second."""
+
+    def __init__(self, *, limited: bool) -> None:
+        nothing: Any = None
+        super().__init__(nothing, nothing, nothing, nothing, nothing, limited=limited)
+        self.seconds = 1.0
+
+    async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
+        assert self._budgets is None or self._budgets.left(str(caller.person_id)) > 0
+        began = time.perf_counter()
+        while time.perf_counter() - began < self.seconds:
+            pass
+        return None
+
+
+def person(user_id: int, owner_id: int | None = None) -> Person:
+    return Person(user_id, 1, 1, "", "", 400, None, "", "", b"{}", owner_id=owner_id)
+
+
+async def test_who_has_the_log_read_too_often_is_refused_with_their_bots_and_others_are_not() -> None:
+    queues = LongLog(limited=True)
+    for number in range(int(BURST_SECONDS) + 1):
+        await queues.take_over(person(1), "queue", number)
+    for caller in (person(1), person(2, owner_id=1)):
+        with pytest.raises(Refusal) as refused:
+            await queues.take_over(caller, "queue", 100)
+        assert refused.value.status == 429
+    queues.seconds = 0
+    assert await queues.take_over(person(3), "queue", 1) is None
+
+
+async def test_without_limits_nobody_is_refused() -> None:
+    queues = LongLog(limited=False)
+    queues.seconds = 0.1
+    for number in range(3):
+        assert await queues.take_over(person(1), "queue", number) is None
