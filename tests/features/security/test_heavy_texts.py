@@ -5,10 +5,11 @@ import time
 from tertulia.content.markup import render_description
 from tertulia.messaging.sending.rendering_time import BURST_SECONDS, RenderingTime
 from tests.harness.realm import Realm
-from tests.harness.talk import Speaker
+from tests.harness.talk import Speaker, check_error, check_success
 
 SLOW = "```c\na" + "\n" * 9_900 + "b\n```"
 CODE = "```python\nreturn 1\n```"
+EMOJI = "\N{SLIGHTLY SMILING FACE}"
 COLOURED, PLAIN = '<span class="k">return</span>', "<code>return 1\n"
 
 
@@ -48,3 +49,26 @@ def test_what_rendering_takes_is_counted_for_whoever_writes() -> None:
 
 def test_code_in_a_description_has_no_colours() -> None:
     assert PLAIN in render_description(CODE)
+
+
+def test_a_description_of_nothing_but_emoji_is_shown_as_it_was_written() -> None:
+    assert render_description(EMOJI * 10).count('class="emoji') == 10
+    assert render_description(EMOJI * 1000) == f"<p>{EMOJI * 1000}</p>"
+    assert render_description("<b>" + EMOJI * 1000).startswith("<p>&lt;b&gt;")
+
+
+def test_descriptions_of_many_channels_that_are_made_at_once_have_a_bound(realm: Realm) -> None:
+    long = [{"name": f"long {number}", "description": EMOJI * 1000} for number in range(21)]
+    check_error(realm.member.request("POST", "users/me/subscriptions", subscriptions=long))
+    realm.member.post("users/me/subscriptions", subscriptions=long[:2])
+
+
+def test_of_a_profile_field_that_is_named_often_the_last_text_counts_and_is_rendered_once(realm: Realm) -> None:
+    field = realm.owner.post("realm/profile_fields", name="About", field_type=2)["id"]
+    entries = [{"id": field, "value": EMOJI * 400 + str(number)} for number in range(200)]
+    began = time.monotonic()
+    reply = realm.guest.request("PATCH", "users/me/profile_data", data=[*entries, {"id": field, "value": "the last"}])
+    assert check_success(reply)
+    assert time.monotonic() - began < 5
+    profile = realm.guest.get("users/me", include_custom_profile_fields=True)["profile_data"]
+    assert profile[str(field)]["value"] == "the last"

@@ -21,3 +21,6 @@ MAX_PREVIEWS: Final = 24
 # The HTML may have so many bytes: a message of nothing but emoji just fits, and with everything else an event of it fits
 # several times into what the log takes in one piece (8 MiB; the relay and `tertulia doctor` say so if it takes less).
 MAX_HTML_BYTES: Final = 1_200_000
+
+# The same of a description: everybody gets those of all channels, with each registration.
+MAX_DESCRIPTION_HTML: Final = 16_000

@@ -7,8 +7,9 @@ from markdown_it.token import Token
 
 from tertulia.content.markup.blocks import parse_blocks
 from tertulia.content.markup.code_blocks import CodeWriter
+from tertulia.content.markup.escaping import escape
 from tertulia.content.markup.inline import render_inline
-from tertulia.content.markup.limits import MAX_PREVIEWS
+from tertulia.content.markup.limits import MAX_DESCRIPTION_HTML, MAX_PREVIEWS
 from tertulia.content.markup.linkifiers import matcher_of
 from tertulia.content.markup.model import EMPTY_CONTEXT, OF_DESCRIPTIONS, Context, Rendered, TooLarge
 from tertulia.content.markup.page import Page
@@ -47,8 +48,14 @@ def render(content: str, context: Context = EMPTY_CONTEXT) -> Rendered:
 
 
 def render_description(text: str, context: Context = OF_DESCRIPTIONS) -> str:
-    """A description of a channel, folder or realm, or a profile field: nobody is mentioned, nothing previewed."""
-    return _render(text, Page(context, allows_references=False, allows_previews=False)) if text.strip() else ""
+    """A description of a channel, folder or realm, or a profile field: nobody is mentioned, nothing previewed.
+
+    One whose HTML would be very long, as that of a thousand emoji, is shown as it was written.
+    """
+    if not text.strip():
+        return ""
+    html = _render(text, Page(context, allows_references=False, allows_previews=False))
+    return html if len(html) <= MAX_DESCRIPTION_HTML else sanitized(f"<p>{escape(text)}</p>")
 
 
 def _plain(content: str) -> str:

@@ -49,7 +49,7 @@ async def _put(
     fields = await queries.fields_of(tx, realm_id)
     wanted: dict[int, Value | None] = {}
     named: set[int] = set()
-    for entry in entries:
+    for entry in {entry.id: entry for entry in entries}.values():  # of one field the last counts
         field = get_field(fields, entry.id)
         check_editable(field, by_administrator=by_administrator)
         wanted[field.id] = value_of(field, entry)

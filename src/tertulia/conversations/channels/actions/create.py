@@ -33,6 +33,8 @@ from tertulia.organization.realms.queries import hold_role
 from tertulia.organization.realms.settings import settings_of
 from tertulia.organization.realms.web_access import is_open_to_web
 
+MAX_DESCRIPTIONS = 20_000
+"""Characters, of all channels that are made at once: they are rendered while nobody else is answered."""
 DELETE_SETTINGS = ("can_delete_any_message_group", "can_delete_own_message_group")
 
 
@@ -116,6 +118,8 @@ async def create_channels(
 ) -> dict[str, int]:
     """Make those channels whose name is free, and tell those who see them; returns the ids by name key."""
     wanted = sorted({name_key_of(request.name): request for request in requests}.items())
+    if sum(len(request.description) for _, request in wanted) > MAX_DESCRIPTIONS:
+        raise Refusal(f"The descriptions of the new channels are too long together (limit: {MAX_DESCRIPTIONS}).")
     holders = await _store_values(tx, realm_id, values, len(wanted))
     rows = [_row(key, request, owned) for (key, request), owned in zip(wanted, holders, strict=True)]
     await hold_count(tx, CHANNELS, realm_id)
