@@ -67,8 +67,8 @@ def running(
 
 
 @contextmanager
-def started(command: Sequence[object], folder: Path) -> Iterator[Screen]:
-    """The client, showing its messages.
+def started(command: Sequence[object], folder: Path, shown: str = SEEDED) -> Iterator[Screen]:
+    """The client, showing its messages, or something else of its first screen.
 
     It asks for presence in a thread while it starts. An answer between two of its lines, after it has a view and before
     it can draw, ends that thread with an error, whatever the server: then it is started anew, and nothing else is forgiven.
@@ -76,7 +76,7 @@ def started(command: Sequence[object], folder: Path) -> Iterator[Screen]:
     for is_last in (False, False, False, True):
         with Screen(command, clean_environment(folder), folder) as screen:
             try:
-                screen.until(SEEDED)
+                screen.until(shown)
             except Complaint:
                 time.sleep(1)  # until it has written all of it
                 if is_last or RACE_OF_ITS_START not in screen.text():
@@ -285,8 +285,8 @@ def test_with_a_second_factor_it_takes_a_key_and_no_password(
     speaker.send(stage.channel(speaker).name, "tea", "Hello")
     rc.write_text(f"[api]\nemail={user.email}\nkey={key}\nsite={address}\n")
     rc.chmod(0o600)
-    with Screen([terminal / "zulip-term", "--config-file", rc], clean_environment(folder), folder) as screen:
-        screen.until("All messages     [a]")
+    with started([terminal / "zulip-term", "--config-file", rc], folder, "All messages     [a]"):
+        pass
 
 
 @pytest.mark.client(TERMINAL, "Ctrl-C ends it, and its event queue with it", package="zulip-term")
