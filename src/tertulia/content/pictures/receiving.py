@@ -17,7 +17,7 @@ MAX_WAITING = 20
 _one_at_a_time = asyncio.Semaphore(1)
 """Decoding pictures is the dearest thing a request can ask for: it takes at most one core."""
 _room = asyncio.Semaphore(1 + MAX_WAITING)
-_lanes = Lanes(inside=1, waiting=MAX_WAITING // 4)
+_lanes = Lanes(inside=1, waiting=MAX_WAITING)
 """Of each person one picture waits for that core: whoever sends many waits for their own."""
 
 T = TypeVar("T")
