@@ -204,7 +204,7 @@ def test_a_limited_guest_hears_only_of_those_in_sight(closed: Realm) -> None:
 
 async def test_what_a_request_asks_of_the_database_does_not_grow_with_the_users(realm: Realm) -> None:
     services = {
-        "directory": Directory,
+        "directory": lambda database: Directory(database, 2**20),
         "profile": lambda _: ProfileWriter(hold_fields, say_of),
         "arrival": lambda _: ARRIVAL,
         "again": lambda _: Reauthentication(),  # nothing here asks for it
