@@ -16,6 +16,7 @@ OPENS = re.compile(
 OF_PEOPLE = {"kernel/outbound.py"}
 OF_THE_OPERATOR = {
     "kernel/mail.py": "the mail server",
+    "kernel/postgres.py": "the database",
     "content/storage/places.py": "the bucket",
     "content/storage/scanning.py": "the malware scanner",
     "content/storage/store.py": "the bucket",
