@@ -96,13 +96,12 @@ class TakeOvers:
 
     async def _paid_for(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         """A client may say that it has come further than it has, as often as it likes, and each time the log is read."""
-        work = self._take_over(caller, queue_id, last_event_id)
         if self._budgets is None:
-            return await work
+            return await self._take_over(caller, queue_id, last_event_id)
         payer = str(caller.person_id)
         if seconds := self._budgets.wait(payer):
-            work.close()
             raise too_often(seconds)
+        work = self._take_over(caller, queue_id, last_event_id)
         return await telling_long_turns(work, partial(self._budgets.spend, payer), 0)
 
     async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
