@@ -10,11 +10,11 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
 from tertulia.kernel.engine_addresses import checked_postgres_url, hosts_of, is_on_this_machine, nats_servers
+from tertulia.kernel.urls import split_url
 
 PREFIX = "TERTULIA_"
 
@@ -408,7 +408,7 @@ def _check_nats(settings: Settings) -> None:
     if not servers:
         raise SettingsError("nats_url must begin with nats:// or tls://")
     for url in servers:
-        scheme = urlsplit(url).scheme
+        scheme = split_url(url).scheme
         if scheme not in ("nats", "tls"):
             raise SettingsError("nats_url must begin with nats:// or tls://")
         is_local = all(is_on_this_machine(host) for host in hosts_of(url))
@@ -421,7 +421,7 @@ def _check_nats(settings: Settings) -> None:
 def is_safe_url(url: str) -> bool:
     """Whether nobody on the way can change what is answered there: https, or this very machine."""
     try:
-        parts = urlsplit(url)
+        parts = split_url(url)
         host = parts.hostname
     except ValueError:
         return False
