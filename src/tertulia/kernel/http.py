@@ -134,6 +134,8 @@ class Api:
         finally:
             if call.files:
                 call.close_files()
+            if call.events:
+                self._admission.wrote_events(call)
         await _send(call, reply, send)
         name = bound.endpoint.name if bound else ""
         seconds = time.perf_counter() - started
