@@ -141,7 +141,8 @@ LIMITS_HEAD = """# Limits
 What a person, a bot or an organization can pile up has a bound. It is checked in the transaction
 that writes, so two requests at the same time do not pass it together. Whoever is over it is
 answered `BAD_REQUEST` (HTTP 400) with the text that stands in the table, unless the table says
-otherwise. Unfinished uploads are answered 429. An operator changes bounds by their names:
+otherwise. Unfinished uploads are answered 429, and what would tell too much at once
+`TOO_MANY_EVENTS` (HTTP 400): do it in several requests. An operator changes bounds by their names:
 `TERTULIA_BOUNDS="drafts=2000, groups=10000"`. How often somebody may call is another matter: see
 the rates in [the settings](settings.md).
 """

@@ -163,7 +163,7 @@ def test_only_notification_settings_are_inherited(member: Speaker, room: Channel
 def test_many_are_set_in_their_order(member: Speaker, room: Channel) -> None:
     second = make(member)
     wishes = [
-        wish(room, "pin_to_top", True),
+        wish(room, "color", "#fedcba"),
         wish(second, "color", "#123456"),
         wish(room, "pin_to_top", False),
         wish(second, "push_notifications", True),
@@ -173,6 +173,37 @@ def test_many_are_set_in_their_order(member: Speaker, room: Channel) -> None:
         assert heard(queue) == [("update", each["stream_id"], each["property"], each["value"]) for each in wishes]
     assert own(member, room)["pin_to_top"] is False
     assert (own(member, second)["color"], own(member, second)["push_notifications"]) == ("#123456", True)
+
+
+@pytest.mark.holds("subscription-properties.last")
+def test_of_several_values_for_one_property_the_last_one_counts_and_is_told(member: Speaker, room: Channel) -> None:
+    second = make(member)
+    wishes = [
+        *(wish(room, "color", f"#{number:06x}") for number in range(100)),
+        wish(room, "is_muted", True),
+        wish(second, "color", "#123456"),
+        wish(room, "color", "#abcdef"),
+        wish(room, "in_home_view", True),
+    ]
+    with listening(member) as queue:
+        set_all(member, *wishes)
+        assert heard(queue) == [
+            ("update", second.stream_id, "color", "#123456"),
+            ("update", room.stream_id, "color", "#abcdef"),
+            ("update", room.stream_id, "in_home_view", True),
+            ("update", room.stream_id, "is_muted", False),
+        ]
+    assert (own(member, room)["color"], own(member, room)["is_muted"]) == ("#abcdef", False)
+
+
+@pytest.mark.holds("subscription-properties.last")
+def test_a_value_that_is_replaced_in_the_same_request_must_be_right_too(member: Speaker, room: Channel) -> None:
+    assert "color" in refused(member, [wish(room, "color", "red"), wish(room, "color", "#abcdef")])
+
+
+@pytest.mark.holds("subscription-properties.last")
+def test_more_values_than_a_request_has_are_refused(member: Speaker, room: Channel) -> None:
+    assert "subscription_data" in refused(member, [wish(room, "pin_to_top", True)] * 1001)
 
 
 @pytest.mark.holds("subscription-properties.whole")

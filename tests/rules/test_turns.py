@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tertulia.kernel import admission as admissions
-from tertulia.kernel.admission import Admission
+from tertulia.kernel.admission import EVENT_SECONDS, FEW_EVENTS, Admission
 from tertulia.kernel.auth import Person
 from tertulia.kernel.call import Call
 from tertulia.kernel.endpoint import collect, get
@@ -70,6 +70,18 @@ def test_used_time_comes_back_by_its_share() -> None:
 async def slow(caller: Person) -> None:
     """Take long."""
     time.sleep(LONG_SECONDS * 2)
+
+
+@get("/telling")
+async def telling(caller: Person, call: Call) -> None:
+    """Write very many events."""
+    call.events = FEW_EVENTS + int(2 * LONG_SECONDS / EVENT_SECONDS)
+
+
+@get("/telling_little")
+async def telling_little(caller: Person, call: Call) -> None:
+    """Write some events."""
+    call.events = FEW_EVENTS
 
 
 @get("/quick")
@@ -138,6 +150,18 @@ async def test_who_took_long_is_refused_until_their_share_is_back_and_nobody_els
 async def test_what_a_bot_took_counts_for_its_owner(api: Api) -> None:
     assert await ask(api, "/slow", BOT_OF_ANN) == 200
     assert await ask(api, "/quick", ANN) == 429
+
+
+async def test_what_many_events_cost_after_a_request_is_its_callers(api: Api) -> None:
+    assert await ask(api, "/telling") == 200
+    assert await ask(api, "/quick") == 429
+    assert await ask(api, "/quick", BEN) == 200
+
+
+async def test_a_few_events_cost_nothing(api: Api) -> None:
+    for _ in range(3):
+        assert await ask(api, "/telling_little") == 200
+    assert await ask(api, "/quick") == 200
 
 
 async def test_who_is_let_in_many_times_before_paying_is_looked_at_again_when_the_bodies_come(api: Api) -> None:

@@ -116,6 +116,11 @@ def request_under_way(call: Call, caller: Caller | None) -> Iterator[None]:
         _request.reset(token)
 
 
+def request_now() -> tuple[Call, Caller | None] | None:
+    """The request that this is done for, and who makes it; None: a command's or the worker's own work."""
+    return _request.get()
+
+
 def source_now(proved: Proved | None = None) -> Source:
     """Who acts at this moment. `proved`: who it is if nobody is logged in, because they show it with this very request."""
     request = _request.get()

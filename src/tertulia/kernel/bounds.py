@@ -46,6 +46,18 @@ class Bound(msgspec.Struct, frozen=True, kw_only=True):
     code: str = "BAD_REQUEST"
 
 
+EVENTS = Bound(
+    name="events",
+    what="events of one change; administrators have no such bound, nor has what others have to hear of it",
+    of="request",
+    limit=5000,
+    tables=(),
+    refusal="This changes too much at once ({limit} events at most): please do it in several requests.",
+    code="TOO_MANY_EVENTS",
+)
+"""The relay and every web process read each of them, long after the request is over."""
+
+
 class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
     """Tables without a number of their own, and what bounds them all the same."""
 

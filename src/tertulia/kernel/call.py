@@ -51,6 +51,7 @@ class Call:
         "_receive",
         "body",
         "by_session",
+        "events",
         "external_host",
         "files",
         "ignored",
@@ -76,6 +77,8 @@ class Call:
         """Whether a browser's session says who calls."""
         self.payer = ""
         """Whom what it costs counts for, as far as that is known: a person or a network (kernel/admission.py)."""
+        self.events = 0
+        """How many it has written to the log."""
         self.ignored: list[str] | None = None
         """Names of parameters that the endpoint does not know. Who answers with a complete Reply has to report them."""
         offered = self.raw_headers.get(b"x-request-id")

@@ -8,6 +8,8 @@ Invariants:
 - What follows a commit (`follow_up`) is work that the transaction has written down: it may fail or never start, because
   the worker finds it there.
 - Nobody waits for a connection, a statement or a commit without a limit (postgres.py).
+- What one change tells has a bound, and what it costs to tell is its caller's (admission.py): the relay and every web process
+  read each event, long after the request is over.
 - Writers wait for locks, readers for nobody. So writers never have all connections: whoever only reads is answered while a
   row is locked.
 """
@@ -24,7 +26,9 @@ import msgspec
 import structlog
 
 from tertulia.kernel import audit
-from tertulia.kernel.bounds import Bounds
+from tertulia.kernel.auth import Caller, Role
+from tertulia.kernel.bounds import EVENTS, Bounds, full
+from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
@@ -108,13 +112,30 @@ class Transaction(Reader):
         self._emitted: list[tuple[str, str]] = []
         self._entries: list[audit.Entry] = []
         self.follow_ups: set[str] = set()
+        self._most_events: int | None = None
+        self._call: Call | None = None
+
+    def belongs_to(self, call: Call, caller: Caller | None) -> None:
+        """Whose request this is. Administrators act upon others, whose channels and bots are as many as they are."""
+        self._call = call
+        if caller is not None and caller.role > Role.ADMINISTRATOR:
+            self._most_events = self.bounds.limit(EVENTS)
+
+    def allow_many_events(self) -> None:
+        """How many have to be told does not hang on what the caller asks for: nobody is refused for that."""
+        self._most_events = None
 
     async def execute(self, sql: str, *arguments: object) -> str:
         """Run a statement that returns no rows."""
         return await self.connection.execute(sql, *arguments)
 
     def emit(self, realm_id: int, record: msgspec.Struct) -> None:
-        """Append an event to the realm's log, in this transaction. Written in one statement before the commit."""
+        """Append an event to the realm's log, in this transaction. Written in one statement before the commit.
+
+        A Refusal if an ordinary caller makes too many in one request.
+        """
+        if self._most_events is not None and len(self._emitted) >= self._most_events:
+            raise full(EVENTS, self._most_events)
         self._emitted.append((subject_of(realm_id, self.shards), msgspec.json.encode(record).decode()))
 
     def note(self, entry: audit.Entry) -> None:
@@ -135,6 +156,8 @@ class Transaction(Reader):
             return noted
         subjects, bodies = zip(*self._emitted, strict=True)
         self._emitted = []
+        if self._call is not None:
+            self._call.events += len(bodies)
         # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
         rows = await self.connection.fetch(_EMIT, subjects, bodies)
         xid: str = rows[0][1]
@@ -296,6 +319,8 @@ class Database:
             transaction = connection.transaction()
             await transaction.start()
             tx = Transaction(connection, self.shards, self.bounds, self.sealer)
+            if request := audit.request_now():
+                tx.belongs_to(*request)
             life = self._life.since
             try:
                 yield tx

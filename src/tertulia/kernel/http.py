@@ -134,6 +134,8 @@ class Api:
         finally:
             if call.files:
                 call.close_files()
+            if call.events:
+                self._admission.wrote_events(call)
         await _send(call, reply, send)
         name = bound.endpoint.name if bound else ""
         seconds = time.perf_counter() - started
@@ -167,8 +169,8 @@ def _shown_path(call: Call, bound: "_Bound | None") -> str:
 class _Bound:
     """An endpoint tied to the services of one application."""
 
-    __slots__ = ("admission", "args", "body_limits", "call_at", "caller_at", "counts", "endpoint", "function", "kind", "known",
-                 "optional", "params", "scopes")  # fmt: skip
+    __slots__ = ("admission", "args", "body_limits", "call_at", "caller_at", "counts", "endpoint", "function",
+                 "is_of_files", "kind", "known", "optional", "params", "scopes")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, admission: Admission, body_limits: BodyLimits) -> None:
         self.endpoint = endpoint
@@ -182,8 +184,9 @@ class _Bound:
         self.call_at = self.caller_at = -1
         self.kind: type[Caller] = Caller
         self.optional = False
+        self.counts = not endpoint.waits
         # A body that is read while it arrives takes as long as its sender likes; a page shows many pictures at once.
-        self.counts = not (endpoint.waits or endpoint.streams or endpoint.unlimited)
+        self.is_of_files = endpoint.streams or endpoint.unlimited
 
     async def run(self, call: Call, kwargs: PathArgs) -> Reply:
         """Authenticate, read parameters, act; the answer is encoded before any scope is left."""
@@ -218,12 +221,12 @@ class _Bound:
         with request_under_way(call, caller):
             if caller is None or not self.counts:
                 return await self._act(call, args, kwargs)
-            place = await self.admission.enter(caller)
+            place = await self.admission.enter(caller, files=self.is_of_files)
             try:
                 self.admission.check_again(call)
                 return await self._act(call, args, kwargs)
             finally:
-                self.admission.leave(place)
+                self.admission.leave(place, files=self.is_of_files)
 
     async def _act(self, call: Call, args: list[Any], kwargs: PathArgs) -> Reply:
         if not self.scopes:

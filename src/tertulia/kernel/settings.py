@@ -161,6 +161,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Of answers that lie in the memory of one web process; over it, whoever holds the most of them is cut off."""
     max_connections: int = 20_000
     """Of one web process, if it may open as many files; whoever comes then is told to try again."""
+    max_network_connections: int = 1000
+    """Of them, those of one network (an IPv4 address, or a /64 of IPv6). Behind a trusted proxy its requests under way count
+    instead, waiting for events among them, if the proxy says for whom it asks. A company behind one address may need more; 0 is
+    any number."""
     drain_seconds: float = 10.0
     """How long a stopping web process waits for requests under way."""
 
@@ -173,6 +177,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """For all bots of one person together."""
     requests_at_once: int = 6
     """Of one person with all their bots; what comes then waits for its turn. Waiting for events does not count."""
+    files_at_once: int = 30
+    """Requests of one person for files, and uploads, that are under way; what comes then waits for its turn."""
+    file_rate: str = "6000/60"
+    """For reading files and avatars, and for parts of uploads, by one person with all their bots, in each web process."""
     address_rate: str = "100/60"
     """For requests without valid credentials."""
     mail_rate: str = "5/86400"
@@ -363,6 +371,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("session_idle_seconds must be at least 7200, and no more than session_max_seconds")
         if self.requests_at_once < 0:
             raise SettingsError("requests_at_once must not be negative; 0 is any number")
+        if self.files_at_once < 0 or self.max_network_connections < 0:
+            raise SettingsError("files_at_once and max_network_connections must not be negative; 0 is any number")
         if self.ldap_sync_minutes < 0 or not 0 <= self.ldap_max_leavers_percent <= 100:
             raise SettingsError("ldap_sync_minutes must not be negative, and ldap_max_leavers_percent be from 0 to 100")
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:

@@ -10,7 +10,7 @@ from tertulia.content.webclient.files import BuiltFiles
 from tertulia.events.feature import Feature
 from tertulia.events.queues import routes, wire
 from tertulia.events.queues.bounds import QUEUES, QUEUES_WITH_OWNED
-from tertulia.kernel.bounds import Otherwise
+from tertulia.kernel.bounds import EVENTS, Otherwise
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
 from tertulia.kernel.mail import BODY, Postman
@@ -21,6 +21,7 @@ from tertulia.server.registration import routes as registration
 BOUNDS = (
     QUEUES,
     QUEUES_WITH_OWNED,
+    EVENTS,
     Otherwise(tables=("relay_checkpoint", "relay_state"), because="one for each stream of events"),
     Otherwise(tables=("orphan_object",), because="one for each object that is being stored or deleted"),
     Otherwise(

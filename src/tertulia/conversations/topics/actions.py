@@ -52,6 +52,7 @@ async def set_policies(
     """
     if not chosen:
         return []
+    tx.allow_many_events()  # one for each who mutes the topic
     await queries.lock_deciders(tx, list(chosen))
     decided = await queries.decide(tx, topic.id, chosen, keep)
     # Older clients know muted topics only: they are told when their list has changed.

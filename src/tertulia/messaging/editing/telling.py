@@ -104,6 +104,7 @@ async def tell_updated(
 ) -> None:
     """Emit `update_message`: the event's keys, and of its messages those that each audience knows."""
     settings = settings_of(caller)
+    tx.allow_many_events()  # where history is protected, readers know different parts of it
     flagged = await flags_by_reader(tx, message_id)
     for one in told:
         ids = sorted(message.id for message in one.messages)[-queries.MAX_LISTED :]
@@ -123,6 +124,7 @@ async def tell_markers_deleted(
 def tell_deleted(tx: Transaction, caller: Caller, told: Sequence[Recipients], message: Reached) -> None:
     """Emit `delete_message`, about messages that are or were where this one is."""
     settings = settings_of(caller)
+    tx.allow_many_events()  # as in tell_updated
     for one in told:
         ids = sorted(moving.id for moving in one.messages)[-queries.MAX_LISTED :]
         known = msgspec.structs.replace(message, topic="") if one.is_outside else message

@@ -85,6 +85,7 @@ async def end_queues_of_groups(tx: Transaction, realm_id: int, group_id: int, su
 
 async def tell_channel_values(tx: Transaction, realm_id: int, values: Mapping[int, GroupValue]) -> None:
     """Values of channels' settings look otherwise now: somebody in them came back or went."""
+    tx.allow_many_events()  # one for each channel whose settings name them
     uses = await queries.channel_uses(tx, realm_id, list(values))
     seers = await seers_of(tx, sorted({use.channel_id for use in uses if use.invite_only}))
     for use in uses:

@@ -96,6 +96,7 @@ async def reactivate_user(tx: Transaction, caller: Caller, user_id: int, handove
 
 
 async def _turn_on(tx: Transaction, realm_id: int, target: Account) -> None:
+    tx.allow_many_events()  # one for each channel that the account is in
     await queries.set_active(tx, [target.id], active=True)
     note(tx, realm_id, Act.USER_REACTIVATED, user(target.id), is_active=(False, True))
     channels = await queries.count_subscribers(tx, [target.id], 1)
@@ -119,6 +120,7 @@ def with_bots(held: dict[int, Account], target: Account) -> list[Account]:
 
 async def turn_off(tx: Transaction, realm_id: int, accounts: Sequence[Account]) -> None:
     """Deactivate locked accounts and tell everybody whom it concerns."""
+    tx.allow_many_events()  # some for each channel that they are in, and for each bot: nobody stays because of that
     ids = [account.id for account in accounts]
     await queries.set_active(tx, ids, active=False)
     await end_access(tx, ids)

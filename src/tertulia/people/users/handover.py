@@ -52,6 +52,7 @@ class BotHandover(msgspec.Struct, frozen=True):
 
 async def hand_over(tx: Transaction, realm_id: int, bot: Account, owner_id: int, handover: BotHandover) -> None:
     """Give a bot to somebody, and tell who knows it. Its conversations and both accounts are held."""
+    tx.allow_many_events()  # some for each private channel that it leaves
     role = await queries.set_bot_owner(tx, bot.id, owner_id)
     await handover.part(tx, realm_id, bot.id, owner_id)
     note(tx, realm_id, Act.BOT_OWNER_CHANGED, user(bot.id), bot_owner_id=(bot.bot_owner_id, owner_id))

@@ -33,16 +33,20 @@ class PropertyChange(msgspec.Struct, frozen=True):
 
 
 async def set_properties(tx: Transaction, caller: Caller, changes: Sequence[PropertyChange]) -> None:
-    """Set properties of one's own subscriptions, in this order."""
+    """Set properties of one's own subscriptions, in this order; of several wishes for the same one the last counts."""
     own = await _hold(tx, caller, [change.channel_id for change in changes])
-    settings, _ = await get_settings(tx, caller.user_id)
+    wanted: dict[tuple[int, str], object] = {}
     for change in changes:
         if change.channel_id not in own:
             raise await _not_subscribed(tx, caller, change.channel_id)
         column, value = column_and_value(change.property, change.value)
-        own[change.channel_id] = msgspec.structs.replace(own[change.channel_id], **{column: value})
+        wanted.pop((change.channel_id, column), None)
+        wanted[change.channel_id, column] = value
+    settings, _ = await get_settings(tx, caller.user_id)
+    for (channel_id, column), value in wanted.items():
+        own[channel_id] = msgspec.structs.replace(own[channel_id], **{column: value})
         for property, shown in told(column, value):
-            _tell(tx, caller, settings, PropertyChange(change.channel_id, property, shown))
+            _tell(tx, caller, settings, PropertyChange(channel_id, property, shown))
     await queries.write_personal(tx, caller.user_id, [own[channel_id] for channel_id in sorted(own)])
 
 

@@ -12,7 +12,8 @@ from tertulia.kernel.db import Transaction
 from tertulia.kernel.endpoint import NoSuchId, Wire, decode_json, patch, post
 from tertulia.kernel.errors import Refusal
 
-MAX_WISHES = 5000
+MAX_WISHES = 1000
+"""As many as channels in a request to subscribe: one property of each of them."""
 _VALUE = {"type": ["boolean", "string", "null"], "description": "A hex colour for `color`, else a boolean"}
 
 
@@ -55,7 +56,8 @@ async def set_subscription_properties(
 
     `color`, `is_muted` (or its inverse `in_home_view`), `pin_to_top`, and the notification settings
     `desktop_notifications`, `audible_notifications`, `push_notifications`, `email_notifications` and
-    `wildcard_mentions_notify`. To have one follow your own settings again, PATCH it.
+    `wildcard_mentions_notify`. To have one follow your own settings again, PATCH it. Of several values for the same
+    property of a channel the last one counts, and you are told of that one.
     """
     for wanted in subscription_data:
         check_not_inherited(wanted.property, wanted.value)

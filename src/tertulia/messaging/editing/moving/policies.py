@@ -31,6 +31,7 @@ async def tell_renamed(tx: Transaction, caller: Caller, old: Topic, new: Topic) 
     if not known:
         return
     settings = settings_of(caller)
+    tx.allow_many_events()  # one for each who mutes the topic
     await lock_deciders(tx, [pair.user_id for pair in known])
     outside = {pair.user_id: TopicPolicy.NONE for pair in known if not pair.keeps}
     await set_policies(tx, caller.realm_id, settings, old, outside)
