@@ -6,6 +6,7 @@ address they came from, wherever they were tried. tests/rules/test_admission.py 
 
 from typing import TypeVar
 
+from tertulia.kernel.arriving import ArrivingBodies
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.endpoint import Authenticator
@@ -39,10 +40,12 @@ class Admission:
         *,
         at_once: int = 0,
         files_at_once: int = 0,
+        arriving_bytes: int = 0,
     ) -> None:
         """`at_once`: so many requests of one person, with those of their bots, are under way; 0: any number.
 
         `files_at_once`: the same for requests of files, whose senders and readers take as long as they like.
+        `arriving_bytes`: of all bodies that lie in memory until their requests are answered; 0: any number.
         """
         self._authenticator = authenticator
         self._limits = limits
@@ -50,6 +53,7 @@ class Admission:
         self._lanes = _lanes(at_once)
         self._file_lanes = _lanes(files_at_once)
         self._refused = RefusedKeys()
+        self.arriving = ArrivingBodies(arriving_bytes) if arriving_bytes else None
 
     @property
     def authenticates(self) -> bool:

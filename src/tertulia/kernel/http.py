@@ -110,7 +110,9 @@ class Api:
         elif self._fallback is not None and self._is_elsewhere(scope["path"]):
             await self._fallback(scope, receive, send)
         else:
-            await self._serve(Call(scope, receive, self._external_host), send)
+            call = Call(scope, receive, self._external_host)
+            call.arriving = self._admission.arriving
+            await self._serve(call, send)
 
     async def _serve(self, call: Call, send: Send) -> None:
         started = time.perf_counter()
@@ -132,6 +134,7 @@ class Api:
         except Exception as error:
             reply = self._refuse(call, self._explain(error, call, _shown_path(call, bound)))
         finally:
+            call.let_go()
             if call.files:
                 call.close_files()
             if call.events:

@@ -90,6 +90,7 @@ def build_api(features: Sequence[Feature], services: Services, observe: Observe 
         services[RateLimits] if settings.rate_limits else None,
         at_once=settings.requests_at_once if settings.rate_limits else 0,
         files_at_once=settings.files_at_once if settings.rate_limits else 0,
+        arriving_bytes=settings.max_arriving_bytes,
     )
     avatars = AvatarFinder(database, admission, settings)
     gallery = Gallery(database, services[Store], avatars)

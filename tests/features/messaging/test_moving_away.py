@@ -4,7 +4,7 @@ import pytest
 
 from tests.contract.changes import TYPES, edit, events, listen
 from tests.harness.realm import Realm
-from tests.harness.stage import GUEST
+from tests.harness.server import GUEST
 from tests.harness.talk import Json
 
 QUIET = {"send_notification_to_new_thread": False}
