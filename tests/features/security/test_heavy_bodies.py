@@ -1,11 +1,7 @@
 """One request does not stop the others: what is read at once, on the event loop, is small and is read fast."""
 
-import contextlib
-import select
-import socket
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
 
 import httpx
 import msgspec
@@ -78,35 +74,3 @@ def test_the_guards_of_the_largest_body_cost_little_beside_a_loop_over_it(piece:
     text = "[" + piece * (2 * MIB // len(piece)) + "1,1111111111111111111]"
     # The measure is the plainest loop in Python over the text, on the same machine at the same time.
     assert cpu(check_json, text) < cpu(lambda text: [one for one in text if one == "["], text) * 8
-
-
-def test_what_one_person_sends_at_once_has_a_bound_and_others_go_on(realm: Realm) -> None:
-    """Bodies of 2 MiB that lack their last byte: 16 of them are the eighth part of `max_arriving_bytes`."""
-    url = httpx.URL(realm.member.http.base_url)
-    key = realm.member.http.get("users/me").request.headers["authorization"]
-    size = 2 * MIB - 1
-    head = (
-        f"POST {url.path}messages HTTP/1.1\r\nHost: {realm.host}\r\nAuthorization: {key}\r\n"
-        f"Content-Type: application/json\r\nContent-Length: {size + 1}\r\n\r\n"
-    ).encode()
-    with ExitStack() as stack:
-        held = []
-        for _ in range(15):
-            connection = stack.enter_context(socket.create_connection((url.host, url.port or 80), timeout=30))
-            connection.sendall(head + b" " * size)
-            held.append(connection)
-        refused = stack.enter_context(socket.create_connection((url.host, url.port or 80), timeout=30))
-        refused.sendall(head + b" " * (size - MIB))
-        more = stack.enter_context(socket.create_connection((url.host, url.port or 80), timeout=30))
-        with contextlib.suppress(ConnectionError):
-            more.sendall(head + b" " * size)
-        answers = [one.recv(4000) for one in select.select([refused, more], [], [], 30)[0]]
-        assert any(b" 503 " in answer and b"Too much is being sent at once" in answer for answer in answers)
-        assert realm.owner.get("users/me")["user_id"] == realm.owner.id
-        realm.owner.send([realm.owner.id], content="others go on")
-    deadline = time.monotonic() + 20
-    while (
-        realm.member.request("POST", "messages", type="direct", to=[realm.member.id], content="x" * 9).status_code
-        != 200
-    ):
-        assert time.monotonic() < deadline
