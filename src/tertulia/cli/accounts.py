@@ -96,21 +96,20 @@ def reset_password(
 ) -> None:
     """Replace a password; browsers and API keys of the user end. The new one is asked for, or taken from
     TERTULIA_USER_PASSWORD. Without one, as with --link, a link is printed that is good for a day, once."""
-    from tertulia.people.logins.reset import link_by_hand, reset_by_hand
-    from tertulia.people.users.password_words import words_of
-    from tertulia.people.users.passwords import check_strength
+    from tertulia.people.logins.reset import end_by_hand, link_by_hand, set_by_hand
 
     chosen = None if must_reset or link else _ask_password()
     settings = target_settings(data)
 
     async def reset(tx: "Transaction") -> str | None:
         realm_id = await realm_id_at(tx, realm)
-        if chosen is None and not must_reset:
+        if chosen is not None:
+            await set_by_hand(tx, realm_id, email, chosen, settings, keep_keys=keep_keys)
+        elif must_reset:
+            await end_by_hand(tx, realm_id, email, keep_keys=keep_keys)
+        else:
             page = f"{settings.url_of(realm)}/accounts/password/reset"
             return await link_by_hand(tx, realm_id, email, page, keep_keys=keep_keys)
-        if chosen is not None:
-            await check_strength(chosen, await words_of(tx, realm_id, settings), email)
-        await reset_by_hand(tx, realm_id, email, chosen, keep_keys=keep_keys)
         return None
 
     if (made := in_transaction(data, reset)) is not None:
