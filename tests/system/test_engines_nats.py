@@ -11,7 +11,7 @@ import pytest
 from nats.js.api import StreamConfig
 from structlog.testing import capture_logs
 
-from tertulia.cli.doctor import _look_at_nats
+from tertulia.cli.doctor.nats import look_at_nats
 from tertulia.cli.errors import CommandFailed
 from tertulia.engines import Nats, find_nats_server
 from tertulia.events.relay.checkpoint import Memory
@@ -51,7 +51,7 @@ def test_a_server_that_takes_only_small_messages_is_reported(folder: Path, monke
     with Nats(find_nats_server(load_settings()), folder / "nats") as server:
         settings = msgspec.structs.replace(load_settings(), nats_url=server.url)
         with pytest.raises(CommandFailed, match="max_payload: 8MB"):
-            _look_at_nats(settings)
+            look_at_nats(settings, is_dev=True)
         with capture_logs() as said:
             asyncio.run(_connect_relay(settings))
     assert [one["log_level"] for one in said if "max_payload" in one["event"]] == ["error"]

@@ -97,6 +97,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     nats_key_file: str = ""
     nats_plaintext: bool = False
     """Whether a NATS on another machine may be reached by `nats://`, without TLS: on a network that is protected otherwise."""
+    nats_monitor_url: str = ""
+    """Where NATS tells of itself (`http` in its configuration), for `tertulia doctor`; empty: port 8222 of its hosts."""
     postgres_bin: str = ""
     """Folder of the PostgreSQL programs, for `tertulia dev`; empty: look in the usual places."""
     nats_server: str = ""
@@ -357,6 +359,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} must be more than 0")
+        if not re.fullmatch(r"[A-Za-z0-9._-]+(?::[0-9]+)?", self.external_host):
+            raise SettingsError(
+                f"external_host is {self.external_host!r}: write a name such as chat.example.com, without https:// and without /"
+            )
         if not 1 <= self.upload_share_percent <= 100:
             raise SettingsError("upload_share_percent must be between 1 and 100")
         if not re.fullmatch(r"(?:max-age=[0-9]+(?:; ?includeSubDomains)?(?:; ?preload)?)?", self.hsts):
