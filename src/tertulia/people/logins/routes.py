@@ -10,6 +10,7 @@ from tertulia.kernel.endpoint import Call, Reply, delete, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.limits import RateLimits
+from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
@@ -122,6 +123,7 @@ async def ask_for_password_reset(
     call: Call, database: Database, settings: Settings, limits: RateLimits, *, email: str
 ) -> None:
     """Send a link for a new password to this address, if it has an account. The answer is the same if not."""
+    check_mails_leave(settings)
     realm = await _realm_with_passwords(call, database)
     email = email.strip()
     if not is_email(email):

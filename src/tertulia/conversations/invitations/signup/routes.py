@@ -13,6 +13,7 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, Reply, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import RateLimits
+from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
@@ -56,6 +57,7 @@ async def ask_to_sign_up(
     `key` is that of a link from POST /invites/multiuse; without one, the organization must be open to everybody. The
     answer is the same if the address has an account already.
     """
+    check_mails_leave(settings)
     realm = await _realm_of(call, database)
     email = signup.clean_address(realm, settings, email)
     if settings.rate_limits:
