@@ -1,7 +1,15 @@
-"""What a web process answers before its engines are there: that it is not ready. A closed port would say nothing."""
+"""What a web process answers before its engines are there: nothing for a moment, in which they are there as a rule, and then
+that it is not ready. A closed port would say nothing.
+"""
 
-from tertulia.kernel.errors import error_body, server_not_ready
+import asyncio
+from contextlib import suppress
+from typing import Final
+
 from tertulia.kernel.call import AsgiApp, Receive, Scope, Send
+from tertulia.kernel.errors import error_body, server_not_ready
+
+PATIENCE_SECONDS: Final = 3.0
 
 
 class Opening:
@@ -9,9 +17,18 @@ class Opening:
 
     def __init__(self) -> None:
         self.app: AsgiApp | None = None
+        self._opened = asyncio.Event()
+
+    def open(self, app: AsgiApp) -> None:
+        """Here it is."""
+        self.app = app
+        self._opened.set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
+        if self.app is None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._opened.wait(), PATIENCE_SECONDS)
         if self.app is not None:
             await self.app(scope, receive, send)
         elif scope["type"] == "http":

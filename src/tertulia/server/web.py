@@ -103,8 +103,9 @@ async def _serve(settings: Settings, open_files: int) -> None:
         try:
             await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED)
             if opened.done():
-                opening.app, server.gateway = opened.result()
+                api, server.gateway = opened.result()
                 collect_garbage_seldom()
+                opening.open(api)
                 log.info("web", host=settings.host, port=settings.port, version=__version__)
         finally:
             server.should_exit = server.should_exit or opening.app is None
