@@ -15,7 +15,7 @@ from tertulia.cli.errors import CommandFailed
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
-    from tertulia.kernel.db import Transaction
+    from tertulia.kernel.db import Reader, Transaction
     from tertulia.organization.realms.queries import Realm
 
 realms = typer.Typer(help="Organizations.", no_args_is_help=True, rich_markup_mode=None)
@@ -40,12 +40,23 @@ class RoleName(StrEnum):
 def create_realm(
     name: str,
     subdomain: Annotated[str, typer.Option(help="Its address below the server's host; empty: the host itself.")] = "",
+    channel: Annotated[
+        str, typer.Option(help="Its first channel, which everybody who joins lands in; empty: none.")
+    ] = "general",
     data: DataFolder = None,
 ) -> None:
-    """Make an organization; prints its id. Next: `tertulia user create --role owner`."""
+    """Make an organization with a first channel; prints its id. Next: `tertulia user create --role owner`."""
+    from tertulia.conversations.channels.actions import create_channel
+    from tertulia.conversations.channels.actions.defaults import add_default
     from tertulia.organization.realms import actions
 
-    print(in_transaction(data, lambda tx: actions.create_realm(tx, subdomain, name)))
+    async def create(tx: "Transaction") -> int:
+        realm_id = await actions.create_realm(tx, subdomain, name)
+        if channel:
+            await add_default(tx, realm_id, await create_channel(tx, realm_id, channel))
+        return realm_id
+
+    print(in_transaction(data, create))
 
 
 @users.command("create")
@@ -125,7 +136,7 @@ def remove_factor(email: str, realm: Subdomain = "", data: DataFolder = None) ->
     from tertulia.people.users.queries import email_key_of
 
     async def take(tx: "Transaction") -> None:
-        found = await _get_realm(tx, realm)
+        found = await get_realm(tx, realm)
         account = await find_account(tx, found.id, email_key_of(email))
         if account is None:
             raise CommandFailed(f"Nobody in this organization has the address {email}.")
@@ -234,15 +245,16 @@ def in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[T
         raise CommandFailed(f"PostgreSQL cannot be reached: {problem}") from problem
 
 
-async def realm_id_at(tx: "Transaction", subdomain: str) -> int:
+async def realm_id_at(reader: "Reader", subdomain: str) -> int:
     """The organization at a subdomain; fails if there is none."""
-    return (await _get_realm(tx, subdomain)).id
+    return (await get_realm(reader, subdomain)).id
 
 
-async def _get_realm(tx: "Transaction", subdomain: str) -> "Realm":
+async def get_realm(reader: "Reader", subdomain: str) -> "Realm":
+    """The organization at a subdomain, whole; fails if there is none."""
     from tertulia.organization.realms.queries import find_realm
 
-    realm = await find_realm(tx, subdomain)
+    realm = await find_realm(reader, subdomain)
     if realm is None:
         where = f"at the subdomain {subdomain!r}" if subdomain else "at the main address"
         raise CommandFailed(f"There is no organization {where}. Make it with `tertulia realm create`.")
