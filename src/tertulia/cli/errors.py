@@ -30,11 +30,10 @@ def _of_postgres(problem: Exception) -> str | None:
         return _told(found, "does TERTULIA_POSTGRES_URL say which database, which account and which password?")
     if isinstance(found, asyncpg.UndefinedTableError):
         return _told(found, "run `tertulia migrate`")
+    if isinstance(found, psycopg2.Error) and "extension" in str(found):
+        return _told(found, "install PostgreSQL's contrib package, or let a superuser create the extension pg_trgm")
     if isinstance(found, psycopg2.OperationalError):
         return _told(found, "is it running, and does TERTULIA_POSTGRES_URL say where, and with which password?")
-    text = str(found)
-    if isinstance(found, psycopg2.Error) and "extension" in text:
-        return _told(found, "install PostgreSQL's contrib package, or let a superuser create the extension pg_trgm")
     if isinstance(found, psycopg2.errors.InsufficientPrivilege):
         return _told(found, "the account must own its database")
     return None

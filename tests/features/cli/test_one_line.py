@@ -1,10 +1,13 @@
 """What goes wrong in an expected way is one line, and what would do harm by mistake is refused."""
 
 import json
+import os
 import socket
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
+import psycopg2
 import pytest
 
 from tests.harness.command import said_once, tertulia
@@ -31,6 +34,25 @@ def test_a_database_without_tables_is_one_line(engines: Engines) -> None:
     url = engines.postgres.url_of("postgres")
     line = said_once(tertulia("realm", "create", "Ours", env={"TERTULIA_POSTGRES_URL": url}))
     assert "run `tertulia migrate`" in line
+
+
+def test_a_missing_extension_is_one_line(engines: Engines) -> None:
+    name = f"bare_{os.getpid()}"
+    with closing(psycopg2.connect(engines.postgres.url_of("postgres"))) as connection:
+        if connection.server_version < 180_000:
+            pytest.skip("only PostgreSQL 18 lets one hide extensions")
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(f"create database {name}")
+            cursor.execute(f"alter database {name} set extension_control_path = '/nowhere'")
+            try:
+                env = {"TERTULIA_POSTGRES_URL": engines.postgres.url_of(name), "TERTULIA_NATS_URL": engines.nats.url}
+                line = said_once(tertulia("migrate", env=env))
+                assert 'extension "pg_trgm" is not available' in line
+                assert "contrib" in line
+                assert "the extension pg_trgm is not installed" in tertulia("doctor", env=env).stdout
+            finally:
+                cursor.execute(f"drop database {name} with (force)")
 
 
 def test_a_port_in_use_is_one_line(server: Server) -> None:
