@@ -191,6 +191,7 @@ class Web:
             "metrics_port": metrics,
             "pool_size": 5,
             "development": "true",
+            "mail_folder": folder / "mail",
             **PATIENT,
             **settings,
         }

@@ -111,6 +111,7 @@ class Transaction(Reader):
         self.bounds = bounds
         self._emitted: list[tuple[str, str]] = []
         self._entries: list[audit.Entry] = []
+        self.written: list[audit.Entry] = []
         self.follow_ups: set[str] = set()
         self._most_events: int | None = None
         self._call: Call | None = None
@@ -152,6 +153,7 @@ class Transaction(Reader):
         if self._entries:
             entries, self._entries = self._entries, []
             noted = await self.connection.fetchval(audit.WRITE, audit.encode(entries))
+            self.written += entries
         if not self._emitted:
             return noted
         subjects, bodies = zip(*self._emitted, strict=True)
@@ -329,6 +331,7 @@ class Database:
                 await _roll_back(transaction, error)
                 raise
             await self._commit(connection, transaction, xid, life)
+        audit.tell(tx.written)
         for work in sorted(tx.follow_ups & self.after_commit.keys()):
             try:
                 await self.after_commit[work]()

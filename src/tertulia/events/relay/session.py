@@ -12,7 +12,7 @@ Invariants
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import structlog
 
@@ -23,6 +23,7 @@ from tertulia.events.relay import checkpoint
 from tertulia.events.relay.checkpoint import Memory
 from tertulia.events.relay.connection import WANTED_PAYLOAD, RelayConnection
 from tertulia.events.relay.continuity import Continuity
+from tertulia.events.relay.lag import Lag
 from tertulia.events.relay.metrics import ACTIVE, EPOCH, Role
 from tertulia.events.relay.pipeline import Pipeline
 from tertulia.events.relay.publisher import ContinuityBroken
@@ -31,6 +32,7 @@ from tertulia.kernel.monitor import QUESTION_SECONDS
 from tertulia.kernel.postgres import Connector, work_limits
 from tertulia.kernel.settings import Settings
 
+Engine = Literal["NATS", "PostgreSQL"]
 CONNECT_SECONDS: Final = 5
 CLOSE_SECONDS: Final = 1.0
 STAND_BY_SECONDS: Final = 0.5
@@ -51,10 +53,13 @@ class ConnectionLost(Exception):
 class Session:
     """`memory` outlives sessions: what this process knows to be stored, and what it sent without an answer."""
 
-    def __init__(self, settings: Settings, memory: Memory) -> None:
+    def __init__(self, settings: Settings, memory: Memory, lag: Lag) -> None:
         self.role: Role = "starting"
+        self.connecting: Engine | None = None
+        """Which of the engines it tries to reach."""
         self._settings = settings
         self._memory = memory
+        self._lag = lag
         self._nc: RelayConnection | None = None
         self._pipeline: Pipeline | None = None
         self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -67,7 +72,7 @@ class Session:
     async def missing(self) -> str | None:
         """What the session waits for: in either role it has living connections, but JetStream may be off."""
         if self._nc is None or self.role not in ("active", "stand-by"):
-            return "PostgreSQL and NATS"
+            return self.connecting or "PostgreSQL and NATS"
         try:
             await check_answers(self._nc, QUESTION_SECONDS)
         except StreamUnavailable:
@@ -78,8 +83,11 @@ class Session:
         """Work until `stop`, or raise what ended the session."""
         try:
             async with AsyncExitStack() as stack:
+                self.connecting = "NATS"
                 nc = self._nc = await self._connect_nats(stack)
+                self.connecting = "PostgreSQL"
                 pg = await self._connect_postgres(stack)
+                self.connecting = None
                 await checkpoint.ensure_publication(pg, self._settings.publication)
                 replication = await self._take_slot(stack, pg, stop)
                 if replication is not None:
@@ -169,7 +177,7 @@ class Session:
             ACTIVE.set(1)
             EPOCH.set(found.epoch)
             log.info("active", epoch=found.epoch, last={number: shard.seq for number, shard in found.shards.items()})
-            pipeline = self._pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found)
+            pipeline = self._pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found, self._lag)
             try:
                 await pipeline.run(stop, self._lost)
             finally:

@@ -7,10 +7,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
+from tertulia.cli.doctor import Advice
 from tertulia.kernel.urls import split_url
 
 if TYPE_CHECKING:
     from tertulia.kernel.settings import Settings
+
+
+def look_at_sealing(settings: "Settings") -> str:
+    """Whether there is a key."""
+    from tertulia.kernel.sealing import sealer_of
+
+    if not sealer_of(settings).has_key:
+        raise Advice(
+            "secrets in the database are not sealed: write what `tertulia secrets new-key` prints into a file,"
+            " name it with TERTULIA_SEALING_KEY_FILE, restart, and run `tertulia secrets reseal`"
+        )
+    return "secrets in the database are sealed"
+
+
+def look_at_secret_files(config: Path | None, settings: "Settings") -> str:
+    """Whether they are for the server alone."""
+    found = secret_files(settings, config)
+    if faults := [fault for path in found if (fault := fault_of(path)) is not None]:
+        raise Advice("; ".join(faults))
+    return f"{', '.join(map(str, found))}: not for others" if found else "there are none"
 
 
 def secret_files(settings: "Settings", config: Path | None) -> list[Path]:
