@@ -59,6 +59,7 @@ class Stored(msgspec.Struct, frozen=True):
     xid: int | None
     xmax: int
     data: bytes
+    timeline: int = 0  # of PostgreSQL's log, which `pos` is a position of; 0: written before it was told
     previous: int = -1  # sequence of the event before it on the same subject; known for republished ones only
 
 
@@ -262,5 +263,6 @@ def _stored(seq: int, subject: str, headers: dict[str, str], data: bytes, previo
         xid=int(xid) if xid else None,
         xmax=int(headers.get("Xmax", 0)),
         data=data,
+        timeline=int(headers.get("Timeline", 0)),
         previous=previous,
     )
