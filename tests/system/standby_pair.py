@@ -7,8 +7,7 @@ From 17 on the standbys keep a copy of the relay's slot, and the primary shows t
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 
 import psycopg2
@@ -26,8 +25,8 @@ SLOTS_ARE_SYNCHRONISED_SINCE = 17
 class Node(Postgres):
     """One server, with settings of its own."""
 
-    def __init__(self, bin_dir: Path, folder: Path) -> None:
-        super().__init__(bin_dir, folder)
+    def __init__(self, bin_dir: Path, folder: Path, port: int) -> None:
+        super().__init__(bin_dir, folder, port=port)
         self.version = postgres_version(bin_dir) or 0
 
     @property
@@ -61,9 +60,9 @@ class Node(Postgres):
         assert self.ask("select pg_promote()") == "True"
 
 
-def follow(primary: Node, folder: Path, name: str) -> Node:
+def follow(primary: Node, folder: Path, name: str, port: int) -> Node:
     """Make a standby of a running primary: a copy, started."""
-    standby = Node(primary._bin_dir, folder)
+    standby = Node(primary._bin_dir, folder, port)
     folder.mkdir(mode=0o711, parents=True)
     shutil.copy(primary.folder / "password", folder / "password")
     standby.cluster.mkdir(mode=0o700)
@@ -102,9 +101,3 @@ def wait_until(ask: Callable[[], object], seconds: float = 60.0) -> None:
     while not ask():
         assert time.monotonic() < deadline, "in vain"
         time.sleep(0.05)
-
-
-@contextmanager
-def running(node: Node) -> Iterator[Node]:
-    with node:
-        yield node

@@ -14,6 +14,7 @@ from tertulia.events.log.jetstream import (
     call_api,
     create_stream,
     request_api,
+    update_stream,
 )
 
 STATE_BUCKET: Final = "TERTULIA_STATE"
@@ -37,6 +38,12 @@ async def ensure_buckets(nc: Client, replicas: int = 1) -> None:
 async def _ensure_bucket(nc: Client, config: dict[str, Any]) -> None:
     if await call_api(nc, f"STREAM.INFO.{config['name']}", missing=[STREAM_NOT_FOUND]) is None:
         await create_stream(nc, config)
+
+
+async def replicate_buckets(nc: Client, replicas: int) -> None:
+    """Let both have so many replicas, however many they were made with. Only the relay does this, so that all agree."""
+    for bucket in (STATE_BUCKET, QUEUE_BUCKET):
+        await update_stream(nc, f"KV_{bucket}", {"num_replicas": replicas})
 
 
 async def check_answers(nc: Client, seconds: float) -> None:

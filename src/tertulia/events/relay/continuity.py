@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import structlog
 from nats.aio.client import Client
 
-from tertulia.events.log.buckets import ensure_buckets
+from tertulia.events.log.buckets import ensure_buckets, replicate_buckets
 from tertulia.events.log.epoch import EpochRecord, EpochStream, read_epoch, write_epoch
 from tertulia.events.log.jetstream import StreamInfo, StreamUnavailable, create_stream, delete_stream
 from tertulia.events.log.stream import (
@@ -96,8 +96,8 @@ class Continuity:
         for number, watermark in sorted(watermarks.items()):
             info, shards[number] = await self._inspect_shard(state.epoch, number, watermark, record)
             made[str(number)] = record.streams[str(number)] if record else _made(info)
-            await self._compress(state.epoch, number)
         await self._follow(state, source)
+        await self._adapt(state.epoch)
         await write_epoch(self._nc, EpochRecord(state.epoch, made))
         return ResumePoint(state.epoch, shards, confirmable)
 
@@ -143,12 +143,16 @@ class Continuity:
         self._waited = waits
         self._noted = await note_source(self._nc, self._lineage.identity, self._noted, since)
 
-    async def _compress(self, epoch: int, number: int) -> None:
-        """Only room on a disk hangs on it: a NATS that does not want to is no reason to stand still."""
+    async def _adapt(self, epoch: int) -> None:
+        """Follow changed settings. A NATS that does not want to (too few servers, no room) is no reason to stand still."""
+        replicas, retention = self._settings.nats_replicas, self._settings.event_retention_seconds
         try:
-            await self._streams.compress(number, epoch)
+            await replicate_buckets(self._nc, replicas)
+            for number in range(self._settings.shards):
+                if await self._streams.adapt(number, epoch, retention=retention, replicas=replicas):
+                    log.info("a stream follows the settings", shard=number, replicas=replicas, retention=retention)
         except StreamUnavailable as error:
-            log.warning("a stream cannot be compressed", shard=number, error=str(error))
+            log.warning("the streams do not follow the settings", replicas=replicas, error=str(error))
 
     async def audit(self, epoch: int, number: int, shard: Shard) -> None:
         """Whether the last event acknowledged is still there. A lost tail is not found here, but by `inspect`."""

@@ -41,6 +41,10 @@ def check_nothing_answered_is_lost(source: Source, lineage: Lineage) -> None:
     end = lineage.end_of(source.timeline)
     if end is None:
         return
+    if lineage.forks[-1].timeline != source.timeline:
+        raise ContinuityBroken(
+            f"standbys were promoted more than once since timeline {source.timeline}: no relay saw what was answered between"
+        )
     if source.waits_since is None or source.waits_since >= end:
         raise ContinuityBroken(
             f"a standby was promoted at {format_lsn(end)} and commits did not wait for it: "
