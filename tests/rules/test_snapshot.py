@@ -48,18 +48,18 @@ AFTER, EARLIER = "00000002B0000000-000001", "0000000290000000-000001"
 
 def test_a_number_that_was_given_out_again_after_a_crash_is_not_held() -> None:
     snapshot = parse_snapshot("710:710:", "2/A0000000", 1)
-    assert snapshot.holds(705, EARLIER, 1)
-    assert not snapshot.holds(705, AFTER, 1)
+    assert snapshot.covers(705, EARLIER, 1)
+    assert not snapshot.covers(705, AFTER, 1)
 
 
 def test_nothing_of_a_newer_timeline_is_held_whatever_its_position_and_number() -> None:
     """The primary had flushed up to 2/A, the standby had got less: it gives out positions and numbers again."""
     snapshot = parse_snapshot("710:710:", "2/A0000000", 1)
-    assert not snapshot.holds(705, EARLIER, 2)
+    assert not snapshot.covers(705, EARLIER, 2)
     assert snapshot.is_before(EARLIER, 2)
 
 
 def test_what_was_written_before_timelines_were_told_is_judged_by_its_position() -> None:
     older = parse_snapshot("710:710:", "2/A0000000")
-    assert older.holds(705, EARLIER, 2)
-    assert parse_snapshot("710:710:", "2/A0000000", 2).holds(705, EARLIER, 0)
+    assert older.covers(705, EARLIER, 2)
+    assert parse_snapshot("710:710:", "2/A0000000", 2).covers(705, EARLIER, 0)

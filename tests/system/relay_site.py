@@ -51,6 +51,10 @@ class Site:
         return self.postgres.url_of(self.database)
 
     @property
+    def nats_url(self) -> str:
+        return self.nats.url
+
+    @property
     def settings(self) -> Settings:
         return Settings(postgres_url=self.postgres_url, nats_url=self.nats.url, **self._given)
 

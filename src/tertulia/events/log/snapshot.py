@@ -23,7 +23,7 @@ class Snapshot(msgspec.Struct, frozen=True):
             return False
         return xid < self.xmin or xid not in self.under_way
 
-    def holds(self, xid: int | None, pos: str, timeline: int) -> bool:
+    def covers(self, xid: int | None, pos: str, timeline: int) -> bool:
         """Whether an event at this place of the log is part of the state: the number alone may be somebody else's by then."""
         return not self.is_before(pos, timeline) and self.sees(xid)
 

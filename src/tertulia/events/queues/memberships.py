@@ -72,4 +72,4 @@ class Memberships:
 
     def _hold(self, logged: LoggedEvent) -> bool:
         """Whether what the event tells was read with them."""
-        return self._read_at.holds(logged.xid, logged.pos, logged.timeline)
+        return self._read_at.covers(logged.xid, logged.pos, logged.timeline)

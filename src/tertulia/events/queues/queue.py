@@ -115,7 +115,7 @@ class Queue:
 
     def knows(self, logged: LoggedEvent) -> bool:
         """Whether the client's state holds the event already."""
-        return self._snapshot is not None and self._snapshot.holds(logged.xid, logged.pos, logged.timeline)
+        return self._snapshot is not None and self._snapshot.covers(logged.xid, logged.pos, logged.timeline)
 
     def is_closed_by(self, logged: LoggedEvent) -> bool:
         """Whether an event of the listener's audience ends the queue."""
