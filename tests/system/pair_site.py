@@ -38,7 +38,8 @@ class PairSite(Site):
 
     @property
     def postgres_url(self) -> str:
-        return self._url_of(self._ports)
+        """All hosts, the present primary first: an old one may live beside it."""
+        return self._url_of([self.primary.port, *(port for port in self._ports if port != self.primary.port)])
 
     def _url_of(self, ports: Sequence[int]) -> str:
         """An address with several hosts, in this order."""

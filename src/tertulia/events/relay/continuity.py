@@ -90,26 +90,28 @@ class Continuity:
             raise ContinuityBroken(f"the slot was moved by somebody else: {slot}, we went to {confirmable}")
         announced = await read_epoch(self._nc)
         record = announced if announced and announced.epoch == state.epoch else None
-        await self._check_past(state.epoch, watermarks, source)
         shards = {}
         made = {}
         for number, watermark in sorted(watermarks.items()):
             info, shards[number] = await self._inspect_shard(state.epoch, number, watermark, record)
             made[str(number)] = record.streams[str(number)] if record else _made(info)
+        await self._check_past(state.epoch, watermarks, shards, source)
         await self._follow(state, source)
         await self._adapt(state.epoch)
         await write_epoch(self._nc, EpochRecord(state.epoch, made))
         return ResumePoint(state.epoch, shards, confirmable)
 
-    async def _check_past(self, epoch: int, watermarks: dict[int, Watermark], source: Source) -> None:
+    async def _check_past(
+        self, epoch: int, watermarks: dict[int, Watermark], shards: dict[int, Shard], source: Source
+    ) -> None:
         """Whether what was published and answered is in the past of this database.
 
         What the checkpoint covers is: it was stored by a relay that read this database. A relay that still reads an old
-        primary may have published since, at any place after that.
+        primary may have published since, at any place after that. What it publishes from here on takes a number that we
+        are about to name, which ends this session.
         """
         for number, watermark in sorted(watermarks.items()):
-            info = await self._streams.info(number, epoch)
-            span = watermark.seq, info.last_seq if info and info.messages else 0
+            span = watermark.seq, shards[number].seq
             async for undone in undone_events(self._streams, self._lineage, source, number, epoch, span):
                 if undone.timeline > self._lineage.timeline:
                     raise Overtaken(f"event {undone.seq} of shard {number} is of timeline {undone.timeline}")
