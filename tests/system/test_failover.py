@@ -121,7 +121,7 @@ async def test_a_commit_that_the_standby_never_saw_is_not_confirmed_by_whoever_h
 @contextmanager
 def webs(site: PairSite, folder: Path, count: int) -> Iterator[list[str]]:
     """Web processes, by their addresses."""
-    settings = {"shards": SHARDS, "storage_folder": folder / "files", "sealing_key_file": folder / "sealing.keys"}
+    settings = {"shards": SHARDS, "storage_folder": folder / "files"}
     started = [WebProcess(site, folder / f"web{number}.log", **settings) for number in range(count)]
     for web in started:
         web.start()

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import nats
 import pytest
 
 from tertulia.engines import Postgres
@@ -58,9 +57,6 @@ async def have(site: ClusterSite, check: Callable[[dict[str, Any]], bool]) -> bo
 
 
 async def configs(site: ClusterSite) -> list[dict[str, Any]]:
-    nc = await nats.connect(site.nats.url.split(","))
-    try:
+    async with site.connected() as nc:
         answers = [await call_api(nc, f"STREAM.INFO.{name}") for name in NAMES]
-    finally:
-        await nc.close()
     return [answer["config"] for answer in answers if answer is not None]
