@@ -29,7 +29,7 @@ from tertulia.kernel.db import Database
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.users.actions import create_api_key, create_user
 from tests.harness.schemas import acheck_reply
-from tests.harness.server import PLAIN_HTTP, Server
+from tests.harness.server import PLAIN_HTTP, Addresses
 from tests.system.model_client import Json, Mismatch, ModelState
 
 PEOPLE = 6
@@ -66,7 +66,7 @@ class Listener:
 class Chatter:
     """A realm in which people talk. `urls`: of the web processes; every listener keeps to a few of them."""
 
-    def __init__(self, server: Server, urls: Sequence[str], randomness: random.Random) -> None:
+    def __init__(self, server: Addresses, urls: Sequence[str], randomness: random.Random) -> None:
         self.urls = urls
         self.words: list[Words] = []
         self.repeated: set[str] = set()

@@ -23,6 +23,7 @@ from tertulia.engines import ChildProcess, Nats, Postgres, find_nats_server, fin
 from tertulia.events.log.epoch import EpochRecord, read_epoch
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.stream import EventStream, Stored, parse_live
+from tertulia.kernel.engine_addresses import nats_servers
 from tertulia.kernel.settings import Settings, load_settings
 from tertulia.migrations import migrate
 
@@ -49,6 +50,10 @@ class Site:
     @property
     def postgres_url(self) -> str:
         return self.postgres.url_of(self.database)
+
+    @property
+    def nats_url(self) -> str:
+        return self.nats.url
 
     @property
     def settings(self) -> Settings:
@@ -142,7 +147,9 @@ class Site:
         async def quiet(_: Exception) -> None:
             pass
 
-        nc = await nats.connect(self.nats.url, error_cb=quiet, max_reconnect_attempts=-1, reconnect_time_wait=0)
+        nc = await nats.connect(
+            nats_servers(self.nats.url), error_cb=quiet, max_reconnect_attempts=-1, reconnect_time_wait=0
+        )
         try:
             yield nc
         finally:

@@ -374,17 +374,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError(
                 f"external_host is {self.external_host!r}: write a name such as chat.example.com, without https:// and without /"
             )
-        if not 1 <= self.upload_share_percent <= 100:
-            raise SettingsError("upload_share_percent must be between 1 and 100")
+        _check_shares(self)
         if not re.fullmatch(r"(?:max-age=[0-9]+(?:; ?includeSubDomains)?(?:; ?preload)?)?", self.hsts):
             raise SettingsError("hsts must be such as `max-age=31536000; includeSubDomains`, or empty")
         if len({provider.name for provider in self.oidc_providers}) < len(self.oidc_providers):
             raise SettingsError("two of oidc_providers have the same name")
         if not 7200 <= self.session_idle_seconds <= self.session_max_seconds:
             raise SettingsError("session_idle_seconds must be at least 7200, and no more than session_max_seconds")
-        for name in ("requests_at_once", "files_at_once", "max_network_connections", "max_arriving_bytes"):
-            if getattr(self, name) < 0:
-                raise SettingsError(f"{name} must not be negative; 0 is any number")
         if self.ldap_sync_minutes < 0 or not 0 <= self.ldap_max_leavers_percent <= 100:
             raise SettingsError("ldap_sync_minutes must not be negative, and ldap_max_leavers_percent be from 0 to 100")
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
@@ -423,6 +419,14 @@ def _read_file(file: Path) -> dict[str, object]:
         raise SettingsError(f"cannot read the settings file {file}: {error.strerror}") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"the settings file {file} is not TOML: {error}") from error
+
+
+def _check_shares(settings: Settings) -> None:
+    if not 1 <= settings.upload_share_percent <= 100:
+        raise SettingsError("upload_share_percent must be between 1 and 100")
+    for name in ("requests_at_once", "files_at_once", "max_network_connections", "max_arriving_bytes"):
+        if getattr(settings, name) < 0:
+            raise SettingsError(f"{name} must not be negative; 0 is any number")
 
 
 def _check_nats(settings: Settings) -> None:

@@ -197,6 +197,18 @@ async def test_a_registration_begins_where_it_should_though_a_replica_is_behind(
     assert await feed.start_of(saw_90, feed.head) == 90
 
 
+async def test_nobody_registers_with_a_database_that_was_replaced(replicas: Replicas) -> None:
+    """Its transactions have the numbers of others that are in the log."""
+    await store(replicas.nc, 10)
+    feed = await open_feed(replicas)
+    feed.receive(msgspec.structs.replace(heard_live(11, 10), timeline=2))
+    read_there = Snapshot(xmin=91, xmax=91, under_way=frozenset(), lsn="0" * 16, timeline=1)
+    with pytest.raises(StreamUnavailable, match="replaced"):
+        await feed.start_of(read_there, feed.head)
+    for timeline in (0, 2, 3):
+        assert await feed.start_of(msgspec.structs.replace(read_there, timeline=timeline), feed.head) == 11
+
+
 async def test_a_message_that_is_lost_on_the_way_is_asked_for_again(replicas: Replicas) -> None:
     await store(replicas.nc, 300)
     stream = Unreliable(replicas.nc, 1)

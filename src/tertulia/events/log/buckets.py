@@ -1,17 +1,20 @@
-"""The two key-value buckets beside the streams: which epoch is valid, and the records of event queues."""
+"""The two key-value buckets beside the streams: which epoch is valid and what it follows, and the records of event queues."""
 
 from typing import Any, Final, NamedTuple
 
 import msgspec
+import nats.errors
 from nats.aio.client import Client
 
 from tertulia.events.log.jetstream import (
+    API_TIMEOUT,
     MESSAGE_NOT_FOUND,
     STREAM_NOT_FOUND,
     StreamUnavailable,
     call_api,
     create_stream,
     request_api,
+    update_stream,
 )
 
 STATE_BUCKET: Final = "TERTULIA_STATE"
@@ -35,6 +38,12 @@ async def ensure_buckets(nc: Client, replicas: int = 1) -> None:
 async def _ensure_bucket(nc: Client, config: dict[str, Any]) -> None:
     if await call_api(nc, f"STREAM.INFO.{config['name']}", missing=[STREAM_NOT_FOUND]) is None:
         await create_stream(nc, config)
+
+
+async def replicate_buckets(nc: Client, replicas: int) -> None:
+    """Let both have so many replicas, however many they were made with. Only the relay does this, so that all agree."""
+    for bucket in (STATE_BUCKET, QUEUE_BUCKET):
+        await update_stream(nc, f"KV_{bucket}", {"num_replicas": replicas})
 
 
 async def check_answers(nc: Client, seconds: float) -> None:
@@ -69,6 +78,20 @@ async def _find_entry(nc: Client, bucket: str, key: str, seconds: float) -> Entr
     if answer is None or not answer["message"].get("data"):  # a deletion is an entry without data
         return None
     return Entry(msgspec.convert(answer["message"]["data"], bytes), answer["message"]["seq"])
+
+
+async def put_entry(nc: Client, bucket: str, key: str, data: bytes, revision: int) -> int:
+    """Write under a key whose last revision is this one (0: there is none). A concurrent change makes this fail."""
+    headers = {"Nats-Expected-Last-Subject-Sequence": str(revision)}
+    try:
+        msg = await nc.request(f"$KV.{bucket}.{key}", data, timeout=API_TIMEOUT, headers=headers)
+    except (nats.errors.Error, OSError) as error:
+        raise StreamUnavailable(f"writing {key}: {error!r}") from error
+    answer = msgspec.json.decode(msg.data)
+    if "seq" not in answer or answer.get("error"):
+        raise StreamUnavailable(f"writing {key}: {answer}")
+    written: int = answer["seq"]
+    return written
 
 
 def _bucket(bucket: str, replicas: int) -> dict[str, Any]:

@@ -63,6 +63,15 @@ async def create_stream(nc: Client, config: dict[str, Any]) -> StreamInfo:
     return stream_info(answer)
 
 
+async def update_stream(nc: Client, name: str, wanted: dict[str, Any]) -> bool:
+    """Give an existing stream these settings, if it has others; whether it had."""
+    answer = await call_api(nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
+    if answer is None or all(answer["config"].get(key) == value for key, value in wanted.items()):
+        return False
+    await call_api(nc, f"STREAM.UPDATE.{name}", answer["config"] | wanted)
+    return True
+
+
 async def delete_stream(nc: Client, name: str) -> bool:
     return await call_api(nc, f"STREAM.DELETE.{name}", missing=[STREAM_NOT_FOUND]) is not None
 

@@ -33,6 +33,7 @@ from tertulia.events.log.jetstream import (
     list_streams,
     request_api,
     stream_info,
+    update_stream,
 )
 
 POS_ZERO: Final = "0" * 16 + "-" + "0" * 6  # sorts before every real position
@@ -59,6 +60,7 @@ class Stored(msgspec.Struct, frozen=True):
     xid: int | None
     xmax: int
     data: bytes
+    timeline: int = 0  # of PostgreSQL's log, which `pos` is a position of; 0: written before it was told
     previous: int = -1  # sequence of the event before it on the same subject; known for republished ones only
 
 
@@ -125,12 +127,11 @@ class EventStream:
         answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
         return None if answer is None else stream_info(answer)
 
-    async def compress(self, shard: int, epoch: int) -> None:
-        """Let a stream that was made before streams were compressed store what comes now in that way."""
-        name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
-        if answer is not None and answer["config"].get("compression") != COMPRESSION:
-            await call_api(self.nc, f"STREAM.UPDATE.{name}", {**answer["config"], "compression": COMPRESSION})
+    async def adapt(self, shard: int, epoch: int, *, retention: float, replicas: int) -> bool:
+        """Give a stream that was made with other settings, or by an older version, those of today; whether it had others."""
+        config = event_stream_config(shard, epoch, first_seq=0, retention=retention, replicas=replicas)
+        wanted = {key: config[key] for key in ("compression", "max_age", "num_replicas")}
+        return await update_stream(self.nc, config["name"], wanted)
 
     async def get(self, shard: int, epoch: int, seq: int) -> Stored | None:
         return await self._direct(stream_name(shard, epoch), {"seq": seq})
@@ -262,5 +263,6 @@ def _stored(seq: int, subject: str, headers: dict[str, str], data: bytes, previo
         xid=int(xid) if xid else None,
         xmax=int(headers.get("Xmax", 0)),
         data=data,
+        timeline=int(headers.get("Timeline", 0)),
         previous=previous,
     )

@@ -143,7 +143,7 @@ class Feed:
                 if not queue.knows(logged):
                     self._bury(queue)
         for queue in list(self._listeners.settling):
-            if queue.memberships.are_passed_by(logged.pos):
+            if queue.memberships.are_passed_by(logged.pos, logged.timeline):
                 self._listeners.settle(queue)
             else:
                 queue.replay(logged)
@@ -227,6 +227,10 @@ class Feed:
         Events reach the log before their transaction is visible, so the search goes back from the head while the
         running maximum of transaction ids is not below the snapshot.
         """
+        if 0 < snapshot.timeline < self._tail.timeline:
+            raise StreamUnavailable(
+                "this process reads a database that was replaced: its transactions are not the log's"
+            )
         seen = self._tail.find_seen(snapshot, head)
         return await self._search_back(snapshot, head) if seen is None else seen
 

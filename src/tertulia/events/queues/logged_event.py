@@ -42,11 +42,24 @@ class Presenter(Protocol):
 class LoggedEvent:
     """One entry of a realm's log."""
 
-    __slots__ = ("_variants", "decoded", "is_broken", "number", "pos", "record", "seq", "size", "xid", "xmax")
+    __slots__ = (
+        "_variants",
+        "decoded",
+        "is_broken",
+        "number",
+        "pos",
+        "record",
+        "seq",
+        "size",
+        "timeline",
+        "xid",
+        "xmax",
+    )
 
     def __init__(self, stored: Stored) -> None:
         self.seq = stored.seq
         self.pos = stored.pos
+        self.timeline = stored.timeline
         self.xid = stored.xid
         self.xmax = stored.xmax
         self.number: int | None = None

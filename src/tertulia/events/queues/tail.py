@@ -23,6 +23,11 @@ class Tail:
         """The number of the oldest event here; of the last that was here, if there is no room for any."""
         return self._events[0].seq if self._events else self.start
 
+    @property
+    def timeline(self) -> int:
+        """Of PostgreSQL's log, at the newest event; 0 if that is not known."""
+        return self._events[-1].timeline if self._events else 0
+
     def append(self, logged: LoggedEvent) -> None:
         """Take the next event; the oldest ones make room."""
         self._events.append(logged)

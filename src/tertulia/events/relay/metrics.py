@@ -16,5 +16,11 @@ REJECTED = Counter("tertulia_relay_rejected", "Messages in the log that claim to
 SESSIONS = Counter("tertulia_relay_sessions", "Sessions begun; each anomaly ends one")
 ACTIVE = Gauge("tertulia_relay_active", "1: this relay reads the log; 0: it stands by, or has no connection")
 EPOCH = Gauge("tertulia_relay_epoch", "The epoch that this relay writes")
+FAILOVERS = Counter(
+    "tertulia_relay_failovers",
+    "Standbys found promoted; `queues`: whether all could go on (kept) or not (ended)",
+    ["queues"],
+)
+UNDONE = Counter("tertulia_relay_undone_events", "Events that were heard, of changes that a fail-over then undid")
 DURABLE = EVENTS.labels("durable")
 TRANSIENT = EVENTS.labels("transient")

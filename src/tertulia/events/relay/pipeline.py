@@ -68,7 +68,8 @@ class Pipeline:
         self._shards = found.shards
         self._stored_before = {number: wal.position_key(shard.pos) for number, shard in found.shards.items()}
         self._transactions = InFlightTransactions()
-        self._publisher = Publisher(nc, found.epoch, found.shards, self._transactions)
+        self._lineage = replication.lineage
+        self._publisher = Publisher(nc, found.epoch, found.shards, self._transactions, replication.lineage)
         self._transaction: TransactionInFlight | None = None
         self._commit_lsn = 0
         self._index = 0
@@ -158,6 +159,7 @@ class Pipeline:
         for shard in self._shards.values():
             if shard.pos == POS_ZERO:  # so that a transient event, which repeats the position before it, has one
                 shard.pos = wal.position(self._commit_lsn, self._index)
+                shard.timeline = self._lineage.timeline
         self._caught_up = True
         log.info("caught up", lsn=wal.format_lsn(self._commit_lsn))
         early, self._early = self._early, []
@@ -217,7 +219,8 @@ class Pipeline:
         return self._caught_up and self._transaction is None and self._transactions.is_idle
 
     async def _measure(self) -> None:
-        end = await checkpoint.get_flushed(self._pg)
+        end, waits = await checkpoint.get_end(self._pg)
+        await self._continuity.note_waiting(end, waits)
         reached = self._replication.wal_end if self._transactions.is_settled else self._transactions.stored_end
         missing_bytes = max(0, end - reached) if reached else 0
         if self._caught_up:
