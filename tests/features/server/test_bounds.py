@@ -354,6 +354,13 @@ def test_what_a_bot_made_takes_the_share_of_its_maker_for_good(place: Place) -> 
     check_error(channel_made(place.member)(3))
 
 
+def test_nobody_is_given_more_bots_than_they_may_have(place: Place) -> None:
+    bots = [place.realm.bot(place.realm.member) for _ in range(LIMIT + 1)]
+    given = [place.member.request("PATCH", f"bots/{bot.id}", bot_owner_id=place.owner.id) for bot in bots]
+    assert [reply.status_code for reply in given] == [200] * LIMIT + [400]
+    assert check_error(given[-1]) == "Failed to change owner, they have as many bots as one person may have"
+
+
 @pytest.mark.parametrize("name", ["channels", "groups"])
 def test_nothing_comes_back_into_use_where_there_is_no_room(place: Place, name: str) -> None:
     made_by, take_out = SHARED[name]
