@@ -35,6 +35,7 @@ from tertulia.events.queues.served import ServedQueues
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.gate import Gate
 from tertulia.kernel.limits import TimeBudgets, too_often
 from tertulia.kernel.turns import telling_long_turns
 
@@ -57,6 +58,8 @@ SHARE = 0.05
 
 FREE_TURN = 0.001
 """Shorter turns are those of every take-over. Reading the log for one takes longer ones."""
+INSIDE, PATIENCE = 1000, 3.0
+"""So many take-overs are under way, and so many seconds others wait for their turn."""
 TOGETHER = 200
 """So many queues go through a step together: what a herd needs is read for many at once, in pieces that take milliseconds."""
 
@@ -105,15 +108,20 @@ class TakeOvers:
         self._barriers: Coalescer[int, int] = Coalescer(self._write_barriers, pace=PACE)
         self._under_way: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
         self._budgets = TimeBudgets(BURST_SECONDS, SHARE) if limited else None
+        self._gate = Gate(inside=INSIDE, patience=PATIENCE)
 
     async def take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         """The caller's queue, living here; None if it is dead or not theirs."""
         key = queue_id, caller.user_id
         task = self._under_way.get(key)
         if task is None:
-            task = self._under_way[key] = asyncio.create_task(self._paid_for(caller, queue_id, last_event_id))
+            task = self._under_way[key] = asyncio.create_task(self._in_turn(caller, queue_id, last_event_id))
             task.add_done_callback(lambda _: self._under_way.pop(key, None))
         return await asyncio.shield(task)
+
+    async def _in_turn(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
+        async with self._gate.enter():
+            return await self._paid_for(caller, queue_id, last_event_id)
 
     async def _paid_for(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         """A client may say that it has come further than it has, as often as it likes, and each time the log is read."""
