@@ -39,6 +39,7 @@ MEASUREMENTS = {
     "rename": ("Renaming a large topic.", ["rename"]),
     "markup": ("Text to HTML.", ["markup"]),
     "channels": ("10,000 channels; 10,000 people subscribed at once.", ["channels"]),
+    "herd": ("5,000 clients come back after the death of all web processes.", ["herd"]),
     "audit": ("The audit log with 1,000,000 entries.", ["audit"]),
     "scheduled": ("10,000 scheduled messages due at once.", ["scheduled"]),
 }

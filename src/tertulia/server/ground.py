@@ -37,6 +37,7 @@ GROUND = Feature(
     services=(
         Service(Store, lambda services: Store(services[Settings])),
         Service(BuiltFiles, lambda services: BuiltFiles(watch=services[Settings].development)),
+        Service(registration.RegistrationGate, lambda services: registration.RegistrationGate(services[Settings])),
         Service(Postman, lambda services: Postman(services[Settings])),
     ),
     bounds=BOUNDS,

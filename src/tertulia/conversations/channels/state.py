@@ -1,5 +1,6 @@
 """The channels' part of POST /register."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -80,9 +81,13 @@ async def defaults(reader: Reader, caller: Caller, _wanted: StateRequest, _setti
     return {"realm_default_streams": [] if caller.is_guest else await default_channels(reader, caller.realm_id)}
 
 
-async def memberships(reader: Reader, user_id: int) -> dict[int, SeqSet]:
-    """The channels a user is or was in, with the numbers of the messages that are theirs."""
+async def memberships(reader: Reader, user_ids: Sequence[int]) -> dict[int, dict[int, SeqSet]]:
+    """The channels that users are or were in, with the numbers of the messages that are theirs."""
     sql = """
-    select conversation_id, history from read_state join channel on channel.id = conversation_id where user_id = $1
+    select user_id, conversation_id, history from read_state join channel on channel.id = conversation_id
+    where user_id = any($1::bigint[])
     """
-    return {row["conversation_id"]: SeqSet(row["history"]) for row in await reader.fetch(sql, user_id)}
+    found: dict[int, dict[int, SeqSet]] = {user_id: {} for user_id in user_ids}
+    for user_id, conversation_id, history in await reader.fetch(sql, user_ids):
+        found[user_id][conversation_id] = SeqSet(history)
+    return found

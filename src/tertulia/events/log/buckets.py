@@ -1,5 +1,7 @@
 """The two key-value buckets beside the streams: which epoch is valid and what it follows, and the records of event queues."""
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,6 +15,7 @@ from tertulia.events.log.jetstream import (
     StreamUnavailable,
     call_api,
     create_stream,
+    get_batch,
     request_api,
     update_stream,
 )
@@ -27,6 +30,8 @@ connection is at another server a moment later. Together they are less than a cl
 class Entry(NamedTuple):
     data: bytes
     revision: int
+    written: datetime
+    """By the clock of NATS."""
 
 
 async def ensure_buckets(nc: Client, replicas: int = 1) -> None:
@@ -77,7 +82,56 @@ async def _find_entry(nc: Client, bucket: str, key: str, seconds: float) -> Entr
     )
     if answer is None or not answer["message"].get("data"):  # a deletion is an entry without data
         return None
-    return Entry(msgspec.convert(answer["message"]["data"], bytes), answer["message"]["seq"])
+    message = answer["message"]
+    return Entry(msgspec.convert(message["data"], bytes), message["seq"], datetime.fromisoformat(message["time"]))
+
+
+async def find_entries(nc: Client, bucket: str, keys: Sequence[str]) -> dict[str, Entry]:
+    """What stands under many keys, as the leader knows it, by two requests.
+
+    Any replica answers to a direct get, also one that is behind. So the leader is asked before how far the bucket has come, and
+    the answer must have come as far; else the leader is asked for each key.
+    """
+    first, second = FIND_SECONDS
+    try:
+        found = await _find_entries(nc, bucket, keys, first)
+    except StreamUnavailable:
+        found = await _find_entries(nc, bucket, keys, second)
+    if found is not None:
+        return found
+    each = {key: await find_entry(nc, bucket, key) for key in keys}
+    return {key: entry for key, entry in each.items() if entry is not None}
+
+
+async def _find_entries(nc: Client, bucket: str, keys: Sequence[str], seconds: float) -> dict[str, Entry] | None:
+    """None: whoever answered may not know all that was written."""
+    info = await call_api(nc, f"STREAM.INFO.KV_{bucket}", missing=[STREAM_NOT_FOUND], seconds=seconds)
+    if info is None:
+        return {}
+    prefix = f"$KV.{bucket}."
+    request = {"multi_last": [prefix + key for key in keys], "batch": len(keys)}
+    messages, end = await get_batch(nc, f"KV_{bucket}", request, seconds)
+    if info["config"]["num_replicas"] > 1 and not reaches(end, info["state"]["last_seq"]):
+        return None
+    found = {}
+    before = "0"
+    for msg in messages:
+        headers = msg.headers or {}
+        if headers["Nats-Last-Sequence"] != before:
+            break
+        before = headers["Nats-Sequence"]
+        if msg.data:  # a deletion is an entry without data
+            written = datetime.fromisoformat(headers["Nats-Time-Stamp"])
+            found[headers["Nats-Subject"].removeprefix(prefix)] = Entry(msg.data, int(before), written)
+    if end.get("Nats-Last-Sequence", "0") != before:
+        raise StreamUnavailable(f"{bucket}: a reconnection cost a part of a batch")
+    return found
+
+
+def reaches(end: Mapping[str, str], last_seq: int) -> bool:
+    """Whether a replica whose batch ended with these headers had come as far as this number (pure). One that found nothing
+    does not tell."""
+    return int(end.get("Nats-UpTo-Sequence", -1)) >= last_seq
 
 
 async def put_entry(nc: Client, bucket: str, key: str, data: bytes, revision: int) -> int:

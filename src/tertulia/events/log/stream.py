@@ -19,17 +19,16 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
-import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from tertulia.events.log.jetstream import (
-    API_TIMEOUT,
     MESSAGE_NOT_FOUND,
     STREAM_NOT_FOUND,
     StreamInfo,
     StreamUnavailable,
     call_api,
+    get_batch,
     list_streams,
     request_api,
     stream_info,
@@ -198,30 +197,7 @@ class EventStream:
         return _from_direct(msg)
 
     async def _batch(self, name: str, request: dict[str, Any]) -> list[Msg]:
-        """The messages of one batch, as far as they arrived."""
-        inbox = self.nc.new_inbox()
-        messages: list[Msg] = []
-        ended: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
-
-        async def arrived(msg: Msg) -> None:
-            headers = msg.headers or {}
-            if "Status" not in headers:
-                messages.append(msg)
-            elif not ended.done():
-                ended.set_result(headers)
-
-        try:
-            sub = await self.nc.subscribe(inbox, cb=arrived)
-            try:
-                await self.nc.publish(f"$JS.API.DIRECT.GET.{name}", msgspec.json.encode(request), reply=inbox)
-                end = await asyncio.wait_for(ended, API_TIMEOUT)
-            finally:
-                await sub.unsubscribe()
-        except (nats.errors.Error, OSError) as error:
-            raise StreamUnavailable(f"batch from {name}: {error!r}") from error
-        if end["Status"] not in ("204", "404"):
-            raise StreamUnavailable(f"batch from {name}: status {end['Status']}")
-        return messages
+        return (await get_batch(self.nc, name, request)).messages
 
 
 def _unbroken(batch: Iterable[Msg]) -> Iterator[Stored]:

@@ -50,6 +50,9 @@ class Feed:
         self._tail = Tail()
         self._listeners = Listeners()
         self._arrivals = Arrivals(self._look)
+        self._reaching_back = asyncio.Lock()
+        self._out_of_reach = 0
+        """Positions from here back are further than the tail can reach."""
 
     @property
     def queues(self) -> list[Queue]:
@@ -210,6 +213,8 @@ class Feed:
 
     async def _each_after(self, position: int, act: Callable[[LoggedEvent], None]) -> None:
         """Do something with every event after a position; with the last of them without waiting in between."""
+        if self._tail.after(position) is None:
+            await self._reach_back(position)
         while (recent := self._tail.after(position)) is None:
             until = self._tail.oldest
             try:
@@ -220,6 +225,26 @@ class Feed:
             position = until
         for logged in recent:
             act(logged)
+
+    async def _reach_back(self, position: int) -> None:
+        """Let the tail begin at a position, if there is room for that: after a restart thousands of queues come back that are
+        all a little behind, and what they missed is read once."""
+        async with self._reaching_back:
+            tail = self._tail
+            if position <= self._out_of_reach or tail.after(position) is not None:
+                return
+            until, older, size = tail.oldest, [], 0
+            try:
+                async for logged in self._read(position, until):
+                    older.append(logged)
+                    size += logged.size
+                    if not tail.has_room_for(len(older), size):
+                        self._out_of_reach = position
+                        return
+            except EventsGone as reason:
+                raise QueueEnded(str(reason)) from reason
+            if self._tail is tail and tail.oldest == until:  # else it has lost its end meanwhile
+                tail.put_before(older, position)
 
     async def start_of(self, snapshot: Snapshot, head: int) -> int:
         """The number after which every event may be missing in the state of this snapshot.

@@ -129,7 +129,8 @@ class Gateway:
             # What the caller was when the request came in may have changed since: the state is of one moment.
             caller = await self._refresh(reader, caller)
             state = await load_state(reader, caller)
-            memberships = Memberships(snapshot, await self._load_memberships(reader, caller.user_id))
+            numbers = await self._load_memberships(reader, [caller.user_id])
+            memberships = Memberships(snapshot, numbers[caller.user_id])
         record = QueueRecord(
             id=str(uuid.uuid4()),
             realm_id=caller.realm_id,
@@ -182,7 +183,7 @@ class Gateway:
     async def _end(self, queue_id: str) -> None:
         await drop_record(self._nc, queue_id)
         self._served.let_go(queue_id)
-        await self._served.claim(queue_id)
+        await self._served.claims.claim(queue_id)
 
     def is_alive(self, queue: Queue) -> bool:
         """Whether the queue still is the one that lives here."""
