@@ -81,6 +81,11 @@ class Network:
         """A documented configuration with the addresses that are right on that machine."""
         return DOCUMENTED.sub(lambda found: self.address(source, int(found[1])), text)
 
+    def at_home(self, text: str) -> str:
+        """A documented configuration with the addresses that the machines listen at, past all links: for programs that tell each
+        other their addresses."""
+        return DOCUMENTED.sub(lambda found: self.home(int(found[1])), text)
+
     def join(self, source: int, target: int, *ports: int) -> None:
         """Make the links from one machine to those ports of another."""
         for port in ports:

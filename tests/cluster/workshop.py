@@ -86,7 +86,8 @@ class Workshop(Chatter):
         return Witness(body)
 
     def _is_of_others(self, content: str) -> bool:
-        return content.startswith(("piece ", "secret ", "plan "))
+        # The last: the notification bot tells whoever is let in again.
+        return content.startswith(("piece ", "secret ", "plan ", "@_**Person "))
 
     def _apply(self, listener: Listener, event: Json) -> None:
         super()._apply(listener, event)
