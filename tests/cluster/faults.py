@@ -17,6 +17,7 @@ from tests.cluster.disks import SmallDisk
 from tests.cluster.load import Load
 from tests.cluster.nats_node import ROUTE, NatsNode
 from tests.cluster.network import Link
+from tests.cluster.patroni import PatroniTrio
 from tests.cluster.postgres_pair import PORT, PostgresNode, PostgresPair
 from tests.cluster.topology import Cluster, Member
 
@@ -361,6 +362,64 @@ def wal_disk_full(scene: Scene) -> None:
     node.start()
 
 
+# PostgreSQL under Patroni
+
+
+def patroni_kill_postgres(scene: Scene) -> None:
+    """The primary's PostgreSQL dies, its Patroni lives and gives the key back at once."""
+    trio = _trio(scene)
+    trio.await_slot()
+    node = trio.primary()
+    scene.begin()
+    node.crash_postgres()
+    time.sleep(2)
+
+
+def patroni_kill_machine(scene: Scene) -> None:
+    """The primary's machine dies: nobody gives the key back, it has to run out."""
+    trio = _trio(scene)
+    trio.await_slot()
+    node = trio.primary()
+    scene.begin()
+    node.crash()
+    scene.load.progress(10)
+    node.start()
+
+
+def patroni_pause_machine(scene: Scene) -> None:
+    """The primary's machine stands still until another one is the primary, then goes on and believes in itself: two primaries,
+    until Patroni sees the key in other hands. Its commits wait for a standby that follows somebody else."""
+    trio = _trio(scene)
+    trio.await_slot()
+    node = trio.primary()
+    scene.begin()
+    node.pause()
+    _await(lambda: any(one.is_primary() for one in trio.nodes if one is not node), 60)
+    time.sleep(2)
+    node.go_on()
+
+
+def patroni_kill_standby(scene: Scene) -> None:
+    """The synchronous standby dies: the other one takes its place."""
+    trio = _trio(scene)
+    node = trio.synchronous_standby()
+    scene.begin()
+    node.crash()
+    scene.load.progress(20)
+    node.start()
+
+
+def etcd_away(scene: Scene) -> None:
+    """All of etcd for half a minute. The primary goes on, as its two standbys answer it."""
+    trio = _trio(scene)
+    scene.begin()
+    for etcd in trio.etcds:
+        etcd.kill()
+    time.sleep(30)
+    for etcd in trio.etcds:
+        etcd.start()
+
+
 FAULTS: dict[str, Fault] = {
     fault.__name__.replace("_", "-"): fault
     for fault in (
@@ -369,6 +428,7 @@ FAULTS: dict[str, Fault] = {
         *(lagging_replica, cut_off_nats_leader, deafen_nats_leader, deafen_relay, split_relays),
         *(cut_off_web, reset_connections, slow_postgres, lock_row, pause_primary),
         *(kill_primary, vanish_primary, two_primaries, data_disk_full, wal_disk_full),
+        *(patroni_kill_postgres, patroni_kill_machine, patroni_pause_machine, patroni_kill_standby, etcd_away),
     )
 }
 
@@ -393,9 +453,17 @@ def _between(scene: Scene, node: NatsNode) -> list[Link]:
 
 
 def _pair(scene: Scene) -> PostgresPair:
-    if scene.cluster.has_patroni:
-        raise NotHere("Patroni decides who is the primary; its own faults are called patroni-...")
-    return scene.cluster.pair
+    databases = scene.cluster.databases
+    if not isinstance(databases, PostgresPair):
+        raise NotHere("Patroni decides who is the primary; see the faults called patroni-...")
+    return databases
+
+
+def _trio(scene: Scene) -> PatroniTrio:
+    databases = scene.cluster.databases
+    if not isinstance(databases, PatroniTrio):
+        raise NotHere("only with --patroni")
+    return databases
 
 
 def _primary(scene: Scene) -> PostgresNode:

@@ -188,6 +188,11 @@ class PatroniTrio:
             etcd.kill()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def mend(self) -> None:
+        for node in self.nodes:
+            node.go_on()
+        self.await_all()
+
     def join(self, source: int) -> None:
         self.network.join(source, FRONT, WRITES)
 
@@ -207,6 +212,11 @@ class PatroniTrio:
                     return node
             time.sleep(0.1)
         raise AssertionError("Patroni has no primary")
+
+    def synchronous_standby(self) -> PatroniNode:
+        asked = "select application_name from pg_stat_replication where sync_state in ('sync', 'quorum')"
+        [(name,), *_] = self.primary().ask(asked)
+        return next(node for node in self.nodes if node.name == name)
 
     def await_all(self, seconds: float = 90) -> None:
         """Until all three are there, and the primary is sure of a standby that it waits for."""

@@ -170,6 +170,14 @@ class PostgresPair:
             self.standby.crash()
         self._follow()
 
+    def mend(self) -> None:
+        for node in self.nodes:
+            node.signal_all(signal.SIGCONT)
+        if not self.primary.process.is_alive():
+            self.primary.start()
+        if not self.standby.process.is_alive():
+            self.standby.start_standby()
+
     def await_slot(self, seconds: float = 60) -> None:
         """Until the standby has a copy of the relay's slot that a promotion can use."""
         ready = "select synced and not temporary and invalidation_reason is null from pg_replication_slots where slot_name = %s"

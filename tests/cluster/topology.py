@@ -18,7 +18,7 @@ from typing import Protocol
 
 import httpx
 
-from tertulia.engines import ChildProcess
+from tertulia.engines import ChildProcess, free_port
 from tertulia.engines.running import Running
 from tests.cluster.nats_node import CLIENT, ROUTE, NatsNode, await_all
 from tests.cluster.network import Link, Network
@@ -41,6 +41,12 @@ class Databases(Protocol):
     def start(self) -> None: ...
 
     def stop(self) -> None: ...
+
+    def mend(self) -> None:
+        """Bring back what was killed or paused, and wait for it."""
+
+    def await_slot(self, seconds: float = 60) -> None:
+        """Until a standby that may be promoted has a usable copy of the relay's slot."""
 
     def join(self, source: int) -> None:
         """Make the links that a process there needs."""
@@ -91,6 +97,8 @@ class Cluster(Running):
         self.webs = [Member(self, "web", machine) for machine in WEBS]
         self.relays = [Member(self, "relay", machine) for machine in RELAYS]
         self.workers = [Member(self, "worker", machine) for machine in WORKERS]
+        self.local_port = free_port()
+        """Where this machine's browsers find it."""
         self.front = self._make_front()
         self.url = f"http://{self.network.home(FRONT)}:{FRONT_PORT}"
         self._stack = ExitStack()
@@ -102,11 +110,6 @@ class Cluster(Running):
     @property
     def postgres_url(self) -> str:
         return self.databases.url
-
-    @property
-    def pair(self) -> PostgresPair:
-        assert isinstance(self.databases, PostgresPair)
-        return self.databases
 
     def settings(self, machine: int) -> dict[str, str]:
         """deploy/cluster/tertulia.env as that machine has it."""
@@ -157,6 +160,7 @@ class Cluster(Running):
             if not process.is_alive():
                 ended.append(getattr(process, "name", "front"))
                 process.start()
+        self.databases.mend()
         self.await_ready(seconds)
         return ended
 
@@ -205,15 +209,17 @@ class Cluster(Running):
             node.start()
         self.databases.start()
         await_all(self.nats)
-        self._run("secrets", "new-key", stdout=self.folder / "sealing.keys")
-        self._run("migrate")
+        self.run("secrets", "new-key", stdout=self.folder / "sealing.keys")
+        self.run("migrate")
         for process in [*self.members, self.front]:
             process.start()
         self.await_ready()
 
-    def _run(self, *words: str, stdout: Path | None = None) -> None:
-        environment = os.environ | self.settings(1) | {"TERTULIA_POSTGRES_URL": self.databases.url}
-        environment.pop("TERTULIA_SEALING_KEY_FILE") if stdout else None
+    def run(self, *words: str, stdout: Path | None = None, **more: str) -> None:
+        """A command of `tertulia`, to its end."""
+        environment = os.environ | self.settings(1) | {"TERTULIA_POSTGRES_URL": self.databases.url} | more
+        if stdout is not None:  # it makes the key
+            del environment["TERTULIA_SEALING_KEY_FILE"]
         log = self.folder / "commands.log"
         process = ChildProcess([sys.executable, "-m", "tertulia", *words], log, stdout=stdout, env=environment)
         process.start()
@@ -241,12 +247,14 @@ class Cluster(Running):
     def _make_front(self) -> ChildProcess:
         program = shutil.which("haproxy") or shutil.which("haproxy", path="/usr/sbin")
         assert program, "haproxy is missing: apt-get install haproxy"
-        text = on_node("haproxy.cfg", FRONT).replace(f"10.9.0.{FRONT}", self.network.home(FRONT))
+        home = self.network.home(FRONT)
+        text = on_node("haproxy.cfg", FRONT)
+        text = text.replace(f"bind 10.9.0.{FRONT}:", f"bind 127.0.0.1:{self.local_port}\n    bind {home}:")
         # In the guide each machine has its web process; here it is on the machine with the number 1N.
         text = re.sub(r"10\.9\.0\.(\d):9991", r"10.9.0.1\1:9991", text)
         if not self.has_patroni:
             text = text[: text.index("# Patroni answers")]
-        text = self.network.seen_from(FRONT, text).replace("127.0.0.1:5000", f"{self.network.home(FRONT)}:5000")
+        text = self.network.seen_from(FRONT, text).replace("127.0.0.1:5000", f"{home}:5000")
         file = self.folder / "haproxy.cfg"
         file.write_text(text)
         return ChildProcess([program, "-W", "-db", "-f", str(file)], self.folder / "haproxy.log")

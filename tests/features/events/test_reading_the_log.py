@@ -143,7 +143,8 @@ async def test_what_arrives_before_a_feed_is_open_is_taken_once(replicas: Replic
     """A cluster found it: whoever was taken over by a process that had just opened the realm's log heard events twice, and
     out of order."""
     await store(replicas.nc, 600)
-    feed = Feed(replicas, REALM, EPOCH, [].append)
+    buried: list[Queue] = []
+    feed = Feed(replicas, REALM, EPOCH, buried.append)
     feed.receive(heard_live(600, 599))  # between the subscription and the look at the end of the log
     opening = asyncio.create_task(feed.open())
     while feed.head < 600:
