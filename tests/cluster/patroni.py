@@ -176,7 +176,7 @@ class PatroniTrio:
             node.start()
         self.await_all(120)
         primary = self.primary()
-        primary.ask(f"create role {USER} login superuser password '{PASSWORD}'")
+        primary.ask(f"create role {USER} login replication password '{PASSWORD}'")
         primary.ask(f"create database {DATABASE} owner {USER}")
 
     def stop(self) -> None:
