@@ -1,8 +1,9 @@
 """Alembic's entry: one connection, one transaction, one migrating process at a time."""
 
-import psycopg2
 from alembic import context
 from sqlalchemy import create_engine, text
+
+from tertulia.kernel.postgres import connect_libpq
 
 # Any number that no other program in this database uses: migrating processes wait for each other on it.
 MIGRATION_LOCK = 7_370_117
@@ -15,7 +16,7 @@ def run() -> None:
     # PostgreSQL's own library reads the address: SQLAlchemy knows no lists of hosts.
     url = context.config.attributes["postgres_url"]
     engine = create_engine(
-        "postgresql+psycopg2://", creator=lambda: psycopg2.connect(url, connect_timeout=CONNECT_SECONDS)
+        "postgresql+psycopg2://", creator=lambda: connect_libpq(url, connect_timeout=CONNECT_SECONDS)
     )
     with engine.begin() as connection:
         connection.execute(text("select pg_advisory_xact_lock(:lock)"), {"lock": MIGRATION_LOCK})

@@ -46,6 +46,8 @@ class Feed:
         self._stream = stream
         self._bury = bury
         self._target = 0
+        self._is_open = False
+        """Until the end of the log has been looked up, what arrives live only tells how far the log reaches."""
         self._catching: asyncio.Task[None] | None = None
         self._tail = Tail()
         self._listeners = Listeners()
@@ -72,6 +74,7 @@ class Feed:
                     self._take(stored)
         finally:
             self._catching = None
+        self._is_open = True
         if self._target > self.head:
             self._catch_up()
 
@@ -89,7 +92,7 @@ class Feed:
         if self.is_closed or stored.epoch != self.epoch:
             return
         self._target = max(self._target, stored.seq)
-        if self._catching is not None:
+        if self._catching is not None or not self._is_open:
             return
         if stored.seq <= self.head:
             self._check_repeat(stored)
@@ -101,7 +104,7 @@ class Feed:
     def expect(self, last_seq: int) -> None:
         """An audit says that the realm's log reaches this number."""
         self._target = max(self._target, last_seq)
-        if self._catching is None and self._target > self.head and not self.is_closed:
+        if self._catching is None and self._is_open and self._target > self.head and not self.is_closed:
             log.info("events were missed, reading them from the log", realm=self.realm_id, after=self.head, to=last_seq)
             self._catch_up()
 

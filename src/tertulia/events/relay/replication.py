@@ -19,7 +19,7 @@ import psycopg2.extras
 
 from tertulia.events.relay.lineage import Identity, Lineage
 from tertulia.events.relay.wal import format_lsn
-from tertulia.kernel.postgres import libpq_options
+from tertulia.kernel.postgres import connect_libpq, libpq_options
 
 CONNECT_SECONDS = 5
 # A relay that sleeps longer than this loses the slot to its successor. It reports every second.
@@ -42,7 +42,7 @@ class Replication:
     @classmethod
     async def open(cls, url: str) -> Self:
         connection = await asyncio.to_thread(
-            psycopg2.connect,
+            connect_libpq,
             url,
             connection_factory=psycopg2.extras.LogicalReplicationConnection,
             connect_timeout=CONNECT_SECONDS,
