@@ -2,7 +2,7 @@
 
 import typer
 
-from tertulia.cli import accounts, audit, dev, directory, doctor, processes, sealing
+from tertulia.cli import accounts, audit, dev, directory, doctor, migrate, processes, sealing
 
 app = typer.Typer(
     name="tertulia",
@@ -13,7 +13,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(dev.app, name="dev")
-for command in (processes.serve, processes.web, processes.relay, processes.worker, processes.migrate, doctor.doctor):
+for command in (processes.serve, processes.web, processes.relay, processes.worker, migrate.migrate, doctor.doctor):
     app.command()(command)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")

@@ -70,14 +70,6 @@ def worker(config: ConfigFile = None) -> None:
     _run_until_stopped(lambda stop: run_worker(settings, stop))
 
 
-def migrate(config: ConfigFile = None) -> None:
-    """Bring the database to the newest form. Safe to repeat."""
-    from tertulia.kernel.settings import load_settings
-    from tertulia.migrations import migrate as migrate_database
-
-    migrate_database(load_settings(config).postgres_url)
-
-
 def _run_until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:
     """Run until the work is done; Ctrl-C and SIGTERM set the event, and the work ends itself in its own time."""
     import uvloop

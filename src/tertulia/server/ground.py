@@ -21,6 +21,7 @@ from tertulia.server.registration import routes as registration
 BOUNDS = (
     QUEUES,
     QUEUES_WITH_OWNED,
+    Otherwise(tables=("oldest_program",), because="one row"),
     Otherwise(tables=("relay_checkpoint", "relay_state"), because="one for each stream of events"),
     Otherwise(tables=("orphan_object",), because="one for each object that is being stored or deleted"),
     Otherwise(
