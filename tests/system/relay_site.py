@@ -101,18 +101,19 @@ class Site:
         self.relays.append(process)
         return process
 
-    def run_command(self, name: str, **changed: str) -> str:
+    def run_command(self, name: str, *options: str, **changed: str) -> str:
         """What a command of `tertulia` says, until it has ended."""
-        process = self._command(name, **changed)
+        process = self._command(name, *options, **changed)
         said = self.folder / f"{name}.log"
         said.unlink(missing_ok=True)
         process.start()
         assert process.wait(60), f"`tertulia {name}` does not end"
         return said.read_text()
 
-    def _command(self, name: str, **changed: str) -> ChildProcess:
+    def _command(self, name: str, *options: str, **changed: str) -> ChildProcess:
         environment = {**os.environ, **self.settings.environment(), **changed}
-        return ChildProcess([sys.executable, "-m", "tertulia", name], self.folder / f"{name}.log", env=environment)
+        command = [sys.executable, "-m", "tertulia", name, *options]
+        return ChildProcess(command, self.folder / f"{name}.log", env=environment)
 
     async def start_first_relay(self) -> ChildProcess:
         """The first one makes the slot: what was committed before that is no event of any epoch."""

@@ -9,6 +9,7 @@ from tertulia.cli import (
     dev,
     directory,
     doctor,
+    migrate,
     processes,
     sealing,
     status,
@@ -25,7 +26,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(dev.app, name="dev")
-for command in (processes.serve, processes.web, processes.worker, processes.migrate, doctor.doctor):
+for command in (processes.serve, processes.web, processes.worker, migrate.migrate, doctor.doctor):
     app.command()(command)
 app.add_typer(status.relay, name="relay")
 app.command()(status.stats)

@@ -22,6 +22,7 @@ BOUNDS = (
     QUEUES,
     QUEUES_WITH_OWNED,
     EVENTS,
+    Otherwise(tables=("oldest_program",), because="one row"),
     Otherwise(tables=("relay_checkpoint", "relay_state"), because="one for each stream of events"),
     Otherwise(tables=("orphan_object",), because="one for each object that is being stored or deleted"),
     Otherwise(

@@ -23,6 +23,7 @@ async def _ask(settings: Settings, *, is_dev: bool) -> str:
     import asyncpg
 
     from tertulia.kernel.engine_addresses import postgres_trust
+    from tertulia.migrations.form import own_form
 
     pg = await asyncpg.connect(settings.postgres_url, timeout=CONNECT_SECONDS)
     try:
@@ -41,7 +42,7 @@ async def _ask(settings: Settings, *, is_dev: bool) -> str:
         if problems:
             raise Several(problems)
         advice = [] if is_dev else await _advice(pg, settings)
-        state = f"version {version} ({trust}), schema {await _revision(pg)}, relay {await _relay(pg, settings)}"
+        state = f"version {version} ({trust}), form {own_form()}, relay {await _relay(pg, settings)}"
         if advice:
             raise Advice(f"{state}; {'; '.join(advice)}")
         return state
@@ -91,25 +92,13 @@ async def _no_replication(pg: Any, settings: Settings) -> list[str]:
 
 
 async def _other_schema(pg: Any) -> list[str]:
-    from tertulia.migrations import revisions
+    from tertulia.migrations.form import WrongForm, check, find_standing, own_form
 
-    found, known = await _revision(pg), revisions()
-    if found is None:
-        return ["the database is empty: run `tertulia migrate`"]
-    if found == known[-1]:
-        return []
-    if found in known:
-        return [f"the database has the form {found}, older than this program's {known[-1]}: run `tertulia migrate`"]
-    return [
-        f"the database has the form {found}, newer than this program, which knows {known[-1]}: install the newer one"
-    ]
-
-
-async def _revision(pg: Any) -> str | None:
-    if await pg.fetchval("select to_regclass('schema_version')") is None:
-        return None
-    found: str | None = await pg.fetchval("select version_num from schema_version")
-    return found
+    try:
+        check(own_form(), await find_standing(pg))
+    except WrongForm as problem:
+        return [str(problem)]
+    return []
 
 
 async def _relay(pg: Any, settings: Settings) -> str:

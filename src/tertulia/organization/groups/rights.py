@@ -1,8 +1,8 @@
 """May they? The one place that answers, for one user or for many.
 
-The walk through nested groups is the SQL function `is_group_member` (migration 0002), so that the very same answer can be
-had inside any other statement: rights that must hold at the moment of a write are asked for in that write. Nothing is
-taken from what the caller was when the request came in; role and groups are those of the statement.
+The walk through nested groups is the SQL function `is_group_member` (first_release/organization.sql), so that the very same
+answer can be had inside any other statement: rights that must hold at the moment of a write are asked for in that write.
+Nothing is taken from what the caller was when the request came in; role and groups are those of the statement.
 """
 
 from collections.abc import Iterable, Sequence

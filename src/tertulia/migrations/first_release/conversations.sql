@@ -1,69 +1,4 @@
-"""Foundation: realms, accounts, conversations, topics, messages, read state, and the relay's memory."""
-
-from alembic import op
-
-revision = "0001"
-down_revision = None
-branch_labels = None
-depends_on = None
-
-SQL = """
-create table realm (
-    id bigint generated always as identity primary key,
-    subdomain text not null unique check (subdomain = '' or subdomain ~ '^[a-z0-9][a-z0-9-]{0,38}$'),
-    uuid uuid not null default gen_random_uuid(),
-    name text not null check (char_length(name) between 1 and 40),
-    description text not null default '',
-    date_created timestamptz not null default now(),
-    is_active boolean not null default true,
-    -- Only what differs from the defaults of organization/realms/settings.py.
-    settings jsonb not null default '{}' check (jsonb_typeof(settings) = 'object')
-);
-
-create table account (
-    id bigint generated always as identity primary key,
-    realm_id bigint not null references realm,
-    email text not null check (char_length(email) between 3 and 254),
-    -- The lower-cased address, made by the application: the database's own notion of case depends on its locale.
-    email_key text not null,
-    full_name text not null check (char_length(full_name) between 1 and 100),
-    role smallint not null default 400 check (role in (100, 200, 300, 400, 600)),
-    bot_type smallint check (bot_type between 1 and 4),
-    bot_owner_id bigint,
-    is_active boolean not null default true,
-    is_imported_stub boolean not null default false,
-    date_joined timestamptz not null default now(),
-    timezone text not null default '',
-    avatar_version integer not null default 1,
-    password_hash text,
-    settings jsonb not null default '{}' check (jsonb_typeof(settings) = 'object'),
-    unique (realm_id, email_key),
-    unique (realm_id, id),
-    foreign key (realm_id, bot_owner_id) references account (realm_id, id),
-    check (bot_owner_id is null or bot_type is not null)
-);
-
-create table api_key (
-    id bigint generated always as identity primary key,
-    user_id bigint not null references account on delete cascade,
-    digest bytea not null unique check (length(digest) = 32),
-    label text not null default '',
-    created timestamptz not null default now(),
-    last_used timestamptz
-);
-create index on api_key (user_id);
-
--- Every permission names a group. System groups have no member rows: who belongs to them follows from the role.
-create table user_group (
-    id bigint generated always as identity primary key,
-    realm_id bigint not null references realm,
-    name text not null check (char_length(name) between 1 and 100),
-    description text not null default '',
-    is_system boolean not null default false,
-    unique (realm_id, name),
-    unique (realm_id, id),
-    check (is_system = (name like 'role:%'))
-);
+-- Conversations: channels, subscriptions, topics, and what somebody has read in them.
 
 -- A channel, or a set of people who talk directly. Numbers its messages: last_seq is advanced under the row's lock, so
 -- inside a conversation seq order, id order and commit order are the same.
@@ -76,6 +11,22 @@ create table conversation (
     unique (realm_id, id),
     unique (realm_id, participants)
 ) with (fillfactor = 50);
+
+create table channel_folder (
+    id bigint generated always as identity primary key,
+    realm_id bigint not null references realm,
+    name text not null check (char_length(name) between 1 and 60),
+    name_key text not null,
+    description text not null default '' check (char_length(description) <= 1024),
+    rendered_description text not null default '',
+    position bigint not null,
+    creator_id bigint,
+    date_created timestamptz not null default now(),
+    is_archived boolean not null default false,
+    unique (realm_id, id),
+    foreign key (realm_id, creator_id) references account (realm_id, id)
+);
+create unique index on channel_folder (realm_id, name_key) where not is_archived;
 
 -- A channel is a conversation with a name: it has the conversation's id.
 create table channel (
@@ -90,6 +41,8 @@ create table channel (
     history_public_to_subscribers boolean not null default true,
     is_archived boolean not null default false,
     creator_id bigint,
+    -- As of a group: the person who made it.
+    share_of bigint references account on delete set null,
     date_created timestamptz not null default now(),
     message_retention_days integer check (message_retention_days = -1 or message_retention_days > 0),
     topics_policy text not null default 'inherit'
@@ -97,6 +50,10 @@ create table channel (
     folder_id bigint,
     -- Active accounts with an active subscription; changed in the transaction that changes either.
     subscriber_count integer not null default 0 check (subscriber_count >= 0),
+    -- What the worker finds out from how far the channel's numbers had come on each day
+    -- (conversations/channels/traffic.py): the lists of channels must not count messages.
+    is_recently_active boolean not null default true,
+    weekly_traffic integer check (weekly_traffic >= 0),
     can_add_subscribers_group bigint not null,
     can_administer_channel_group bigint not null,
     can_create_topic_group bigint not null,
@@ -111,6 +68,7 @@ create table channel (
     unique (realm_id, name_key),
     foreign key (realm_id, id) references conversation (realm_id, id),
     foreign key (realm_id, creator_id) references account (realm_id, id),
+    foreign key (realm_id, folder_id) references channel_folder (realm_id, id),
     foreign key (realm_id, can_add_subscribers_group) references user_group (realm_id, id),
     foreign key (realm_id, can_administer_channel_group) references user_group (realm_id, id),
     foreign key (realm_id, can_create_topic_group) references user_group (realm_id, id),
@@ -125,6 +83,25 @@ create table channel (
     check (history_public_to_subscribers or invite_only),
     check (not (is_web_public and invite_only))
 );
+create index on channel (id) where not is_recently_active;
+-- For the worker that looks for messages that are kept no longer (messaging/editing/retention/actions.py).
+create index on channel (id) where message_retention_days > 0;
+create index on channel (share_of) where share_of is not null;
+create trigger take_share before insert on channel for each row execute function take_share_of_creator();
+
+create table channel_day (
+    channel_id bigint not null references channel,
+    day date not null,
+    last_seq bigint not null,
+    primary key (channel_id, day)
+);
+
+-- Whoever joins the realm is subscribed to these.
+create table default_channel (
+    channel_id bigint primary key references channel,
+    realm_id bigint not null references realm
+);
+create index on default_channel (realm_id);
 
 create table subscription (
     user_id bigint not null references account,
@@ -142,6 +119,11 @@ create table subscription (
 );
 create index on subscription (channel_id) where is_active;
 
+-- What the index of texts is made with, and so what every search is asked with. Another language: `tertulia search language`.
+create function search_language() returns regconfig language sql immutable parallel safe as $$
+    select 'pg_catalog.english'::regconfig
+$$;
+
 create table topic (
     id bigint generated always as identity primary key,
     conversation_id bigint not null references channel,
@@ -149,27 +131,28 @@ create table topic (
     name_key text not null,
     -- The seq of the newest message; 0: none yet (a policy was set first). Topic lists read this table only.
     last_seq bigint not null default 0,
+    search tsvector generated always as (to_tsvector(search_language(), name)) stored,
     unique (conversation_id, name_key),
     unique (conversation_id, id)
 ) with (fillfactor = 70);
+create index topic_search on topic using gin (search);
 
-create table message (
-    id bigint generated always as identity (cache 1) primary key,
-    realm_id bigint not null,
-    conversation_id bigint not null references conversation,
-    seq bigint not null check (seq > 0),
-    -- Null in direct conversations.
-    topic_id bigint,
-    sender_id bigint not null references account,
-    sent_at timestamptz not null default clock_timestamp(),
-    client text not null check (char_length(client) <= 30),
-    content text not null check (content <> ''),
-    rendered text not null,
-    unique (conversation_id, seq),
-    foreign key (conversation_id, topic_id) references topic (conversation_id, id)
+-- Who sent to a topic or reacted in it.
+create table topic_participant (
+    topic_id bigint not null references topic on delete cascade,
+    user_id bigint not null references account,
+    primary key (topic_id, user_id)
 );
-create index on message (conversation_id, id);
-create index on message (topic_id, id) where topic_id is not null;
+
+-- 1 muted, 2 unmuted, 3 followed; no row: as the channel.
+create table topic_policy (
+    user_id bigint not null references account on delete cascade,
+    topic_id bigint not null references topic on delete cascade,
+    policy smallint not null check (policy between 1 and 3),
+    updated_at timestamptz not null default now(),
+    primary key (user_id, topic_id)
+);
+create index on topic_policy (topic_id);
 
 -- Read state is a set of numbers, never a row per message. `history` holds the numbers that were sent while the user
 -- belonged to the conversation; an open end means that they belong to it now.
@@ -182,50 +165,34 @@ create table read_state (
 ) with (fillfactor = 70);
 create index on read_state (user_id);
 
--- What is truly personal and rare: a row for each flag a user has on a message (model: conversations/read_state/marks.py).
-create table message_mark (
-    user_id bigint not null references account,
-    flag smallint not null,
-    message_id bigint not null references message on delete cascade,
-    primary key (user_id, flag, message_id)
-);
-create index on message_mark (message_id);
-
--- Idempotency-Key of POST /messages; kept for a day.
-create table sent_request (
-    sender_id bigint not null references account on delete cascade,
-    key text not null check (char_length(key) between 1 and 200),
-    message_id bigint not null,
-    sent_at timestamptz not null default now(),
-    primary key (sender_id, key)
-);
-create index on sent_request (sent_at);
-
--- The relay's memory: what it knows to be in the event log (events/relay).
-create table relay_checkpoint (
-    shard integer primary key,
-    epoch bigint not null,
-    seq bigint not null,
-    pos text not null,
-    updated_at timestamptz not null default now()
-);
-create table relay_state (
-    id integer primary key check (id = 1),
-    epoch bigint not null,
-    system_identifier text not null,
-    timeline integer not null
-);
-
--- No tables: only the messages of pg_logical_emit_message travel through it.
-create publication tertulia_events;
-"""
-
-
-def upgrade() -> None:
-    """Make the tables."""
-    op.execute(SQL)
-
-
-def downgrade() -> None:
-    """There is nothing before the foundation."""
-    raise NotImplementedError("the first migration cannot be undone: drop the database instead")
+-- Why somebody may not write to a set of people now; null: they may. Bots may, and everybody may write to bots.
+create function direct_refusal(who bigint, realm bigint, people bigint[], is_new boolean) returns text
+language plpgsql stable parallel safe as $$
+declare
+    permitting bigint;
+    initiating bigint;
+begin
+    if exists (select from account where id = any(people) and not is_active) then
+        return 'inactive';
+    end if;
+    select max(group_id) filter (where setting = 'direct_message_permission_group'),
+        max(group_id) filter (where setting = 'direct_message_initiator_group')
+    into permitting, initiating from realm_permission
+    where realm_id = realm and setting in ('direct_message_permission_group', 'direct_message_initiator_group');
+    if (permitting is null and initiating is null)
+        or exists (select from account where id = who and bot_type is not null)
+        or not exists (select from account where id = any(people) and id <> who and bot_type is null) then
+        return null;
+    end if;
+    if permitting is not null and not exists (
+        select from unnest(people) as person where is_group_member(person, permitting)
+    ) then
+        return case when (select name from user_group where id = permitting) = 'role:nobody' then 'disabled'
+            else 'unauthorized' end;
+    end if;
+    if initiating is not null and is_new and not is_group_member(who, initiating) then
+        return 'initiate';
+    end if;
+    return null;
+end
+$$;
