@@ -17,7 +17,7 @@ from realm order by id
 _COUNTS = """
 select (select count(*) from account where realm_id = $1 and is_active and bot_type is null) as people,
     (select count(*) from account where realm_id = $1 and is_active and bot_type is not null and system_bot is null) as bots,
-    (select count(*) from channel join conversation using (id) where realm_id = $1) as channels,
+    (select count(*) from channel join conversation using (id) where conversation.realm_id = $1) as channels,
     (select coalesce(max(used), 0) from upload_space where realm_id = $1) as bytes_of_files
 """
 

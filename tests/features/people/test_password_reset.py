@@ -179,7 +179,7 @@ def test_a_person_of_the_directory_gets_no_token_and_where_passwords_are_off_nob
 
 
 @pytest.mark.system
-def test_an_address_gets_two_mails_an_hour_and_a_caller_sends_five_a_day(
+def test_an_address_gets_two_mails_an_hour_whoever_asks_and_others_get_theirs(
     stage: Stage, server: Server, folder: Path
 ) -> None:
     web = Web(server, folder, rate_limits="true")
@@ -190,7 +190,7 @@ def test_an_address_gets_two_mails_an_hour_and_a_caller_sends_five_a_day(
             nobody.request("POST", "accounts/password/reset", email=address)
             for address in (first.email, second, first.email, first.email.upper(), second, "third@example.com")
         ]
-        assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 200, 429]
+        assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 200, 200]
         assert replies[3].json()["code"] == "RATE_LIMIT_HIT"
     finally:
         web.stop()
