@@ -270,9 +270,10 @@ class Continuity:
 
     async def _say_undone(self, streams: list[StreamInfo], noted: NotedSource | None) -> None:
         """If an epoch ends by a fail-over: say so, and what was announced and is not in the database."""
-        if noted is None or self._lineage.end_of(noted.source.timeline) is None:
+        if noted is None:
             return
-        FAILOVERS.labels("ended").inc()
+        if self._lineage.end_of(noted.source.timeline) is not None:
+            FAILOVERS.labels("ended").inc()
         undone: list[Stored] = []
         for one in streams:
             shard, epoch = parse_stream_name(one.name) or (-1, 0)
