@@ -16,7 +16,8 @@ SHORT = "*tea* :smile:"
 ROWS = """
 insert into realm (subdomain, name) values ('old', 'Old');
 insert into channel_folder (realm_id, name, name_key, position, description, rendered_description)
-    select realm.id, folder.name, folder.name, 1, text, html from realm, unnest($1::text[], $2::text[], $3::text[]) as folder(name, text, html)
+    select realm.id, folder.name, folder.name, 1, text, html from realm,
+    unnest($1::text[], $2::text[], $3::text[]) as folder(name, text, html)
 """
 
 
