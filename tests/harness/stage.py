@@ -201,7 +201,7 @@ class Web:
 
     def wait(self) -> "Web":
         """Until it is ready."""
-        eventually(lambda: is_ready(self.metrics) or not self._process.is_alive())
+        eventually(lambda: is_ready(self.metrics) or not self._process.is_alive(), 90)
         assert self._process.is_alive(), "the web process ended"
         return self
 
