@@ -51,6 +51,7 @@ class Call:
         "_receive",
         "body",
         "by_session",
+        "connections",
         "events",
         "external_host",
         "files",
@@ -77,6 +78,8 @@ class Call:
         """Whether a browser's session says who calls."""
         self.payer = ""
         """Whom what it costs counts for, as far as that is known: a person or a network (kernel/admission.py)."""
+        self.connections = 0
+        """How many it has to the database at this moment (kernel/shares.py)."""
         self.events = 0
         """How many it has written to the log."""
         self.ignored: list[str] | None = None
