@@ -14,6 +14,7 @@ from msgspec import Meta, Raw
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.faults import say_fault
 from tertulia.kernel.params import (
+    AnyLength,
     NoSuchId,
     Unread,
     Verbatim,
@@ -134,6 +135,12 @@ def test_a_text_becomes_the_annotated_value(annotation: Any, text: str, value: o
         (list[str], '["a\\u0000b"]', "v holds a NUL character"),
         (dict[str, Any], '{"a\\u0000b": 1}', "v holds a NUL character"),
         (list[str], '["\\ud800"]', "v is not valid JSON"),
+        (str, "x" * 20_001, "v is too long (limit: 20000 characters)"),
+        (Literal["a"], "x" * 20_001, "v is too long (limit: 20000 characters)"),
+        (list[str], f'["a", "{"x" * 20_001}"]', "v is too long (limit: 20000 characters)"),
+        (list[str], '["' + 'a\\"' * 10_001 + '"]', "v is too long (limit: 20000 characters)"),
+        (list[str], '["' + "\\\\" * 20_001 + '"]', "v is too long (limit: 20000 characters)"),
+        (dict[str, Any], f'{{"{"x" * 20_001}": 1}}', "v is too long (limit: 20000 characters)"),
         (Any, "[" * 33 + "]" * 33, "v is nested too deeply (limit: 32 levels)"),
         (list[int], "[" * 100_000, "v is nested too deeply (limit: 32 levels)"),
         (Loose, '{"x":' * 100_000, "v is nested too deeply (limit: 32 levels)"),
@@ -141,6 +148,15 @@ def test_a_text_becomes_the_annotated_value(annotation: Any, text: str, value: o
 )
 def test_a_faulty_text_is_refused_in_words(annotation: Any, text: str, msg: str) -> None:
     assert refusal(annotation, text) == msg
+
+
+def test_a_text_may_be_as_long_as_any_that_people_write_or_as_it_says_itself() -> None:
+    longest = "x" * 20_000
+    assert read(str, longest) == longest
+    assert read(list[str], f'["{longest}", "{longest}"]') == [longest, longest]
+    assert read(dict[str, list[int]], '{"a": [' + "1, " * 20_000 + '1], "b": []}')["b"] == []
+    assert read(Annotated[str, AnyLength()], longest + "x") == longest + "x"
+    assert read(Annotated[list[str], AnyLength()], f'["{longest}x"]') == [longest + "x"]
 
 
 def test_brackets_inside_strings_are_not_nesting_and_escaped_backslashes_are_not_nul() -> None:

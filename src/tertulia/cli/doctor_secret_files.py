@@ -5,7 +5,9 @@ import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
+
+from tertulia.kernel.urls import split_url
 
 if TYPE_CHECKING:
     from tertulia.kernel.settings import Settings
@@ -23,7 +25,7 @@ def _named(settings: "Settings", config: Path | None) -> Iterator[Path]:
         yield config
     elif named := os.environ.get(PREFIX + "CONFIG"):
         yield Path(named)
-    options = dict(parse_qsl(urlsplit(settings.postgres_url).query))
+    options = dict(parse_qsl(split_url(settings.postgres_url).query))
     for name in (settings.sealing_key_file, settings.nats_key_file, options.get("sslkey", ""), options.get("passfile")):
         if name:
             yield Path(name)

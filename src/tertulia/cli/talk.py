@@ -6,10 +6,11 @@ Each message carries an Idempotency-Key: when a start was interrupted, the next 
 import base64
 import http.client
 import json
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from tertulia.cli.demo import Demo
 from tertulia.cli.errors import CommandFailed
+from tertulia.kernel.urls import split_url
 
 _TALK = (
     ("ines", "general", "welcome", "Welcome to the café! Every channel has topics; pick one, or start your own."),
@@ -31,7 +32,7 @@ _DIRECT = (
 
 def say_all(url: str, demo: Demo) -> None:
     """Send everything, in order, over one connection."""
-    place = urlsplit(url)
+    place = split_url(url)
     connection = http.client.HTTPConnection(place.hostname or "", place.port, timeout=30)
     channels = {channel.name: channel.stream_id for channel in demo.channels}
     keys = {user.email.partition("@")[0]: user for user in demo.users}

@@ -3,7 +3,6 @@
 import os
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import msgspec
 import typer
@@ -11,6 +10,7 @@ import typer
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.folder import DevFolder, default_folder, find_state
 from tertulia.kernel.settings import PREFIX, Settings, load_settings
+from tertulia.kernel.urls import split_url
 
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="The data folder of a running `tertulia dev`, if it is not the default.")
@@ -34,8 +34,8 @@ def target_settings(data: Path | None) -> Settings:
         settings,
         postgres_url=state.postgres_url,
         nats_url=state.nats_url,
-        external_host=urlsplit(state.url).netloc,
+        external_host=split_url(state.url).netloc,
         storage_folder=str(own.files),
         sealing_key_file=str(own.sealing_keys),
-        metrics_port=urlsplit(state.metrics["web"]).port or 0,
+        metrics_port=split_url(state.metrics["web"]).port or 0,
     )

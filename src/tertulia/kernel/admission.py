@@ -6,11 +6,13 @@ address they came from, wherever they were tried. tests/rules/test_admission.py 
 
 from typing import TypeVar
 
+from tertulia.kernel.arriving import ArrivingBodies
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.endpoint import Authenticator
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import RateLimits, TimeBudgets, network_of, too_often
+from tertulia.kernel.refused_keys import RefusedKeys
 from tertulia.kernel.threads import Lanes
 
 C = TypeVar("C", bound=Caller)
@@ -22,6 +24,8 @@ SHARE = 0.05
 """How fast that comes back: whoever has used it up has a twentieth of the time of this process."""
 EVENT_SECONDS = 0.0001
 """What an event costs the relay and a web process after the request that wrote it, measured: 40 and 60 us."""
+FILES = "files"
+"""The kind of calls that read and send files."""
 FEW_EVENTS = 100
 """So many of one request cost nothing: it is what requests usually do."""
 
@@ -30,13 +34,26 @@ class Admission:
     """Lets requests in, or refuses them. Without an authenticator there is only nobody; without limits nothing costs anything."""
 
     def __init__(
-        self, authenticator: Authenticator | None = None, limits: RateLimits | None = None, *, at_once: int = 0
+        self,
+        authenticator: Authenticator | None = None,
+        limits: RateLimits | None = None,
+        *,
+        at_once: int = 0,
+        files_at_once: int = 0,
+        arriving_bytes: int = 0,
     ) -> None:
-        """`at_once`: so many requests of one person, with those of their bots, are under way; 0: any number."""
+        """`at_once`: so many requests of one person, with those of their bots, are under way; 0: any number.
+
+        `files_at_once`: the same for requests of files, whose senders and readers take as long as they like.
+        `arriving_bytes`: of all bodies that lie in memory until their requests are answered; 0: any number.
+        """
         self._authenticator = authenticator
         self._limits = limits
         self._turns = None if limits is None else TimeBudgets(BURST_SECONDS, SHARE)
-        self._lanes = Lanes(inside=at_once, waiting=WAITING * at_once, refusal=_too_many) if at_once else None
+        self._lanes = _lanes(at_once)
+        self._file_lanes = _lanes(files_at_once)
+        self._refused = RefusedKeys()
+        self.arriving = ArrivingBodies(arriving_bytes) if arriving_bytes else None
 
     @property
     def authenticates(self) -> bool:
@@ -48,37 +65,52 @@ class Admission:
     ) -> C | None:
         """The caller, charged for this call; refuses wrong credentials, and who calls too often.
 
-        `unlimited`: valid credentials cost nothing. `limit`: a kind of call that has a budget of its own.
+        `unlimited`: of files, which pages show by the hundred: valid credentials have a budget of their own for them.
+        `limit`: a kind of call that has a budget of its own.
         """
         assert self._authenticator is not None
+        kind_of_call = FILES if unlimited else ""
+        self._refused.check(call, kind_of_call)
         try:
             caller = await self._authenticator.authenticate(call, kind, optional)
         except Refusal:
             await self.charge(call, None)
             raise
-        if caller is None or not unlimited:
-            await self.charge(call, caller, limit)
-        else:
+        if caller is None:
+            await self.charge(call, None, limit)
+            return None
+        try:
             self._check_turns(call, caller)
+            if self._limits is not None:
+                await (self._limits.check_files(caller) if unlimited else self._limits.check(call, caller))
+        except Refusal as refusal:
+            self._refused.remember(call, kind_of_call, refusal)
+            raise
+        if limit is not None and self._limits is not None:
+            await self._limits.check_kind(call, limit)
         return caller
 
     async def charge(self, call: Call, caller: Caller | None, limit: str | None = None) -> None:
         """Spend what a call costs, which takes no credentials or had them looked at."""
         self._check_turns(call, caller)
         if self._limits is not None:
-            await self._limits.check(call, caller, limit)
+            await self._limits.check(call, caller)
+            if limit is not None:
+                await self._limits.check_kind(call, limit)
 
-    async def enter(self, caller: Caller) -> str:
+    async def enter(self, caller: Caller, *, files: bool = False) -> str:
         """Wait until few enough requests of this person are under way; refuses when too many wait. Call `leave` at the end.
 
         Whatever a request turns out to cost, nobody takes all connections of the database, or all turns of the event loop.
         """
-        return "" if self._lanes is None else await self._lanes.enter_as(str(caller.person_id))
+        lanes = self._file_lanes if files else self._lanes
+        return "" if lanes is None else await lanes.enter_as(str(caller.person_id))
 
-    def leave(self, place: str) -> None:
+    def leave(self, place: str, *, files: bool = False) -> None:
         """The request is over, and the next one's turn has come."""
-        if self._lanes is not None:
-            self._lanes.leave(place)
+        lanes = self._file_lanes if files else self._lanes
+        if lanes is not None:
+            lanes.leave(place)
 
     def check_again(self, call: Call) -> None:
         """Refuse who has used up their time since they were let in: they may have been let in many times before."""
@@ -98,6 +130,10 @@ class Admission:
     def _check_turns(self, call: Call, caller: Caller | None) -> None:
         call.payer = network_of(call.peer) if caller is None else f"person {caller.person_id}"
         self.check_again(call)
+
+
+def _lanes(inside: int) -> Lanes | None:
+    return Lanes(inside=inside, waiting=WAITING * inside, refusal=_too_many) if inside else None
 
 
 def _too_many() -> Refusal:

@@ -72,7 +72,7 @@ async def _read_body(call: Call, limit: int, with_files: int | None, fields: dic
         read_urlencoded(await _whole(call, limit), fields)
     elif media_type == b"multipart/form-data":
         reader = MultipartReader(kind, fields, call.files, max_text=limit)
-        async for chunk in body_chunks(call, with_files or limit):
+        async for chunk in body_chunks(call, with_files or limit, kept=limit):  # files lie on the disk
             reader.feed(chunk)
         reader.finish()
     elif media_type == b"application/json":
@@ -80,12 +80,12 @@ async def _read_body(call: Call, limit: int, with_files: int | None, fields: dic
 
 
 async def _whole(call: Call, limit: int) -> bytes:
-    parts = [chunk async for chunk in body_chunks(call, limit)]
+    parts = [chunk async for chunk in body_chunks(call, limit, kept=limit)]
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
-async def body_chunks(call: Call, limit: int) -> AsyncIterator[bytes]:
-    """The body while it arrives; refuses one of more than `limit` bytes."""
+async def body_chunks(call: Call, limit: int, *, kept: int) -> AsyncIterator[bytes]:
+    """The body while it arrives; refuses one of more than `limit` bytes. `kept`: so many of them stay in memory at most."""
     declared = call.raw_headers.get(b"content-length", b"0")
     if not declared.isdigit():
         raise Refusal("Content-Length is not a number")
@@ -103,6 +103,8 @@ async def body_chunks(call: Call, limit: int) -> AsyncIterator[bytes]:
         if size > limit:
             raise await _too_large(call, limit) if more else payload_too_large(limit)
         if chunk:
+            if call.held < kept:
+                call.hold(min(len(chunk), kept - call.held))
             yield chunk
 
 

@@ -12,6 +12,8 @@ from typing import IO, Any
 
 from starlette.datastructures import Headers
 
+from tertulia.kernel.arriving import ArrivingBodies
+
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -49,12 +51,14 @@ class Call:
 
     __slots__ = (
         "_receive",
+        "arriving",
         "body",
         "by_session",
         "connections",
         "events",
         "external_host",
         "files",
+        "held",
         "ignored",
         "named_client",
         "payer",
@@ -80,6 +84,10 @@ class Call:
         """Whom what it costs counts for, as far as that is known: a person or a network (kernel/admission.py)."""
         self.connections = 0
         """How many it has to the database at this moment (kernel/shares.py)."""
+        self.arriving: ArrivingBodies | None = None
+        """Where what is held of its body is counted."""
+        self.held = 0
+        """Bytes of the body that lie in memory."""
         self.events = 0
         """How many it has written to the log."""
         self.ignored: list[str] | None = None
@@ -87,6 +95,18 @@ class Call:
         offered = self.raw_headers.get(b"x-request-id")
         sane = offered is not None and _sane_request_id.fullmatch(offered)
         self.request_id = offered.decode() if offered is not None and sane else os.urandom(8).hex()
+
+    def hold(self, size: int) -> None:
+        """So many more bytes of the body are kept until the answer. Refused where too much is."""
+        if self.arriving is not None:
+            self.arriving.hold(self.payer, size)
+            self.held += size
+
+    def let_go(self) -> None:
+        """The answer is there."""
+        if self.held and self.arriving is not None:
+            self.arriving.let_go(self.payer, self.held)
+            self.held = 0
 
     @property
     def method(self) -> str:

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call, UploadedFile
 from tertulia.kernel.params import (
+    AnyLength,
     NoSuchId,
     Param,
     Unread,
@@ -30,7 +31,8 @@ from tertulia.kernel.params import (
 from tertulia.kernel.reply import JSON, Reply
 
 __all__ = [
-    "Authenticator", "Call", "Endpoint", "Injected", "NoSuchId", "Reply", "Unread", "UploadedFile", "Verbatim", "Wire",
+    "AnyLength", "Authenticator", "Call", "Endpoint", "Injected", "NoSuchId", "Reply", "Unread", "UploadedFile", "Verbatim",
+    "Wire",
     "alias", "collect", "decode_json", "delete", "get", "patch", "post", "put",
 ]  # fmt: skip
 

@@ -5,7 +5,9 @@ PostgreSQL's libraries would take TLS if they can get it, and believe any certif
 """
 
 import ipaddress
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
+
+from tertulia.kernel.urls import split_url
 
 VERIFYING = ("verify-ca", "verify-full")
 
@@ -22,13 +24,13 @@ def is_on_this_machine(host: str) -> bool:
 
 def hosts_of(url: str) -> list[str]:
     """The hosts of an address, which may name several with commas between them."""
-    netloc = urlsplit(url).netloc.rpartition("@")[2]
+    netloc = split_url(url).netloc.rpartition("@")[2]
     return [_host(part.strip()) for part in netloc.split(",")]
 
 
 def single_host_urls(url: str) -> list[str]:
     """The address of PostgreSQL once for each host that it names, in their order. Only the primary of several will do."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     options = dict(parse_qsl(parts.query))
     user, at, hosts = parts.netloc.rpartition("@")
     names = options.get("host", "").split(",") if not hosts else hosts.split(",")
@@ -50,16 +52,16 @@ def nats_servers(url: str) -> list[str]:
 
 def checked_postgres_url(url: str) -> str:
     """The address with `sslmode=verify-full`, if it leads elsewhere and says nothing of TLS itself."""
-    options = dict(parse_qsl(urlsplit(url).query))
+    options = dict(parse_qsl(split_url(url).query))
     hosts = options["host"].split(",") if "host" in options else hosts_of(url)
     if "sslmode" in options or all(is_on_this_machine(host) for host in hosts):
         return url
-    return f"{url}{'&' if urlsplit(url).query else '?'}sslmode=verify-full"
+    return f"{url}{'&' if split_url(url).query else '?'}sslmode=verify-full"
 
 
 def postgres_trust(url: str) -> str:
     """What is known of the connection, for the doctor."""
-    mode = dict(parse_qsl(urlsplit(url).query)).get("sslmode", "")
+    mode = dict(parse_qsl(split_url(url).query)).get("sslmode", "")
     if mode in VERIFYING:
         return "TLS, certificate checked"
     return "on this machine" if all(is_on_this_machine(host) for host in hosts_of(url)) else f"sslmode={mode}"

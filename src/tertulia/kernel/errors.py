@@ -81,11 +81,13 @@ def internal_error() -> Refusal:
     return Refusal("The server failed to answer this request", code="INTERNAL_ERROR", status=500)
 
 
-def server_not_ready(msg: str = "The server is not ready, try again shortly", retry_after: int = 1) -> Refusal:
-    """A 503: the same request may succeed in a moment."""
+def server_not_ready(
+    msg: str = "The server is not ready, try again shortly", retry_after: int = 1, *, close: bool = False
+) -> Refusal:
+    """A 503: the same request may succeed in a moment. `close`: as for a body that is too large."""
     return Refusal(
         msg,
         code="SERVER_NOT_READY",
         status=503,
-        headers={"Retry-After": str(retry_after)},
+        headers={"Retry-After": str(retry_after), **({"Connection": "close"} if close else {})},
     )

@@ -110,7 +110,9 @@ class Api:
         elif self._fallback is not None and self._is_elsewhere(scope["path"]):
             await self._fallback(scope, receive, send)
         else:
-            await self._serve(Call(scope, receive, self._external_host), send)
+            call = Call(scope, receive, self._external_host)
+            call.arriving = self._admission.arriving
+            await self._serve(call, send)
 
     async def _serve(self, call: Call, send: Send) -> None:
         started = time.perf_counter()
@@ -132,6 +134,7 @@ class Api:
         except Exception as error:
             reply = self._refuse(call, self._explain(error, call, _shown_path(call, bound)))
         finally:
+            call.let_go()
             if call.files:
                 call.close_files()
             if call.events:
@@ -169,8 +172,8 @@ def _shown_path(call: Call, bound: "_Bound | None") -> str:
 class _Bound:
     """An endpoint tied to the services of one application."""
 
-    __slots__ = ("admission", "args", "body_limits", "call_at", "caller_at", "counts", "endpoint", "function", "kind", "known",
-                 "optional", "params", "scopes")  # fmt: skip
+    __slots__ = ("admission", "args", "body_limits", "call_at", "caller_at", "counts", "endpoint", "function",
+                 "is_of_files", "kind", "known", "optional", "params", "scopes")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, admission: Admission, body_limits: BodyLimits) -> None:
         self.endpoint = endpoint
@@ -184,8 +187,9 @@ class _Bound:
         self.call_at = self.caller_at = -1
         self.kind: type[Caller] = Caller
         self.optional = False
+        self.counts = not endpoint.waits
         # A body that is read while it arrives takes as long as its sender likes; a page shows many pictures at once.
-        self.counts = not (endpoint.waits or endpoint.streams or endpoint.unlimited)
+        self.is_of_files = endpoint.streams or endpoint.unlimited
 
     async def run(self, call: Call, kwargs: PathArgs) -> Reply:
         """Authenticate, read parameters, act; the answer is encoded before any scope is left."""
@@ -220,12 +224,12 @@ class _Bound:
         with request_under_way(call, caller):
             if caller is None or not self.counts:
                 return await self._act(call, args, kwargs)
-            place = await self.admission.enter(caller)
+            place = await self.admission.enter(caller, files=self.is_of_files)
             try:
                 self.admission.check_again(call)
                 return await self._act(call, args, kwargs)
             finally:
-                self.admission.leave(place)
+                self.admission.leave(place, files=self.is_of_files)
 
     async def _act(self, call: Call, args: list[Any], kwargs: PathArgs) -> Reply:
         if not self.scopes:

@@ -8,6 +8,7 @@ A refused request spends nothing. If Redis is away, requests pass: limits protec
 import ipaddress
 import time
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import structlog
@@ -161,8 +162,11 @@ class RateLimits:
         self._bots = parse_rates(settings.bots_rate)
         self._address = parse_rates(settings.address_rate)
         self._kinds = {"mail": parse_rates(settings.mail_rate)}
+        self._files = parse_rates(settings.file_rate)
+        # A page shows hundreds of pictures: none is worth a question to Redis.
+        self._file_budgets = LocalBudgets()
 
-    async def check(self, call: Call, caller: Caller | None, kind: str | None = None) -> None:
+    async def check(self, call: Call, caller: Caller | None) -> None:
         """Spend what this request costs; a Refusal if the budget is used up."""
         if caller is not None:
             if caller.owner_id is not None:  # or each bot would be another budget of the same person
@@ -170,8 +174,17 @@ class RateLimits:
             await self._spend(call, "user", str(caller.user_id), self._user)
         else:
             await self._spend(call, "address", network_of(call.peer), self._address)
-        if kind is not None:
-            await self._spend(call, kind, network_of(call.peer), self._kinds[kind])
+
+    async def check_kind(self, call: Call, kind: str) -> None:
+        """Spend what a kind of calls costs beside that, such as those that send mails."""
+        await self._spend(call, kind, network_of(call.peer), self._kinds[kind])
+
+    async def check_files(self, caller: Caller) -> None:
+        """Spend what a call for a file costs: of a person with their bots, in this process. The answer does not speak of it."""
+        for rate in self._files:
+            outcome = await self._file_budgets.take(f"files-{rate.seconds:g}", str(caller.person_id), rate)
+            if outcome.retry_after:
+                raise too_often(outcome.retry_after)
 
     async def spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
         """Spend a budget of a feature's own, such as mails to one address."""
@@ -211,6 +224,7 @@ def parse_rates(text: str) -> tuple[Rate, ...]:
     return rates
 
 
+@lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
     """What counts as one caller: an IPv4 address, or the /64 of an IPv6 address."""
     try:

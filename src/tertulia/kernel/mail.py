@@ -13,7 +13,7 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
 from pathlib import Path
-from urllib.parse import parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote
 
 import msgspec
 import structlog
@@ -22,6 +22,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.sealing import CannotOpen, SealedColumn
 from tertulia.kernel.settings import Settings, SettingsError
 from tertulia.kernel.text import without_bad_characters
+from tertulia.kernel.urls import split_url
 
 log = structlog.get_logger()
 
@@ -135,7 +136,7 @@ class SmtpServer(msgspec.Struct, frozen=True):
     @classmethod
     def parse(cls, url: str) -> "SmtpServer":
         """From `smtp://user:password@host:port?starttls` or `smtps://...`."""
-        parts = urlsplit(url)
+        parts = split_url(url)
         options = parse_qs(parts.query, keep_blank_values=True)
         if parts.scheme not in ("smtp", "smtps") or not parts.hostname or set(options) - {"starttls"}:
             raise SettingsError("smtp_url must look like smtp://user:password@host:587?starttls or smtps://host")

@@ -42,7 +42,7 @@ class OneFile:
         self._files: list[UploadedFile] = []
         self._fields: dict[str, Any] = {}
         self._sinks: list[_Sink] = []
-        self._body = body_chunks(call, max_size + ROOM)
+        self._body = body_chunks(call, max_size + ROOM, kept=MAX_TEXT)
         self._reader: MultipartReader | None = None
 
     async def open(self) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Coroutine, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httptools
 import msgspec
@@ -21,6 +21,7 @@ import msgspec
 from tertulia import __version__
 from tertulia.kernel.public_addresses import Address, Network, is_public, meant_by
 from tertulia.kernel.settings import Settings, SettingsError
+from tertulia.kernel.urls import split_url
 
 SECONDS = 10.0
 MAX_ANSWER = 256 * 1024
@@ -87,7 +88,7 @@ class Outbound:
             raise Unreachable("the answer is not HTTP") from error
 
     async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes, wanted: Wanted) -> Answer:
-        parts = urlsplit(url)
+        parts = split_url(url)
         host = (parts.hostname or "").encode("idna").decode() if not _literal(parts.hostname) else parts.hostname or ""
         is_tls = parts.scheme == "https"
         port = parts.port or (443 if is_tls else 80)

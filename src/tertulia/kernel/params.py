@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import math
 import operator
 import types
 import typing
@@ -23,7 +24,16 @@ import msgspec
 
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.faults import say_fault
-from tertulia.kernel.json_guard import MAX_INTEGER, MIN_INTEGER, JsonTrouble, NumberTooLarge, check_json, is_storable
+from tertulia.kernel.json_guard import (
+    MAX_INTEGER,
+    MAX_TEXT,
+    MIN_INTEGER,
+    JsonTrouble,
+    NumberTooLarge,
+    TextTooLong,
+    check_json,
+    is_storable,
+)
 from tertulia.kernel.urlencoded import UnfitText
 
 T = TypeVar("T")
@@ -63,6 +73,10 @@ class NoSuchId:
 
 class Verbatim:
     """Used inside Annotated: a text that may hold NUL, because it is handed back and not kept."""
+
+
+class AnyLength:
+    """Used inside Annotated: texts that may have more than MAX_TEXT characters, because nothing but storing is done with them."""
 
 
 class Unread(Generic[T]):
@@ -197,10 +211,11 @@ def _is_null(value: Field) -> bool:
 def _json_readers(name: str, wanted: Any) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
     decode = msgspec.json.Decoder(wanted).decode
     ids = find_mark(wanted, NoSuchId)
+    any_length = find_mark(wanted, AnyLength) is not None
 
     def read(text: str | bytes) -> Any:
         try:
-            check_json(text)
+            check_json(text, any_length=any_length)
             return decode(text)
         except NumberTooLarge as trouble:
             unknown = ids.refuse(_decode_any(text)) if ids is not None else None
@@ -229,13 +244,18 @@ def _text_readers(
     # msgspec remembers what it knows about a Struct, but looks at any other type anew for every value.
     box: Any = msgspec.defstruct("Box", [("text", wanted)], array_like=True)
 
+    # One with a length of its own says that in its own words.
+    most = math.inf if find_mark(wanted, AnyLength) or _has_length(wanted) else MAX_TEXT
+
     def from_text(text: str) -> Any:
+        if len(text) > most:
+            raise Refusal(f"{name} {TextTooLong()}")
+        if wanted is str:
+            return text
         try:
             return convert((text,), box).text
         except msgspec.ValidationError as fault:
             raise Refusal(say_fault(name, str(fault).replace(" - at `$[0]`", ""), wanted)) from None
-
-    take = (lambda text: text) if wanted is str else from_text
 
     def from_json(raw: msgspec.Raw) -> Any:
         body = bytes(raw)
@@ -249,9 +269,9 @@ def _text_readers(
             raise Refusal(f"{name} is not valid JSON") from None
         if "\0" in text and not is_verbatim:
             raise Refusal(f"{name} holds a NUL character")
-        return take(text)
+        return from_text(text)
 
-    return take, from_json
+    return from_text, from_json
 
 
 def _wire_readers(name: str, wire: Wire) -> tuple[Callable[[str], Any], Callable[[msgspec.Raw], Any]]:
@@ -259,6 +279,8 @@ def _wire_readers(name: str, wire: Wire) -> tuple[Callable[[str], Any], Callable
 
     def read(text: str | None, body: bytes = b"") -> Any:
         try:
+            if text is not None and len(text) > MAX_TEXT and text.lstrip()[:1] not in ("[", "{"):
+                raise TextTooLong
             return parse(decode_json(body, any_size=wire.any_size) if text is None else text)
         except msgspec.ValidationError as fault:
             raise Refusal(say_fault(name, str(fault), object)) from None
@@ -310,6 +332,10 @@ def _without_none(annotation: Any) -> Any:
 def find_mark(hint: Any, kind: type[T]) -> T | None:
     """The mark of this kind inside Annotated."""
     return next((mark for mark in getattr(hint, "__metadata__", ()) if isinstance(mark, kind)), None)
+
+
+def _has_length(wanted: Any) -> bool:
+    return any(isinstance(mark, msgspec.Meta) and mark.max_length for mark in getattr(wanted, "__metadata__", ()))
 
 
 def _is_text(wanted: Any) -> bool:

@@ -10,11 +10,11 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 import msgspec
 
 from tertulia.kernel.engine_addresses import checked_postgres_url, hosts_of, is_on_this_machine, nats_servers
+from tertulia.kernel.urls import split_url
 
 PREFIX = "TERTULIA_"
 
@@ -159,8 +159,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long an answer may lie in memory until it is read: a large one must be read faster. Files count by pieces of 2 MiB."""
     max_unsent_bytes: int = 256 * 1024 * 1024
     """Of answers that lie in the memory of one web process; over it, whoever holds the most of them is cut off."""
+    max_arriving_bytes: int = 256 * 1024 * 1024
+    """Of bodies that lie in the memory of one web process until they are complete and answered. One person, or one network
+    without an account, may have the eighth part; whoever sends more is told to try again."""
     max_connections: int = 20_000
     """Of one web process, if it may open as many files; whoever comes then is told to try again."""
+    max_network_connections: int = 1000
+    """Of them, those of one network (an IPv4 address, or a /64 of IPv6). Behind a trusted proxy its requests under way count
+    instead, waiting for events among them, if the proxy says for whom it asks. A company behind one address may need more; 0 is
+    any number."""
     drain_seconds: float = 10.0
     """How long a stopping web process waits for requests under way."""
 
@@ -173,6 +180,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """For all bots of one person together."""
     requests_at_once: int = 6
     """Of one person with all their bots; what comes then waits for its turn. Waiting for events does not count."""
+    files_at_once: int = 30
+    """Requests of one person for files, and uploads, that are under way; what comes then waits for its turn."""
+    file_rate: str = "6000/60"
+    """For reading files and avatars, and for parts of uploads, by one person with all their bots, in each web process."""
     address_rate: str = "100/60"
     """For requests without valid credentials."""
     mail_rate: str = "5/86400"
@@ -363,6 +374,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("session_idle_seconds must be at least 7200, and no more than session_max_seconds")
         if self.requests_at_once < 0:
             raise SettingsError("requests_at_once must not be negative; 0 is any number")
+        if self.files_at_once < 0 or self.max_network_connections < 0:
+            raise SettingsError("files_at_once and max_network_connections must not be negative; 0 is any number")
         if self.ldap_sync_minutes < 0 or not 0 <= self.ldap_max_leavers_percent <= 100:
             raise SettingsError("ldap_sync_minutes must not be negative, and ldap_max_leavers_percent be from 0 to 100")
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
@@ -408,7 +421,7 @@ def _check_nats(settings: Settings) -> None:
     if not servers:
         raise SettingsError("nats_url must begin with nats:// or tls://")
     for url in servers:
-        scheme = urlsplit(url).scheme
+        scheme = split_url(url).scheme
         if scheme not in ("nats", "tls"):
             raise SettingsError("nats_url must begin with nats:// or tls://")
         is_local = all(is_on_this_machine(host) for host in hosts_of(url))
@@ -421,7 +434,7 @@ def _check_nats(settings: Settings) -> None:
 def is_safe_url(url: str) -> bool:
     """Whether nobody on the way can change what is answered there: https, or this very machine."""
     try:
-        parts = urlsplit(url)
+        parts = split_url(url)
         host = parts.hostname
     except ValueError:
         return False

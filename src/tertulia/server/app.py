@@ -89,6 +89,8 @@ def build_api(features: Sequence[Feature], services: Services, observe: Observe 
         authenticator,
         services[RateLimits] if settings.rate_limits else None,
         at_once=settings.requests_at_once if settings.rate_limits else 0,
+        files_at_once=settings.files_at_once if settings.rate_limits else 0,
+        arriving_bytes=settings.max_arriving_bytes,
     )
     avatars = AvatarFinder(database, admission, settings)
     gallery = Gallery(database, services[Store], avatars)

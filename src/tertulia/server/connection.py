@@ -18,6 +18,7 @@ import asyncio
 import enum
 import os
 import re
+from collections import deque
 from typing import Self
 
 import httptools
@@ -26,7 +27,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tertulia.kernel.errors import Refusal, error_body
 from tertulia.kernel.http import JSON_HEADERS
-from tertulia.kernel.limits import network_of
+from tertulia.kernel.limits import TOO_OFTEN, network_of, too_often
 from tertulia.kernel.settings import Settings
 from tertulia.server.connection_limits import MAX_UNREAD_HEADS, SPARE_CONNECTIONS, ConnectionLimits, Tally, limits_of
 from tertulia.server.pace import Pace
@@ -40,6 +41,8 @@ MAX_PIPELINED = 64
 """Requests that wait behind one that is being answered; each costs more memory than its bytes."""
 LINGER_SECONDS = 2.0
 """How long a refused client may go on sending: closed at once, it would not get to read why."""
+OF_NETWORK_SECONDS = 5.0
+"""When to come back if there are too many of the same network."""
 _HEADER_LINE = len(": \r\n")
 _odd_method = re.compile(rb"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?= )")
 
@@ -58,7 +61,7 @@ class Connection(HttpToolsProtocol):
     """uvicorn makes one for each connection."""
 
     limits: ConnectionLimits = limits_of(Settings())
-    tally = Tally()
+    tally = Tally(limits)
     proxies = Proxies()
 
     _stage = _Stage.BETWEEN
@@ -75,11 +78,13 @@ class Connection(HttpToolsProtocol):
     _method: str | None = None
     _refusal: Refusal | None = None
     _is_refused = False
+    _networks: deque[str]
+    """Where this is counted: a connection of a client once, one of a proxy for each request that is not answered."""
 
     @classmethod
     def limited(cls, limits: ConnectionLimits, proxies: Proxies | None = None) -> type[Self]:
         """The connections of a process with these bounds, behind these proxies."""
-        return type(cls.__name__, (cls,), {"limits": limits, "tally": Tally(), "proxies": proxies or Proxies()})
+        return type(cls.__name__, (cls,), {"limits": limits, "tally": Tally(limits), "proxies": proxies or Proxies()})
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to watch; turn away who is one too many."""
@@ -87,14 +92,18 @@ class Connection(HttpToolsProtocol):
         self._since = self.loop.time()
         self._pace = Pace(self._since)
         self._is_proxy = self.client is not None and self.proxies.trusts(self.client[0])
+        self._networks = deque()
         self._timer = self.loop.call_later(self.limits.tick, self._look)
         excess = len(self.connections) - self.limits.max_connections
-        if excess > SPARE_CONNECTIONS:
+        of_network = 0 if self._is_proxy or self.client is None else self._count(self.client[0])
+        if max(excess, of_network) > SPARE_CONNECTIONS:
             self._is_refused = True
             transport.abort()
         elif excess > 0:
             self.tally.tell("too many connections", limit=self.limits.max_connections)
             self._refuse(_too_many_connections())
+        elif of_network > 0:
+            self._refuse(_too_many_of_network())
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
@@ -102,6 +111,9 @@ class Connection(HttpToolsProtocol):
             self._timer.cancel()
         self._release()
         self.tally.unsent.remove(self)
+        for network in self._networks:
+            self.tally.networks.leave(network)
+        self._networks.clear()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -183,10 +195,10 @@ class Connection(HttpToolsProtocol):
             check_head(self.headers, self.url, self.parser.get_http_version())
         except Refusal as refusal:
             self._give_up(refusal)
+        self._find_client()
         super().on_headers_complete()
         # The application has not begun: it runs when everything that has arrived is read.
         self.scope["query_string"] = query.partition(b"#")[0]
-        self._find_client()
         self._has_asked = True
         if self._method is not None:
             self.scope["method"], self._method = self._method, None
@@ -215,6 +227,8 @@ class Connection(HttpToolsProtocol):
         """A request is answered: the connection may be idle now."""
         if self._stage is _Stage.BETWEEN:
             self._since = self.loop.time()
+        if self._is_proxy and self._networks:
+            self.tally.networks.leave(self._networks.popleft())
         super().on_response_complete()
 
     def _find_client(self) -> None:
@@ -222,12 +236,23 @@ class Connection(HttpToolsProtocol):
         if self._is_proxy and self.client is not None:
             peer = self.client[0]
             client, scheme = self.proxies.client_of(peer, self.headers)
-            if client != peer:
-                self.scope["client"] = (client, 0)
             if scheme is not None:
                 self.scope["scheme"] = scheme
+            if client != peer:
+                self.scope["client"] = (client, 0)
+            if self._count("" if client == peer else client) > 0:
+                self._give_up(_too_many_of_network())
         elif any(name == b"x-forwarded-for" for name, _ in self.headers):
             self.proxies.disbelieved += 1
+
+    def _count(self, address: str) -> int:
+        """Count one more connection or request of an address; how many too many its network has then."""
+        network = self.tally.networks.enter(address)
+        self._networks.append(network)
+        excess = self.tally.networks.excess(network)
+        if excess > 0:
+            self.tally.tell("too many connections of one network", limit=self.limits.max_network_connections)
+        return excess
 
     def _asks_for(self) -> str:
         """Whose answers these are, as far as an address tells."""
@@ -297,7 +322,7 @@ class Connection(HttpToolsProtocol):
         """Answer, and read nothing more of this connection."""
         self._is_refused = True
         self._forget_head()
-        if refusal.status != 503:  # of those the tally tells
+        if refusal.status not in (503, TOO_OFTEN):  # of those the tally tells
             log.info("request not understood", status=refusal.status, peer=self.client)
         cycle = self.cycle  # None before the first request
         if self._stage is _Stage.BODY:
@@ -356,3 +381,9 @@ def _too_slow(part: str, bound: str) -> Refusal:
 def _too_many_connections() -> Refusal:
     msg = "The server has as many connections as it can take. Please try again in a moment."
     return Refusal(msg, code="TOO_MANY_CONNECTIONS", status=503, headers={"Retry-After": "5"})
+
+
+def _too_many_of_network() -> Refusal:
+    refusal = too_often(OF_NETWORK_SECONDS)
+    refusal.msg = "Your network has as many connections to this server as it may have. Please try again in a moment."
+    return refusal

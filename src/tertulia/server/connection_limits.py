@@ -7,6 +7,7 @@ import msgspec
 import structlog
 
 from tertulia.kernel.settings import Settings
+from tertulia.server.networks import Networks
 from tertulia.server.unsent_answers import UnsentAnswers
 
 MAX_UNREAD_HEADS = 64 * 1024 * 1024
@@ -31,6 +32,7 @@ class ConnectionLimits(msgspec.Struct, frozen=True, kw_only=True):
     max_header_bytes: int
     max_headers: int
     max_connections: int
+    max_network_connections: int
     answer_seconds: float
     max_unsent_bytes: int
 
@@ -62,6 +64,7 @@ def limits_of(settings: Settings, open_files: int | None = None) -> ConnectionLi
         max_header_bytes=settings.max_header_bytes,
         max_headers=settings.max_headers,
         max_connections=most,
+        max_network_connections=settings.max_network_connections,
         answer_seconds=settings.answer_seconds,
         max_unsent_bytes=settings.max_unsent_bytes,
     )
@@ -70,7 +73,8 @@ def limits_of(settings: Settings, open_files: int | None = None) -> ConnectionLi
 class Tally:
     """What all connections of a process hold together."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: ConnectionLimits) -> None:
+        self.networks = Networks(limits.max_network_connections)
         self.unread_heads = 0
         self.unsent: UnsentAnswers[Any] = UnsentAnswers()
         self._told = 0.0

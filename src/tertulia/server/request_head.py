@@ -7,9 +7,9 @@ and an address that names a host itself must name the same.
 
 import re
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.urls import split_url
 
 ONCE = frozenset(
     {
@@ -55,7 +55,7 @@ def is_host(value: bytes) -> bool:
 def _check_absolute(target: bytes, host: bytes | None) -> None:
     """`GET http://host/path`: proxies are asked like that, and we may be taken for one."""
     try:
-        named = urlsplit(target.decode("latin-1")).netloc
+        named = split_url(target.decode("latin-1")).netloc
     except ValueError:
         raise Refusal("The address of the request is not valid") from None
     if host is None or named.lower() != host.decode("latin-1").lower():

@@ -14,6 +14,8 @@ from tests.harness.server import Server
 from tests.harness.stage import Web
 from tests.harness.talk import Speaker
 
+BUDGET = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
 
 @pytest.fixture
 def redis_url(folder: Path) -> Iterator[str]:
@@ -89,6 +91,44 @@ def test_the_bots_of_one_person_share_a_budget_which_is_neither_the_person_s_nor
     assert codes[:12] == [200] * 12
     assert codes.count(200) in (40, 41), "no more than all of them together have, though each has room for 20"
     assert calls(realm.member, 1) == calls(realm.bot(realm.owner), 1) == [200]
+
+
+def test_files_have_a_rate_and_it_is_not_that_of_other_calls(realm: Realm, server: Server, folder: Path) -> None:
+    web = Web(server, folder, rate_limits="true", user_rate="20/3600", file_rate="30/3600")
+    try:
+        member, bot = (realm.as_user(one.user, url=web.wait().url) for one in (realm.member, realm.bot(realm.member)))
+        no_file, part = f"{web.url}/user_uploads/1/ab/cdef/x.png", f"{web.url}/api/v1/tus/abcdefgh"
+        codes = [member.http.get(no_file).status_code for _ in range(15)]
+        codes += [bot.http.patch(part).status_code for _ in range(15)]
+        assert codes == [404] * 30
+        refused = [member.http.get(no_file), member.http.patch(part), bot.http.get(no_file)]
+        assert [reply.status_code for reply in refused] == [429] * 3
+        assert member.http.get(f"{web.url}/avatar/{member.id}").status_code == 429
+        assert member.http.get("users/me").status_code == 200
+    finally:
+        web.stop()
+
+
+@pytest.mark.timed
+def test_who_does_not_wait_is_refused_without_a_question_to_the_database(
+    realm: Realm, server: Server, folder: Path
+) -> None:
+    web = Web(server, folder, rate_limits="true", user_rate="3/9", address_rate="3/3600")
+    try:
+        member = realm.as_user(realm.member.user, url=web.wait().url)
+        assert [member.http.get("users/me").status_code for _ in range(3)] == [200] * 3
+        first = member.http.get("users/me")
+        assert first.status_code == 429
+        # Nobody looks whose the key is: it counts for nothing by now, which would be answered with 401.
+        realm.stage.sql("delete from api_key where user_id = %s", member.id)
+        again = member.http.get("users/me")
+        assert (again.status_code, again.json()["code"]) == (429, "RATE_LIMIT_HIT")
+        assert 0 < again.json()["retry-after"] < first.json()["retry-after"]
+        assert [again.headers[name] for name in BUDGET] == [first.headers[name] for name in BUDGET]
+        time.sleep(again.json()["retry-after"])
+        assert member.http.get("users/me").status_code == 401
+    finally:
+        web.stop()
 
 
 @pytest.mark.slow

@@ -224,6 +224,35 @@ def test_many_connections_too_many_are_closed_without_a_word() -> None:
             each.close()
 
 
+@pytest.mark.parametrize("proxy", ["", "127.0.0.1"])
+def test_one_network_does_not_take_the_connections_of_all(proxy: str) -> None:
+    """Of its own, or by requests that a proxy makes for it over connections of the proxy."""
+    limits = msgspec.structs.replace(Connection.limits, max_network_connections=3)
+    with served(Demo(), limits, proxies_of(proxy)) as demo:
+        within = [polling(demo, "127.0.0.5", proxy) for _ in range(3)]
+        with polling(demo, "127.0.0.5", proxy) as surplus:
+            head, _, body = read_all(surplus).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 429 ")
+        assert b"\r\nretry-after: 5.0" in head
+        assert json.loads(body)["code"] == "RATE_LIMIT_HIT"
+        with polling(demo, "127.0.0.6", proxy) as other:
+            assert is_waiting(other)
+        within.pop().close()
+        time.sleep(0.5)
+        within.append(polling(demo, "127.0.0.5", proxy))
+        assert all(map(is_waiting, within))
+        for connection in within:
+            connection.close()
+
+
+def test_requests_that_a_proxy_makes_one_after_the_other_are_one_at_a_time() -> None:
+    limits = msgspec.structs.replace(Connection.limits, max_network_connections=1)
+    with served(Demo(), limits, proxies_of("127.0.0.1")) as demo, connect(demo) as connection:
+        for _ in range(5):
+            connection.sendall(HEAD + b"X-Forwarded-For: 203.0.113.7\r\n\r\n")
+            assert codes(connection, 1) == ["a"]
+
+
 def size_read_slowly(demo: Demo, mebibytes: int) -> int:
     """Some kilobytes each second, which would be enough for a small answer."""
     size = 0
@@ -250,6 +279,25 @@ def asking(demo: Demo, address: str, proxy: str) -> socket.socket:
     connection.sendall(b"GET /api/v1/large?mebibytes=%d" % ASKED + head)
     assert connection.recv(1, socket.MSG_PEEK)
     return connection
+
+
+def polling(demo: Demo, address: str, proxy: str) -> socket.socket:
+    """A client that waits, by itself or by a proxy."""
+    connection = socket.socket()
+    connection.settimeout(20)
+    connection.bind((proxy or address, 0))
+    connection.connect(("127.0.0.1", demo.port))
+    connection.sendall(b"GET /api/v1/poll HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: %b\r\n\r\n" % address.encode())
+    return connection
+
+
+def is_waiting(connection: socket.socket) -> bool:
+    connection.settimeout(0.3)
+    try:
+        connection.recv(1)
+    except TimeoutError:
+        return True
+    return False
 
 
 def is_closed_after_empty_line(connection: socket.socket) -> bool:

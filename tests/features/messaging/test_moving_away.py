@@ -4,6 +4,7 @@ import pytest
 
 from tests.contract.changes import TYPES, edit, events, listen
 from tests.harness.realm import Realm
+from tests.harness.server import GUEST
 from tests.harness.talk import Json
 
 QUIET = {"send_notification_to_new_thread": False}
@@ -41,6 +42,19 @@ def test_listeners_to_public_channels_follow_a_move_that_a_guest_does_not(realm:
         assert events(everywhere, "delete_message") == []
         told = [event["type"] for event in guest.so_far() if event["type"] in ("update_message", "delete_message")]
     assert told == ["delete_message"]
+
+
+def test_a_guest_of_the_target_is_not_told_what_a_public_source_is_called(realm: Realm) -> None:
+    """Another guest loses the message, so that those who keep it are named one by one."""
+    loser, stranger = realm.guest, realm.speaker(GUEST)
+    source = realm.stage.channel(realm.owner, loser, realm_id=realm.id)
+    public = realm.stage.channel(realm.owner, stranger, realm_id=realm.id)
+    sent = realm.owner.send(source.stream_id, "topic")
+    with listen(stranger) as queue, listen(realm.owner) as own:
+        edit(realm.owner, sent, stream_id=public.stream_id, **QUIET)
+        [event] = events(queue)
+        assert (event["message_ids"], event["stream_name"]) == ([sent], "")
+        assert [one["stream_name"] for one in events(own)] == [source.name]
 
 
 @pytest.mark.parametrize("goes_public", [True, False])

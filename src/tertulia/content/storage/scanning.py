@@ -11,12 +11,12 @@ import struct
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import suppress
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import structlog
 
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.urls import split_url
 
 log = structlog.get_logger()
 
@@ -159,5 +159,5 @@ class _Scan:
 async def _connect(address: str) -> _Connection:
     if address.startswith("unix:"):
         return await asyncio.open_unix_connection(address.removeprefix("unix:"), limit=MAX_ANSWER)
-    parts = urlsplit(f"//{address.removeprefix('tcp:')}")
+    parts = split_url(f"//{address.removeprefix('tcp:')}")
     return await asyncio.open_connection(parts.hostname, parts.port or 3310, limit=MAX_ANSWER)

@@ -13,7 +13,9 @@ from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.statements import SEES_EMAIL
 from tertulia.people.users.visibility.actions import hidden_from
 
-MAX_PRINCIPALS = 100_000
+MAX_PRINCIPALS = 20_000
+"""In one call; of channels and people together as many subscriptions. All of these people are held until it is done: nobody
+of them logs in or changes a setting meanwhile."""
 MAX_ADDRESSES = 1000
 """Of those: each address is written in lower case and matched, all in one piece."""
 
@@ -37,6 +39,15 @@ where realm_id = $4 and system_bot is null and $3::text is not null
     and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
 order by id
 """
+
+
+def check_amount(channels: int, people: int) -> None:
+    """Refuse what would take too long at once."""
+    if channels * people > MAX_PRINCIPALS:
+        raise Refusal(
+            f"These are {channels * people} subscriptions. One call changes at most {MAX_PRINCIPALS}: name fewer people"
+            " or fewer channels."
+        )
 
 
 async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:

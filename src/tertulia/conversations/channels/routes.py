@@ -9,7 +9,7 @@ from tertulia.conversations.channels.actions.create import name_taken
 from tertulia.conversations.channels.actions.subscribing import Done, Order, carry_out
 from tertulia.conversations.channels.actions.unsubscribing import Removed, remove
 from tertulia.conversations.channels.creation import ChannelRequest, NewChannel, Retention, TopicsPolicy, retention_days
-from tertulia.conversations.channels.principals import MAX_PRINCIPALS
+from tertulia.conversations.channels.principals import MAX_PRINCIPALS, check_amount
 from tertulia.conversations.channels.queries import ids_by_name
 from tertulia.conversations.channels.rules import clean_channel_name, name_key_of
 from tertulia.conversations.channels.statements import lock_conversations
@@ -61,6 +61,7 @@ async def subscribe(
     With `authorization_errors_fatal` = false, channels for which you lack a right are left alone, and listed in
     `unauthorized`: to reach them, to add others, to make them, or to make them with these settings.
     """
+    check_amount(len(subscriptions), len(principals or ()))
     new = _new_channel(chosen)
     order = Order(subscriptions, new, principals or [], authorization_errors_fatal)
     done = await carry_out(tx, caller, order, settings)
@@ -81,6 +82,7 @@ async def unsubscribe(
     caller: Person, tx: Transaction, *, subscriptions: Names, principals: Principals | None = None
 ) -> Removed:
     """Unsubscribe yourself or others from channels."""
+    check_amount(len(subscriptions), len(principals or ()))
     return await remove(tx, caller, subscriptions, principals or [])
 
 
@@ -97,6 +99,7 @@ async def change_subscriptions(
     """Subscribe to channels and unsubscribe from others, all or nothing."""
     if not add and not delete:
         raise Refusal("Nothing to do: send at least one of `add` and `delete`.")
+    check_amount(len(add or ()) + len(delete or ()), len(principals or ()))
     # All of them at once and in the order of ids, before any account: what follows finds them held.
     names = [*(request.name for request in add or ()), *(delete or ())]
     known = await ids_by_name(tx, caller.realm_id, [name_key_of(name) for name in names])

@@ -41,6 +41,9 @@ Minutes = Annotated[
 ]
 
 
+Addresses = Annotated[str, msgspec.Meta(max_length=100_000)]
+
+
 class Link(msgspec.Struct):
     """The answer of POST /invites/multiuse."""
 
@@ -62,7 +65,7 @@ async def send_invites(
     limits: RateLimits,
     again: Reauthentication,
     *,
-    invitee_emails: str,
+    invitee_emails: Addresses,
     stream_ids: ChannelIds,
     invite_as: RoleNumber = Role.MEMBER.value,
     invite_expires_in_minutes: Minutes = DEFAULT_MINUTES,

@@ -8,7 +8,7 @@ import asyncio
 import secrets
 import tempfile
 from pathlib import Path
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 import structlog
 
@@ -21,6 +21,7 @@ from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.outbound import Answer, Outbound, Unreachable, Unwanted, Wanted
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import BoundedTasks
+from tertulia.kernel.urls import split_url
 
 log = structlog.get_logger()
 
@@ -112,7 +113,7 @@ class Fetching:
 
     async def _ask(self, url: str) -> Answer:
         for _ in range(MAX_REDIRECTS + 1):
-            if urlsplit(url).scheme not in ("http", "https"):
+            if split_url(url).scheme not in ("http", "https"):
                 raise Unwanted("it is not on the web")
             answer = await self._outbound.get(url, _ASKED, Wanted(MAX_BYTES, "image/"))
             if answer.status == 200:

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tertulia.files.resumable.actions import Resumable
+from tertulia.files.resumable.actions import PART, Resumable
 from tertulia.files.resumable.model import Upload
 from tertulia.files.resumable.rules import (
     ABOUT,
@@ -59,7 +59,7 @@ async def continue_upload(caller: Person, call: Call, uploading: Uploading, *, u
         raise conflict()
     left = upload.size - upload.arrived
     try:
-        upload = await resumable.append(upload, body_chunks(call, left))
+        upload = await resumable.append(upload, body_chunks(call, left, kept=PART))
     except Refusal as refusal:
         raise (
             too_much() if refusal.code == "PAYLOAD_TOO_LARGE" and "message" not in refusal.extra else refusal

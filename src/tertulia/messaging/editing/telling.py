@@ -77,13 +77,17 @@ def _leaving_public(
     kept, lost = known
     everybody = Audience(channel=source.id, public=True)
     if target.is_public:
-        staying = msgspec.structs.replace(everybody, users=tuple(kept), without=Audience(users=tuple(lost)))
-        return [Recipients(staying, messages)], _split(lost, outside, messages)
+        # Whoever reaches only the target does not learn what the source is called.
+        strangers = [user for user in kept if user in outside]
+        knowing = tuple(user for user in kept if user not in outside)
+        staying = msgspec.structs.replace(everybody, users=knowing, without=Audience(users=(*lost, *strangers)))
+        told = [Recipients(staying, messages), *_to(strangers, messages, is_outside=True)]
+        return told, _split(lost, outside, messages)
     inside = [user for user in lost if user not in outside]
-    told = Audience(users=tuple(kept))
-    leaving = Recipients(msgspec.structs.replace(everybody, users=tuple(inside), without=told), messages)
-    strangers = _to([user for user in lost if user in outside], messages, is_outside=True)
-    return _split(kept, outside, messages), [leaving, *strangers]
+    staying = Audience(users=tuple(kept))
+    leaving = Recipients(msgspec.structs.replace(everybody, users=tuple(inside), without=staying), messages)
+    gone = _to([user for user in lost if user in outside], messages, is_outside=True)
+    return _split(kept, outside, messages), [leaving, *gone]
 
 
 def _split(users: Sequence[int], outside: Collection[int], messages: Sequence[Moving]) -> list[Recipients]:

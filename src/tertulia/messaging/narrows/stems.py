@@ -15,6 +15,8 @@ from tertulia.messaging.narrows.queries import stems_of
 from tertulia.messaging.narrows.search import Query
 
 MAX_KEPT = 100_000
+MAX_LETTERS = 50
+"""Of a word that is kept."""
 MAX_MARKED = 300_000
 """Characters of HTML in one answer: 1,000 ordinary messages. What is past them comes without marks, the oldest messages first."""
 MAX_ASKED = 20_000
@@ -93,5 +95,5 @@ async def _stems(reader: Reader, words: Collection[str]) -> dict[str, frozenset[
     known = {word: _kept[word] for word in words if word in _kept} | found
     if len(_kept) + len(found) > MAX_KEPT:
         _kept.clear()
-    _kept.update(found)
+    _kept.update({word: stems for word, stems in found.items() if len(word) <= MAX_LETTERS})
     return known

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import msgspec
 
 from tertulia.kernel.auth import Person, Sender
-from tertulia.kernel.endpoint import Call, Unread, Verbatim, Wire, alias, decode_json, post
+from tertulia.kernel.endpoint import AnyLength, Call, Unread, Verbatim, Wire, alias, decode_json, post
 from tertulia.kernel.errors import Refusal
 from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import Echo, SendRequest
@@ -15,7 +15,7 @@ MAX_IDEMPOTENCY_KEY = 200
 # It travels with the event: the log takes no event of any size.
 MAX_ECHO = 1000
 QueueId = Annotated[str, msgspec.Meta(max_length=MAX_ECHO)]
-LocalId = Annotated[str, Verbatim(), msgspec.Meta(extra_json_schema={"maxLength": MAX_ECHO})]
+LocalId = Annotated[str, Verbatim(), AnyLength(), msgspec.Meta(extra_json_schema={"maxLength": MAX_ECHO})]
 
 
 def json_or_text(value: Any) -> Any:

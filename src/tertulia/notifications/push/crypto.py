@@ -5,7 +5,6 @@ import base64
 import os
 import struct
 import time
-from urllib.parse import urlsplit
 
 import msgspec
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -14,6 +13,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
+
+from tertulia.kernel.urls import split_url
 
 POINT_LENGTH, SECRET_LENGTH, SALT_LENGTH = 65, 16, 16
 RECORD_SIZE = 4096
@@ -56,7 +57,7 @@ class Signer:
 
     def header(self, endpoint: str) -> str:
         """The Authorization header of a request to that address."""
-        parts = urlsplit(endpoint)
+        parts = split_url(endpoint)
         claims = {
             "aud": f"{parts.scheme}://{parts.netloc}",
             "exp": int(time.time()) + SIGNED_SECONDS,

@@ -1,11 +1,10 @@
 """What a push says (pure)."""
 
-from urllib.parse import urlsplit
-
 import msgspec
 
 from tertulia.content.markup.references import encode_operand, slug
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.urls import split_url
 from tertulia.notifications.push.crypto import MAX_PAYLOAD, SECRET_LENGTH, from_text, is_point
 from tertulia.notifications.push.model import Payload, Push
 from tertulia.notifications.push.plain import plain_text
@@ -18,7 +17,7 @@ MAX_ENDPOINT = 2000
 def check_endpoint(endpoint: str, *, is_development: bool) -> str:
     """Refuse what cannot be the address of a push service."""
     try:
-        parts = urlsplit(endpoint)
+        parts = split_url(endpoint)
         is_good = bool(parts.hostname) and not parts.username
         is_good &= parts.scheme == "https" or (is_development and parts.scheme == "http")
         _ = parts.port

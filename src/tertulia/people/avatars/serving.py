@@ -41,7 +41,7 @@ class AvatarFinder:
         if b"authorization" not in call.raw_headers and session_digest(call, self._settings) is None:
             return None  # no credentials were tried
         try:
-            # A page shows hundreds of them: who is logged in pays nothing.
+            # A page shows hundreds of them.
             caller = await self._admission.admit(call, Person, optional=True, unlimited=True)
         except Refusal as refusal:
             if refusal.status == TOO_OFTEN:
@@ -49,10 +49,14 @@ class AvatarFinder:
             return None
         if caller is None:
             return None
-        async with self._database.reader() as reader:
-            avatar = await queries.find_avatar(reader, caller.realm_id, user_id)
-            if avatar is None or user_id in await hidden_from(reader, caller, [user_id]):
-                return None
+        place = await self._admission.enter(caller, files=True)
+        try:
+            async with self._database.reader() as reader:
+                avatar = await queries.find_avatar(reader, caller.realm_id, user_id)
+                if avatar is None or user_id in await hidden_from(reader, caller, [user_id]):
+                    return None
+        finally:
+            self._admission.leave(place, files=True)
         url = avatar_url_medium(avatar.url) if medium else avatar.url
         query = scope["query_string"].decode("latin-1")
         return AvatarLocation(f"{url}&{query}" if query else url, call.reply_headers)

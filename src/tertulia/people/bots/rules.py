@@ -1,10 +1,10 @@
 """Pure decisions about bots."""
 
 import re
-from urllib.parse import urlsplit
 
 from tertulia.kernel.auth import BotType, Role
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.urls import split_url
 from tertulia.people.users.model import Account
 from tertulia.people.users.rules import is_email
 
@@ -38,7 +38,7 @@ def rights_for(bot_type: int) -> tuple[str, ...]:
 def check_url(text: str) -> str:
     """Refuse what is no address of a web server; credentials would be shown to everybody who sees the bot."""
     try:
-        parts = urlsplit(text)
+        parts = split_url(text)
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and not parts.username
         _ = parts.port
     except ValueError:

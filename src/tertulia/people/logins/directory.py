@@ -9,7 +9,6 @@ others for seconds.
 import ssl
 import warnings
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 import structlog
@@ -17,6 +16,7 @@ import structlog
 from tertulia.kernel.errors import server_not_ready
 from tertulia.kernel.settings import Settings, SettingsError
 from tertulia.kernel.threads import Threads
+from tertulia.kernel.urls import split_url
 
 log = structlog.get_logger()
 
@@ -122,7 +122,7 @@ class LdapDirectory:
 
     def _tls(self) -> Any:
         """TLS as Python does it: the library's own way uses deprecated functions and leaks sockets."""
-        host = urlsplit(self._settings.ldap_url).hostname
+        host = split_url(self._settings.ldap_url).hostname
 
         def wrap(connection: Any, do_handshake: bool = True) -> None:  # noqa: ARG001 (the library's signature)
             context = ssl.create_default_context(cafile=self._settings.ldap_ca_file or None)

@@ -4,13 +4,13 @@ import datetime as dt
 import re
 from collections.abc import Sequence
 from typing import Annotated
-from urllib.parse import urlsplit
 
 import msgspec
 
 from tertulia.content.markup import render_description
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.text import bad_character
+from tertulia.kernel.urls import split_url
 from tertulia.people.profiles.accounts import CUSTOM, EXTERNAL_ACCOUNTS, USERNAME
 from tertulia.people.profiles.model import FieldPlan, FieldType, ProfileField, Value
 from tertulia.people.users.model import ProfileEntry
@@ -238,7 +238,7 @@ def _is_date(text: str) -> bool:
 def _is_url(text: str) -> bool:
     """Only links that are harmless to follow: a profile is shown to everybody."""
     try:
-        parts = urlsplit(text)
+        parts = split_url(text)
         _ = parts.port
     except ValueError:
         return False

@@ -1,9 +1,8 @@
 """Where a request comes from, by what the browser says (pure). Other programs say nothing, and are no danger here."""
 
-from urllib.parse import urlsplit
-
 from tertulia.kernel.call import Call
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.urls import split_url
 from tertulia.people.users.authentication.actions import csrf_failed
 
 MAX_NEXT_LENGTH = 2000
@@ -27,7 +26,7 @@ def _is_ours(origin: str, call: Call, settings: Settings) -> bool:
     if origin == settings.url_of(call.subdomain or ""):
         return True
     try:
-        return urlsplit(origin).netloc.lower() == (call.header("host") or "").lower() != ""
+        return split_url(origin).netloc.lower() == (call.header("host") or "").lower() != ""
     except ValueError:
         return False
 

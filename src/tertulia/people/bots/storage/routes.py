@@ -7,10 +7,11 @@ import msgspec
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.endpoint import delete, get, put
+from tertulia.kernel.params import AnyLength
 from tertulia.people.bots.storage.actions import forget_storage, read_storage, write_storage
 
 Keys = Annotated[list[str], msgspec.Meta(max_length=10_000)]
-Entries = Annotated[dict[str, str], msgspec.Meta(max_length=10_000)]
+Entries = Annotated[dict[str, str], msgspec.Meta(max_length=10_000), AnyLength()]
 
 
 class Storage(msgspec.Struct):

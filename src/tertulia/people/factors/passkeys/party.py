@@ -1,7 +1,6 @@
 """Who we are to an authenticator: the organization's own address, from the settings and from no header of a request."""
 
 import ipaddress
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -9,6 +8,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.urls import split_url
 from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.routes import realm_url
 
@@ -38,4 +38,4 @@ class Party(msgspec.Struct, frozen=True):
 def party_of(realm: Realm | Caller, call: Call, settings: Settings) -> Party:
     """The relying party for people of this organization. In development it is the address that the request came to."""
     origin = realm_url(realm, call, settings)
-    return Party(urlsplit(origin).hostname or "", origin)
+    return Party(split_url(origin).hostname or "", origin)
