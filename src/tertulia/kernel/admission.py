@@ -19,7 +19,7 @@ C = TypeVar("C", bound=Caller)
 WAITING = 10
 """So many times as many as may be under way wait for their turn."""
 BURST_SECONDS = 10.0
-"""So long may somebody keep the event loop to themselves in long turns; registering in a large organization is one."""
+"""So long may somebody keep the event loop to themselves by dear requests; registering in a large organization is one."""
 SHARE = 0.05
 """How fast that comes back: whoever has used it up has a twentieth of the time of this process."""
 EVENT_SECONDS = 0.0001
@@ -117,15 +117,15 @@ class Admission:
         if self._turns is not None and (seconds := self._turns.wait(call.payer)):
             raise too_often(seconds)
 
-    def long_turn(self, call: Call, seconds: float) -> None:
-        """This request kept the event loop to itself for so long (kernel/turns.py)."""
+    def took(self, call: Call, seconds: float) -> None:
+        """This request had the event loop to itself for so much longer than is free (kernel/turns.py)."""
         if self._turns is not None:
             self._turns.spend(call.payer or network_of(call.peer), seconds)
 
     def wrote_events(self, call: Call) -> None:
         """What they cost comes after the request, and is its caller's all the same."""
         if call.events > FEW_EVENTS:
-            self.long_turn(call, (call.events - FEW_EVENTS) * EVENT_SECONDS)
+            self.took(call, (call.events - FEW_EVENTS) * EVENT_SECONDS)
 
     def _check_turns(self, call: Call, caller: Caller | None) -> None:
         call.payer = network_of(call.peer) if caller is None else f"person {caller.person_id}"

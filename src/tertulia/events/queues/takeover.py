@@ -34,7 +34,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.limits import TimeBudgets, too_often
-from tertulia.kernel.turns import telling_long_turns
+from tertulia.kernel.turns import telling_turns
 
 log = structlog.get_logger()
 
@@ -102,7 +102,7 @@ class TakeOvers:
         if seconds := self._budgets.wait(payer):
             raise too_often(seconds)
         work = self._take_over(caller, queue_id, last_event_id)
-        return await telling_long_turns(work, partial(self._budgets.spend, payer), 0)
+        return await telling_turns(work, partial(self._budgets.spend, payer), 0)
 
     async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         record = await find_record(self._nc, queue_id)
