@@ -222,9 +222,9 @@ class _Bound:
             ignored = sorted({*(ignored or ()), *(upload.field for upload in call.files)})
         call.ignored = ignored
         with request_under_way(call, caller):
-            if caller is None or not self.counts:
+            if not self.counts:
                 return await self._act(call, args, kwargs)
-            place = await self.admission.enter(caller, files=self.is_of_files)
+            place = await self.admission.enter(call, files=self.is_of_files)
             try:
                 self.admission.check_again(call)
                 return await self._act(call, args, kwargs)
