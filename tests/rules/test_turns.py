@@ -17,23 +17,42 @@ from tertulia.kernel.endpoint import collect, get
 from tertulia.kernel.http import Api
 from tertulia.kernel.limits import Budgets, LocalBudgets, RateLimits, TimeBudgets
 from tertulia.kernel.settings import Settings
-from tertulia.kernel.turns import LONG_SECONDS, telling_long_turns
+from tertulia.kernel.turns import FREE_SECONDS, telling_turns
 
 ANN, BOT_OF_ANN, BEN = (7, None), (8, 7), (9, None)
 
 
-async def test_long_turns_are_told_and_short_ones_and_waiting_are_not() -> None:
+async def test_what_turns_take_beyond_what_is_free_is_told_and_waiting_is_not() -> None:
     told: list[float] = []
 
     async def work() -> str:
-        await asyncio.sleep(LONG_SECONDS * 2)
-        time.sleep(LONG_SECONDS * 2)
+        await asyncio.sleep(FREE_SECONDS * 2)
+        time.sleep(FREE_SECONDS * 2)
+        assert told == []
         await asyncio.sleep(0)
+        assert told[0] >= FREE_SECONDS
         return "done"
 
-    assert await telling_long_turns(work(), told.append) == "done"
-    assert len(told) == 1
-    assert told[0] >= LONG_SECONDS * 2
+    assert await telling_turns(work(), told.append) == "done"
+    assert FREE_SECONDS <= sum(told) < FREE_SECONDS * 4
+
+
+async def test_many_short_turns_are_added_up() -> None:
+    told: list[float] = []
+
+    async def work() -> None:
+        for _ in range(20):
+            time.sleep(FREE_SECONDS / 5)
+            await asyncio.sleep(0)
+
+    await telling_turns(work(), told.append)
+    assert sum(told) >= FREE_SECONDS * 3
+
+
+async def test_a_short_request_is_free() -> None:
+    told: list[float] = []
+    await telling_turns(asyncio.sleep(FREE_SECONDS * 2), told.append)
+    assert told == []
 
 
 async def test_what_is_thrown_into_the_work_arrives_there_and_what_it_raises_comes_out() -> None:
@@ -44,11 +63,11 @@ async def test_what_is_thrown_into_the_work_arrives_there_and_what_it_raises_com
             await asyncio.sleep(60)
         except asyncio.CancelledError:
             seen.append("cancelled")
-            time.sleep(LONG_SECONDS * 2)
+            time.sleep(FREE_SECONDS * 4)
             raise LookupError("on the way out") from None
 
     async def outer() -> None:
-        await telling_long_turns(work(), lambda _: seen.append("told"))
+        await telling_turns(work(), lambda _: seen.append("told"))
 
     task = asyncio.create_task(outer())
     await asyncio.sleep(0)
@@ -70,13 +89,13 @@ def test_used_time_comes_back_by_its_share() -> None:
 @get("/slow")
 async def slow(caller: Person) -> None:
     """Take long."""
-    time.sleep(LONG_SECONDS * 2)
+    time.sleep(FREE_SECONDS * 4)
 
 
 @get("/telling")
 async def telling(caller: Person, call: Call) -> None:
     """Write very many events."""
-    call.events = FEW_EVENTS + int(2 * LONG_SECONDS / EVENT_SECONDS)
+    call.events = FEW_EVENTS + int(2 * FREE_SECONDS / EVENT_SECONDS)
 
 
 @get("/telling_little")
@@ -93,7 +112,7 @@ async def quick(caller: Person) -> None:
 @get("/slow_for_anybody")
 async def slow_for_anybody() -> None:
     """Take long, without knowing for whom."""
-    time.sleep(LONG_SECONDS * 2)
+    time.sleep(FREE_SECONDS * 4)
 
 
 class _Known:
@@ -135,7 +154,7 @@ async def ask(
 
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch) -> Api:
-    monkeypatch.setattr(admissions, "BURST_SECONDS", LONG_SECONDS)
+    monkeypatch.setattr(admissions, "BURST_SECONDS", FREE_SECONDS)
     budgets: Budgets = LocalBudgets()
     limits = RateLimits(Settings(), budgets)
     return Api(collect(sys.modules[__name__]), admission=Admission(_Known(), limits))

@@ -16,10 +16,12 @@ from tertulia.kernel.refused_keys import RefusedKeys
 from tertulia.kernel.threads import Lanes
 
 C = TypeVar("C", bound=Caller)
+OF_NETWORK = 4
+"""So many times as many as of one person are under way of a network whose callers have no credentials: a company may be one."""
 WAITING = 10
 """So many times as many as may be under way wait for their turn."""
 BURST_SECONDS = 10.0
-"""So long may somebody keep the event loop to themselves in long turns; registering in a large organization is one."""
+"""So long may somebody keep the event loop to themselves by dear requests; registering in a large organization is one."""
 SHARE = 0.05
 """How fast that comes back: whoever has used it up has a twentieth of the time of this process."""
 EVENT_SECONDS = 0.0001
@@ -28,6 +30,7 @@ FILES = "files"
 """The kind of calls that read and send files."""
 FEW_EVENTS = 100
 """So many of one request cost nothing: it is what requests usually do."""
+_PERSON = "person "
 
 
 class Admission:
@@ -51,6 +54,7 @@ class Admission:
         self._limits = limits
         self._turns = None if limits is None else TimeBudgets(BURST_SECONDS, SHARE)
         self._lanes = _lanes(at_once)
+        self._network_lanes = _lanes(at_once * OF_NETWORK)
         self._file_lanes = _lanes(files_at_once)
         self._refused = RefusedKeys()
         self.arriving = ArrivingBodies(arriving_bytes) if arriving_bytes else None
@@ -98,38 +102,47 @@ class Admission:
             if limit is not None:
                 await self._limits.check_kind(call, limit)
 
-    async def enter(self, caller: Caller, *, files: bool = False) -> str:
-        """Wait until few enough requests of this person are under way; refuses when too many wait. Call `leave` at the end.
+    async def enter(self, call: Call, *, files: bool = False) -> str:
+        """Wait until few enough requests of who pays are under way; refuses when too many wait. Call `leave` at the end.
 
         Whatever a request turns out to cost, nobody takes all connections of the database, or all turns of the event loop.
         """
-        lanes = self._file_lanes if files else self._lanes
-        return "" if lanes is None else await lanes.enter_as(str(caller.person_id))
+        lanes = self._lanes_of(call.payer, files)
+        return "" if lanes is None else await lanes.enter_as(call.payer)
 
     def leave(self, place: str, *, files: bool = False) -> None:
         """The request is over, and the next one's turn has come."""
-        lanes = self._file_lanes if files else self._lanes
+        lanes = self._lanes_of(place, files)
         if lanes is not None:
             lanes.leave(place)
+
+    def _lanes_of(self, payer: str, files: bool) -> Lanes | None:
+        if files:
+            return self._file_lanes
+        return self._lanes if payer.startswith(_PERSON) else self._network_lanes
 
     def check_again(self, call: Call) -> None:
         """Refuse who has used up their time since they were let in: they may have been let in many times before."""
         if self._turns is not None and (seconds := self._turns.wait(call.payer)):
             raise too_often(seconds)
 
-    def long_turn(self, call: Call, seconds: float) -> None:
-        """This request kept the event loop to itself for so long (kernel/turns.py)."""
+    def took(self, call: Call, seconds: float) -> None:
+        """This request had the event loop to itself for so much longer than is free (kernel/turns.py)."""
         if self._turns is not None:
-            self._turns.spend(call.payer or network_of(call.peer), seconds)
+            self._turns.spend(call.payer or _network(call), seconds)
 
     def wrote_events(self, call: Call) -> None:
         """What they cost comes after the request, and is its caller's all the same."""
         if call.events > FEW_EVENTS:
-            self.long_turn(call, (call.events - FEW_EVENTS) * EVENT_SECONDS)
+            self.took(call, (call.events - FEW_EVENTS) * EVENT_SECONDS)
 
     def _check_turns(self, call: Call, caller: Caller | None) -> None:
-        call.payer = network_of(call.peer) if caller is None else f"person {caller.person_id}"
+        call.payer = _network(call) if caller is None else f"{_PERSON}{caller.person_id}"
         self.check_again(call)
+
+
+def _network(call: Call) -> str:
+    return network_of(call.peer) or "unknown"
 
 
 def _lanes(inside: int) -> Lanes | None:

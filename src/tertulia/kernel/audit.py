@@ -124,6 +124,11 @@ def request_now() -> tuple[Call, Caller | None] | None:
     return _request.get()
 
 
+def forget_request() -> None:
+    """What this task does from now on is for many, whoever's request began it."""
+    _request.set(None)
+
+
 def source_now(proved: Proved | None = None) -> Source:
     """Who acts at this moment. `proved`: who it is if nobody is logged in, because they show it with this very request."""
     request = _request.get()

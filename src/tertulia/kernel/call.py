@@ -54,6 +54,7 @@ class Call:
         "arriving",
         "body",
         "by_session",
+        "connections",
         "events",
         "external_host",
         "files",
@@ -81,6 +82,8 @@ class Call:
         """Whether a browser's session says who calls."""
         self.payer = ""
         """Whom what it costs counts for, as far as that is known: a person or a network (kernel/admission.py)."""
+        self.connections = 0
+        """How many it has to the database at this moment (kernel/shares.py)."""
         self.arriving: ArrivingBodies | None = None
         """Where what is held of its body is counted."""
         self.held = 0

@@ -12,6 +12,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Generic, TypeVar
 
+from tertulia.kernel.audit import forget_request
+
 K = TypeVar("K")
 V = TypeVar("V")
 
@@ -39,6 +41,7 @@ class Coalescer(Generic[K, V]):
         return future
 
     async def _run(self) -> None:
+        forget_request()
         try:
             while self._waiting:
                 if self._pace:

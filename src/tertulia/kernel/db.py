@@ -10,8 +10,7 @@ Invariants:
 - Nobody waits for a connection, a statement or a commit without a limit (postgres.py).
 - What one change tells has a bound, and what it costs to tell is its caller's (admission.py): the relay and every web process
   read each event, long after the request is over.
-- Writers wait for locks, readers for nobody. So writers never have all connections: whoever only reads is answered while a
-  row is locked.
+- Neither writers nor one person have all connections (shares.py): whoever only reads is answered while a row is locked.
 """
 
 import asyncio
@@ -32,6 +31,7 @@ from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
+from tertulia.kernel.shares import Shares
 
 log = structlog.get_logger()
 
@@ -60,8 +60,6 @@ OUTCOME_SECONDS = 60.0
 ASK_SECONDS = 5.0
 FULL_SECONDS = 10
 """When to come back if the disk is full: that passes less quickly than other failures."""
-READERS_SHARE = 3
-"""One in so many connections of a pool is for those who only read."""
 # What a connection says or does not say, and all others of the pool would as well.
 STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 
@@ -206,20 +204,20 @@ class Database:
         connector: Connector,
         limits: Limits,
         life: Life,
+        shares: Shares,
         *,
-        writers: int,
         shards: int,
         bounds: Bounds,
         sealer: Sealer,
     ) -> None:
         self.pool = pool
+        self.shares = shares
         self.limits = limits
         self.shards = shards
         self.bounds = bounds
         self.sealer = sealer
         self.after_commit: dict[str, Callable[[], Awaitable[object]]] = {}
         """By name: what `Transaction.follow_up` asks for."""
-        self._writers = asyncio.Semaphore(writers)
         self._connector = connector
         self._life = life
         self.lent = 0
@@ -236,8 +234,9 @@ class Database:
         bounds: Bounds | None = None,
         sealer: Sealer = NO_KEYS,
         limits: Limits | None = None,
+        shared: bool = False,
     ) -> Self:
-        """Open a pool; fails if PostgreSQL cannot be reached."""
+        """Open a pool; fails if PostgreSQL cannot be reached. `shared`: nobody's requests take all of it."""
         limits = limits or Limits()
         connector, life = Connector(url, limits), Life()
         pool = await asyncpg.create_pool(
@@ -251,8 +250,8 @@ class Database:
             reset=_leave_as_it_is,
         )
         bounds = Bounds() if bounds is None else bounds
-        writers = size - size // READERS_SHARE
-        return cls(pool, connector, limits, life, writers=writers, shards=shards, bounds=bounds, sealer=sealer)
+        shares = Shares(size, limits, of_persons=shared)
+        return cls(pool, connector, limits, life, shares, shards=shards, bounds=bounds, sealer=sealer)
 
     async def __aenter__(self) -> Self:
         return self
@@ -273,19 +272,9 @@ class Database:
         """A connection of the pool, as a context."""
         return _Lent(self)
 
-    @asynccontextmanager
-    async def writing_connection(self) -> AsyncIterator[Connection]:
-        """A connection of the pool for a transaction that takes locks."""
-        if self._writers.locked():
-            async with asyncio.timeout(self.limits.pool):
-                await self._writers.acquire()
-        else:
-            await self._writers.acquire()
-        try:
-            async with self.connection() as connection:
-                yield connection
-        finally:
-            self._writers.release()
+    def writing_connection(self) -> "_Lent":
+        """A connection of the pool for a transaction that takes locks, as a context."""
+        return _Lent(self, writes=True)
 
     async def own_connection(self, *, answer: float, **server_settings: str) -> "asyncpg.Connection[asyncpg.Record]":
         """A connection outside the pool, for whoever keeps it and closes it. `answer`: the limit of its statements."""
@@ -398,13 +387,15 @@ class _Lent:
     not given back, because that would wait for an answer.
     """
 
-    __slots__ = ("_connection", "_database")
+    __slots__ = ("_connection", "_database", "_share", "_writes")
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, writes: bool = False) -> None:
         self._database = database
+        self._writes = writes
 
     async def __aenter__(self) -> Connection:
         database = self._database
+        self._share = await database.shares.take(writes=self._writes)
         # A limit costs a task for each acquiring: only who may have to wait has one. Opening a connection has its own.
         seconds = None if database.lent < database.pool.get_max_size() else database.acquire_seconds
         database.lent += 1
@@ -412,6 +403,7 @@ class _Lent:
             self._connection = await database.pool.acquire(timeout=seconds)
         except BaseException:
             database.lent -= 1
+            database.shares.give_back(self._share)
             raise
         return self._connection
 
@@ -425,6 +417,7 @@ class _Lent:
             await self._database.pool.release(self._connection)
         finally:
             self._database.lent -= 1
+            self._database.shares.give_back(self._share)
 
 
 async def _roll_back(transaction: "asyncpg.transaction.Transaction", error: BaseException) -> None:

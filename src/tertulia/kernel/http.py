@@ -29,7 +29,7 @@ from tertulia.kernel.reply import JSON, Reply, success_body
 from tertulia.kernel.router import PathArgs, Router
 from tertulia.kernel.tasks import end_tasks
 from tertulia.kernel.threads import asking
-from tertulia.kernel.turns import telling_long_turns
+from tertulia.kernel.turns import telling_turns
 
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
 Observe = Callable[[str, str, int, float], None]
@@ -133,7 +133,7 @@ class Api:
             else:
                 method = "GET" if call.method == "HEAD" else call.method
                 bound, path_args = self._router.find(method, call.path)
-                reply = await telling_long_turns(bound.run(call, path_args), partial(self._admission.long_turn, call))
+                reply = await telling_turns(bound.run(call, path_args), partial(self._admission.took, call))
         except ClientGone:
             return
         except Refusal as refusal:
@@ -231,9 +231,9 @@ class _Bound:
             ignored = sorted({*(ignored or ()), *(upload.field for upload in call.files)})
         call.ignored = ignored
         with request_under_way(call, caller):
-            if caller is None or not self.counts:
+            if not self.counts:
                 return await self._act(call, args, kwargs)
-            place = await self.admission.enter(caller, files=self.is_of_files)
+            place = await self.admission.enter(call, files=self.is_of_files)
             try:
                 self.admission.check_again(call)
                 return await self._act(call, args, kwargs)

@@ -48,7 +48,9 @@ class Lanes:
 
     async def enter_as(self, name: str) -> str:
         """The same, for somebody else than a network."""
-        lane = self._lanes.setdefault(name, _Lane())
+        lane = self._lanes.get(name)
+        if lane is None:
+            lane = self._lanes[name] = _Lane()
         if lane.inside < self._inside:
             lane.inside += 1
             return name
@@ -65,6 +67,11 @@ class Lanes:
                 lane.waiting.remove(turn)
             raise
         return name
+
+    def is_full(self, name: str) -> bool:
+        """Whether somebody would wait for their turn now."""
+        lane = self._lanes.get(name)
+        return lane is not None and lane.inside >= self._inside
 
     def leave(self, name: str) -> None:
         """Whoever waits the longest takes the place; in the thread of the event loop."""

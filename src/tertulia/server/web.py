@@ -179,6 +179,7 @@ async def _connect_database(settings: Settings) -> Database:
         bounds=bounds_of(settings, FEATURES),
         sealer=sealer_of(settings),
         limits=request_limits(settings),
+        shared=settings.rate_limits,
     )
 
 

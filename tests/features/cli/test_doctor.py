@@ -13,7 +13,8 @@ import pytest
 from tertulia.engines import Nats, find_nats_server, free_port
 from tertulia.engines import nats as nats_engine
 from tertulia.kernel.settings import load_settings
-from tertulia.migrations import migrate, revisions
+from tertulia.migrations import migrate
+from tertulia.migrations.form import own_form
 from tests.harness.command import tertulia
 from tests.harness.server import Engines, OwnServer, Server
 
@@ -107,15 +108,15 @@ def administer(engines: Engines, *statements: str, database: str = "postgres") -
 def test_a_database_that_the_relay_or_this_program_cannot_use_is_noticed(engines: Engines, weak_role: str) -> None:
     settings = {"postgres_url": weak_role, "nats_url": engines.nats.url}
     name = weak_role.rpartition("/")[2]
-    older = revisions()[-2]
-    administer(engines, f"update schema_version set version_num = '{older}'", database=name)
+    administer(engines, "update schema_version set version_num = '0000'", database=name)
     said = examine(settings)[1]["PostgreSQL"]
     assert f'WRONG the account may not read the stream of changes: alter role "{name}" replication' in said
-    assert f"the form {older}, older than this program's {revisions()[-1]}: run `tertulia migrate`" in said
-    administer(engines, "update schema_version set version_num = '9999'", database=name)
+    assert f"the database has form 0000 and this program is for {own_form()}: run `tertulia migrate`" in said
+    newer = "update schema_version set version_num = '9999'"
+    administer(engines, newer, "update oldest_program set form = '9998'", database=name)
     administer(engines, f"alter role {name} replication", f"alter role {name} set synchronous_commit = off")
     said = examine(settings)[1]["PostgreSQL"]
-    assert "the form 9999, newer than this program" in said
+    assert f"this program is too old: it is for form {own_form()}" in said
     assert "synchronous_commit is off" in said
     assert "stream of changes" not in said
     said = examine(settings | {"postgres_url": weak_role.replace("secret", "guess")})[1]["PostgreSQL"]

@@ -37,7 +37,7 @@ from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.gate import Gate
 from tertulia.kernel.limits import TimeBudgets, too_often
-from tertulia.kernel.turns import telling_long_turns
+from tertulia.kernel.turns import telling_turns
 
 log = structlog.get_logger()
 
@@ -56,8 +56,8 @@ queue is very far behind."""
 SHARE = 0.05
 """How fast that comes back."""
 
-FREE_TURN = 0.001
-"""Shorter turns are those of every take-over. Reading the log for one takes longer ones."""
+FREE_SECONDS = 0.001
+"""What every take-over costs. Reading the log for one costs more."""
 INSIDE, PATIENCE = 1000, 3.0
 """So many take-overs are under way, and so many seconds others wait for their turn."""
 TOGETHER = 200
@@ -131,7 +131,7 @@ class TakeOvers:
         if seconds := self._budgets.wait(payer):
             raise too_often(seconds)
         work = self._take_over(caller, queue_id, last_event_id)
-        return await telling_long_turns(work, partial(self._budgets.spend, payer), FREE_TURN)
+        return await telling_turns(work, partial(self._budgets.spend, payer), FREE_SECONDS)
 
     async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         began = time.monotonic()

@@ -22,6 +22,7 @@ from typing import Any
 import asyncpg
 import structlog
 
+from tertulia.kernel.audit import forget_request
 from tertulia.kernel.db import LOST, STALE, UNABLE, Connection, Database, OutcomeUnknown, Transaction, is_bad_value
 from tertulia.kernel.postgres import GRACE_SECONDS, commit
 from tertulia.messaging.sending.model import Outgoing, Sent
@@ -107,7 +108,7 @@ class SendLane:
             await self._connection.close(timeout=2)
 
     def _start(self, coroutine: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(coroutine)
+        task = asyncio.create_task(_for_many(coroutine))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -252,6 +253,11 @@ class SendLane:
         except LOST:
             return stored.proof is not None and await self._database.committed(*stored.proof)
         return True
+
+
+async def _for_many(work: Coroutine[Any, Any, None]) -> None:
+    forget_request()
+    await work
 
 
 def _mark(batch: Sequence[Ticket], *, is_being_committed: bool) -> None:

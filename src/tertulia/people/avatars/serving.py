@@ -4,6 +4,7 @@ import re
 from typing import NamedTuple
 
 from tertulia.kernel.admission import Admission
+from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.auth import Person
 from tertulia.kernel.call import Call, Receive, Scope
 from tertulia.kernel.cookies import session_digest
@@ -49,14 +50,20 @@ class AvatarFinder:
             return None
         if caller is None:
             return None
-        place = await self._admission.enter(caller, files=True)
+        place = await self._admission.enter(call, files=True)
         try:
-            async with self._database.reader() as reader:
-                avatar = await queries.find_avatar(reader, caller.realm_id, user_id)
-                if avatar is None or user_id in await hidden_from(reader, caller, [user_id]):
-                    return None
+            with request_under_way(call, caller):
+                avatar = await self._find(caller, user_id)
         finally:
             self._admission.leave(place, files=True)
+        if avatar is None:
+            return None
         url = avatar_url_medium(avatar.url) if medium else avatar.url
         query = scope["query_string"].decode("latin-1")
         return AvatarLocation(f"{url}&{query}" if query else url, call.reply_headers)
+
+    async def _find(self, caller: Person, user_id: int) -> queries.Avatar | None:
+        async with self._database.reader() as reader:
+            avatar = await queries.find_avatar(reader, caller.realm_id, user_id)
+            hidden = avatar is not None and user_id in await hidden_from(reader, caller, [user_id])
+            return None if hidden else avatar

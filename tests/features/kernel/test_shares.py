@@ -1,0 +1,74 @@
+"""Whatever one person asks for, there are connections of the database left for others: their own requests wait for each other."""
+
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tests.harness.realm import Realm
+from tests.harness.server import Server
+from tests.harness.stage import Stage, Web, later
+from tests.harness.talk import Speaker
+
+POOL = 10
+AT_ONCE = 6
+OF_ONE = 3
+WRITING_OF_ONE = 2
+BLOCKED = "select count(*) from pg_locks where not granted and pid != pg_backend_pid()"
+
+
+@pytest.fixture(scope="module")
+def strict(server: Server, shared_folder: Path) -> Iterator[Web]:
+    rates = dict.fromkeys(("user_rate", "bots_rate", "address_rate"), "10000/60")
+    limits = {"pool_size": POOL, "requests_at_once": AT_ONCE, "postgres_pool_seconds": 2}
+    web = Web(server, shared_folder, rate_limits="true", **limits, **rates)
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
+@pytest.mark.parametrize(
+    ("asked", "of_one", "of_others"),
+    [
+        ("GET", OF_ONE, ("GET", "users/me", {})),
+        ("POST", WRITING_OF_ONE, ("POST", "users/me/status", {"status_text": "in"})),
+    ],
+    ids=["reading", "writing"],
+)
+def test_what_three_people_ask_for_at_once_leaves_connections_for_others(
+    stage: Stage, strict: Web, asked: str, of_one: int, of_others: tuple[str, str, dict[str, str]]
+) -> None:
+    realm = Realm(stage)
+
+    def at(speaker: Speaker) -> Speaker:
+        return realm.as_user(speaker.user, url=strict.url)
+
+    people = [[at(realm.member), at(realm.bot(realm.member))], [at(realm.moderator)], [at(realm.guest)]]
+    other = at(realm.owner)
+    fields = {} if asked == "GET" else {"alert_words": ["tea"]}
+    asking = [
+        partial(one[number % len(one)].request, asked, "users/me/alert_words", **fields)
+        for one in people
+        for number in range(AT_ONCE)
+    ]
+    with stage.session() as hold:
+        hold("lock table alert_word in access exclusive mode")
+        slow = [later(ask) for ask in asking]
+        wait_until_blocked(stage, of_one * len(people))
+        method, path, sent = of_others
+        for _ in range(5):
+            assert other.request(method, path, **sent).status_code == 200
+    assert [one.result(60).status_code for one in slow] == [200] * len(slow)
+
+
+def wait_until_blocked(stage: Stage, count: int) -> None:
+    """So many, and no more."""
+    deadline = time.monotonic() + 60
+    while (blocked := stage.sql(BLOCKED)[0][0]) < count:
+        assert time.monotonic() < deadline, "the requests did not come to the lock"
+        time.sleep(0.05)
+    time.sleep(0.5)
+    assert (blocked, stage.sql(BLOCKED)) == (count, [(count,)])
