@@ -10,10 +10,10 @@ from tempfile import mkdtemp
 class SmallDisk:
     """Takes the place of one folder of an engine that does not run at that moment."""
 
-    def __init__(self, folder: Path, mebibytes: int) -> None:
+    def __init__(self, mebibytes: int) -> None:
         if os.geteuid() != 0:
             raise PermissionError("only root may mount a file system")
-        self._place = Path(mkdtemp(prefix="disk-", dir=folder))
+        self._place = Path(mkdtemp(prefix="tertulia-disk-"))  # where PostgreSQL's account can reach it
         command = ["mount", "-t", "tmpfs", "-o", f"size={mebibytes}m", "tertulia", str(self._place)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
@@ -71,6 +71,7 @@ class SmallDisk:
         if self._is_mounted:
             self._is_mounted = False
             subprocess.run(["umount", "-l", str(self._place)], check=False)
+            self._place.rmdir()
 
 
 def _give(path: Path, owner: os.stat_result) -> None:

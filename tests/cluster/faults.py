@@ -472,7 +472,7 @@ def _primary(scene: Scene) -> PostgresNode:
 
 def _small_disk(scene: Scene, mebibytes: int) -> SmallDisk:
     try:
-        disk = SmallDisk(scene.cluster.folder, mebibytes)
+        disk = SmallDisk(mebibytes)
     except OSError as error:
         raise NotHere(f"no small disk: {error}") from error
     scene.cluster.on_end(disk.unmount)

@@ -182,8 +182,8 @@ class Network:
             finally:
                 link.writers.discard(back)
                 back.transport.abort()
-        except OSError:
-            pass  # one of the two hung up, or nobody listens
+        except (OSError, RuntimeError):
+            pass  # one of the two hung up, or nobody listens; uvloop says RuntimeError of a transport that is closed
         finally:
             link.writers.discard(writer)
             _abort(writer)

@@ -66,7 +66,7 @@ class Workshop(Chatter):
 
     @property
     def dead_queues(self) -> int:
-        return self.registrations - len(self.listeners) - sum(listener.left for listener in self.listeners)
+        return sum(listener.died for listener in self.listeners)
 
     @property
     def busiest_channel(self) -> int:

@@ -68,8 +68,8 @@ class Listener:
     """The last message heard of each conversation."""
     forget: bool = False
     """Whether to give its queue up and register anew."""
-    left: int = 0
-    """How many queues it gave up so."""
+    died: int = 0
+    """How many the server ended."""
     asleep_until: float = 0.0
     """It asks for nothing until then, so that its queue falls behind."""
     told: deque[str] = field(default_factory=lambda: deque(maxlen=12))
@@ -236,7 +236,6 @@ class Chatter:
             await asyncio.sleep(max(0.0, listener.asleep_until - time.monotonic()))
             if listener.forget:
                 listener.state, listener.forget = None, False
-                listener.left += 1
             if listener.state is None:
                 reply = await self._try(listener.auth, "POST", f"{url}/api/v1/register", {})
             else:
@@ -265,6 +264,7 @@ class Chatter:
                 self._apply(listener, event)
         elif body["code"] == "BAD_EVENT_QUEUE_ID":
             listener.state = None
+            listener.died += 1
         else:
             raise Mismatch(f"a poll after {listener.last} was answered {status}: {body}")
 
