@@ -44,9 +44,9 @@ class _Counted:
     def __getattr__(self, name: str) -> Any:
         run = getattr(self._connection, name)
 
-        async def counted(sql: str, *arguments: object) -> Any:
+        async def counted(sql: str, *arguments: object, **options: object) -> Any:
             self._statements.append(sql)
-            return await run(sql, *arguments)
+            return await run(sql, *arguments, **options)
 
         return counted
 

@@ -1,6 +1,7 @@
 """A person's share of the connections: who waits for whom."""
 
 import asyncio
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +11,8 @@ from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.call import Call
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.postgres import Limits
-from tertulia.kernel.shares import Share, Shares
+from tertulia.kernel.shares import FREE_SECONDS, Share, Shares
+from tertulia.kernel.turns import telling_turns
 
 POOL, OF_ONE, WRITING_OF_ONE = 10, 3, 2
 LIMITS = Limits(pool=0.05, statement=0.5)
@@ -106,6 +108,43 @@ async def test_what_is_read_for_many_at_once_is_nobodys(shares: Shares) -> None:
         share = await coalescer.load(7)
     assert share is not None
     assert share.call is None
+
+
+async def keep(shares: Shares, call: Call, *, writes: bool = False, blocked: bool = False) -> None:
+    """Have a connection for longer than is free."""
+    share = await take(shares, call, writes=writes)
+    shares.begin(share)
+    if blocked:
+
+        async def block() -> None:
+            time.sleep(FREE_SECONDS * 2)
+
+        await telling_turns(block(), lambda _: None)
+    else:
+        await asyncio.sleep(FREE_SECONDS * 2)
+    shares.give_back(share)
+
+
+async def test_who_keeps_a_connection_for_long_to_read_pays(shares: Shares) -> None:
+    await keep(shares, call := call_of("person 1"))
+    assert FREE_SECONDS * 0.9 < call.database_seconds < FREE_SECONDS * 8
+
+
+async def test_who_keeps_it_for_a_moment_does_not(shares: Shares) -> None:
+    share = await take(shares, call := call_of("person 1"))
+    shares.begin(share)
+    shares.give_back(share)
+    assert call.database_seconds == 0
+
+
+async def test_who_writes_may_have_waited_for_others(shares: Shares) -> None:
+    await keep(shares, call := call_of("person 1"), writes=True)
+    assert call.database_seconds == 0
+
+
+async def test_the_time_in_which_somebody_kept_the_event_loop_is_not_the_databases(shares: Shares) -> None:
+    await keep(shares, call := call_of("person 1"), blocked=True)
+    assert call.database_seconds < FREE_SECONDS
 
 
 async def test_without_limits_nobody_has_a_share() -> None:

@@ -104,6 +104,12 @@ async def telling_little(caller: Person, call: Call) -> None:
     call.events = FEW_EVENTS
 
 
+@get("/searching")
+async def searching(caller: Person, call: Call) -> None:
+    """Make the database work for long."""
+    call.database_seconds = 2 * FREE_SECONDS
+
+
 @get("/quick")
 async def quick(caller: Person) -> None:
     """Take no time."""
@@ -155,6 +161,7 @@ async def ask(
 @pytest.fixture
 def api(monkeypatch: pytest.MonkeyPatch) -> Api:
     monkeypatch.setattr(admissions, "BURST_SECONDS", FREE_SECONDS)
+    monkeypatch.setattr(admissions, "DATABASE_BURST_SECONDS", FREE_SECONDS)
     budgets: Budgets = LocalBudgets()
     limits = RateLimits(Settings(), budgets)
     return Api(collect(sys.modules[__name__]), admission=Admission(_Known(), limits))
@@ -183,6 +190,12 @@ async def test_what_a_bot_took_counts_for_its_owner(api: Api) -> None:
 
 async def test_what_many_events_cost_after_a_request_is_its_callers(api: Api) -> None:
     assert await ask(api, "/telling") == 200
+    assert await ask(api, "/quick") == 429
+    assert await ask(api, "/quick", BEN) == 200
+
+
+async def test_what_the_database_works_for_long_is_its_callers(api: Api) -> None:
+    assert await ask(api, "/searching", BOT_OF_ANN) == 200
     assert await ask(api, "/quick") == 429
     assert await ask(api, "/quick", BEN) == 200
 

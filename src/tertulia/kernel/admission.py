@@ -24,6 +24,9 @@ BURST_SECONDS = 10.0
 """So long may somebody keep the event loop to themselves by dear requests; registering in a large organization is one."""
 SHARE = 0.05
 """How fast that comes back: whoever has used it up has a twentieth of the time of this process."""
+DATABASE_BURST_SECONDS = 30.0
+DATABASE_SHARE = 0.1
+"""The same for time of the database beyond what is ordinary (kernel/shares.py)."""
 EVENT_SECONDS = 0.0001
 """What an event costs the relay and a web process after the request that wrote it, measured: 40 and 60 us."""
 FILES = "files"
@@ -53,6 +56,7 @@ class Admission:
         self._authenticator = authenticator
         self._limits = limits
         self._turns = None if limits is None else TimeBudgets(BURST_SECONDS, SHARE)
+        self._database = None if limits is None else TimeBudgets(DATABASE_BURST_SECONDS, DATABASE_SHARE)
         self._lanes = _lanes(at_once)
         self._network_lanes = _lanes(at_once * OF_NETWORK)
         self._file_lanes = _lanes(files_at_once)
@@ -123,18 +127,21 @@ class Admission:
 
     def check_again(self, call: Call) -> None:
         """Refuse who has used up their time since they were let in: they may have been let in many times before."""
-        if self._turns is not None and (seconds := self._turns.wait(call.payer)):
-            raise too_often(seconds)
+        for budgets in (self._turns, self._database):
+            if budgets is not None and (seconds := budgets.wait(call.payer)):
+                raise too_often(seconds)
 
     def took(self, call: Call, seconds: float) -> None:
         """This request had the event loop to itself for so much longer than is free (kernel/turns.py)."""
         if self._turns is not None:
             self._turns.spend(call.payer or _network(call), seconds)
 
-    def wrote_events(self, call: Call) -> None:
-        """What they cost comes after the request, and is its caller's all the same."""
+    def settle(self, call: Call) -> None:
+        """The request is over. What its events cost comes after it, and is its caller's all the same."""
         if call.events > FEW_EVENTS:
             self.took(call, (call.events - FEW_EVENTS) * EVENT_SECONDS)
+        if call.database_seconds and self._database is not None:
+            self._database.spend(call.payer or _network(call), call.database_seconds)
 
     def _check_turns(self, call: Call, caller: Caller | None) -> None:
         call.payer = _network(call) if caller is None else f"{_PERSON}{caller.person_id}"

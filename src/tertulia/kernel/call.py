@@ -55,6 +55,7 @@ class Call:
         "body",
         "by_session",
         "connections",
+        "database_seconds",
         "events",
         "external_host",
         "files",
@@ -88,6 +89,8 @@ class Call:
         """Where what is held of its body is counted."""
         self.held = 0
         """Bytes of the body that lie in memory."""
+        self.database_seconds = 0.0
+        """How much longer than is free it has kept connections, or made the database work."""
         self.events = 0
         """How many it has written to the log."""
         self.ignored: list[str] | None = None

@@ -31,7 +31,7 @@ from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
-from tertulia.kernel.shares import Shares
+from tertulia.kernel.shares import Clock, Shares
 
 log = structlog.get_logger()
 
@@ -90,10 +90,11 @@ from unnest($1::text[], $2::text[]) as emitted(subject, body)
 class Reader:
     """Reads outside a transaction, each statement for itself."""
 
-    def __init__(self, connection: Connection, sealer: Sealer = NO_KEYS) -> None:
+    def __init__(self, connection: Connection, sealer: Sealer = NO_KEYS, limits: Limits | None = None) -> None:
         self.connection = connection
         self.sealer = sealer
         """For columns that hold secrets."""
+        self._shaped_seconds = None if limits is None else limits.shaped
 
     async def fetch(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
         """All rows."""
@@ -107,12 +108,21 @@ class Reader:
         """The first column of the first row, or None."""
         return await self.connection.fetchval(sql, *arguments)
 
+    async def fetch_shaped(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
+        """All rows of a statement that its caller has put together: it may be dear, and has less time than others."""
+        try:
+            return await self.connection.fetch(sql, *arguments, timeout=self._shaped_seconds)
+        except TimeoutError:
+            raise server_not_ready("This takes the server too long. Please look for less at a time.") from None
+
 
 class Transaction(Reader):
     """A transaction under way; `emit` says what the world will hear when it commits."""
 
-    def __init__(self, connection: Connection, shards: int, bounds: Bounds, sealer: Sealer) -> None:
-        super().__init__(connection, sealer)
+    def __init__(
+        self, connection: Connection, shards: int, bounds: Bounds, sealer: Sealer, limits: Limits | None = None
+    ) -> None:
+        super().__init__(connection, sealer, limits)
         self.shards = shards
         self.bounds = bounds
         self._emitted: list[tuple[str, str]] = []
@@ -135,6 +145,15 @@ class Transaction(Reader):
     async def execute(self, sql: str, *arguments: object) -> str:
         """Run a statement that returns no rows."""
         return await self.connection.execute(sql, *arguments)
+
+    async def fetch_shaped(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
+        """As a reader's. What else a transaction takes may be its waiting for others; this is its caller's."""
+        clock = Clock()
+        try:
+            return await super().fetch_shaped(sql, *arguments)
+        finally:
+            if self._call is not None:
+                clock.charge(self._call)
 
     def emit(self, realm_id: int, record: msgspec.Struct) -> None:
         """Append an event to the realm's log, in this transaction. Written in one statement before the commit.
@@ -297,7 +316,7 @@ class Database:
     async def reader(self) -> AsyncIterator[Reader]:
         """A connection for reads that need no common snapshot."""
         async with self.connection() as connection:
-            yield Reader(connection, self.sealer)
+            yield Reader(connection, self.sealer, self.limits)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Reader]:
@@ -306,7 +325,7 @@ class Database:
             transaction = connection.transaction(isolation="repeatable_read", readonly=True)
             await transaction.start()
             try:
-                yield Reader(connection, self.sealer)
+                yield Reader(connection, self.sealer, self.limits)
             except BaseException as error:
                 await _roll_back(transaction, error)
                 raise
@@ -318,7 +337,7 @@ class Database:
         async with self.writing_connection() as connection:
             transaction = connection.transaction()
             await transaction.start()
-            tx = Transaction(connection, self.shards, self.bounds, self.sealer)
+            tx = Transaction(connection, self.shards, self.bounds, self.sealer, self.limits)
             if request := audit.request_now():
                 tx.belongs_to(*request)
             life = self._life.since
@@ -405,6 +424,7 @@ class _Lent:
             database.lent -= 1
             database.shares.give_back(self._share)
             raise
+        database.shares.begin(self._share)
         return self._connection
 
     async def __aexit__(

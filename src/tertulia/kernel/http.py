@@ -144,8 +144,8 @@ class Api:
             call.let_go()
             if call.files:
                 call.close_files()
-            if call.events:
-                self._admission.wrote_events(call)
+            if call.events or call.database_seconds:
+                self._admission.settle(call)
         await _send(call, reply, send)
         name = bound.endpoint.name if bound else ""
         seconds = time.perf_counter() - started

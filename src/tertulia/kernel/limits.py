@@ -97,7 +97,7 @@ def spend(full_at: float, now: float, rate: Rate) -> Outcome:
 
 
 class TimeBudgets:
-    """Time of the thread that answers everybody, for each who uses it, in this process.
+    """Time of something that everybody needs, for each who uses it, in this process.
 
     Somebody new has a burst; what they use comes back by a share of all time. They may use more than they have, once.
     """
@@ -113,7 +113,7 @@ class TimeBudgets:
 
     def wait(self, key: str) -> float:
         """The seconds until they have some again; 0 if they have."""
-        return max(0.0, -self.left(key) / self._share)
+        return max(0.0, -self.left(key) / self._share) if key in self._full_at else 0.0
 
     def spend(self, key: str, seconds: float) -> None:
         """They have used so many."""

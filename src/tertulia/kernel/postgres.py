@@ -40,6 +40,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """On the server."""
     answer: float | None = None
     """For the answer to a statement; None: for ever."""
+    shaped: float | None = None
+    """For the answer to a statement that its caller has put together, such as a narrow; None: as for others."""
     lock: float = 0.0
     """For a lock that somebody else holds; 0: as long as the statement may take."""
     idle_transaction: float = 0.0
@@ -72,6 +74,7 @@ def request_limits(settings: Settings) -> Limits:
         pool=settings.postgres_pool_seconds,
         statement=settings.postgres_statement_seconds,
         answer=settings.postgres_statement_seconds + GRACE_SECONDS,
+        shaped=settings.postgres_narrow_seconds,
         lock=settings.postgres_lock_seconds,
         idle_transaction=settings.postgres_idle_transaction_seconds,
         silence=settings.postgres_silence_seconds,

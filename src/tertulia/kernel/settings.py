@@ -115,6 +115,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """How long a request waits for a free connection, besides what opening one takes; then it is answered 503."""
     postgres_statement_seconds: float = 20.0
     """For each statement of a web process, and for storing a message, with all tries; then 503."""
+    postgres_narrow_seconds: float = 5.0
+    """For each statement that looks for messages by a narrow, the dearest that people can put together; then 503."""
     postgres_work_seconds: float = 60.0
     """For each statement of the worker."""
     postgres_lock_seconds: float = 5.0
@@ -363,6 +365,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "postgres_connect_seconds",
             "postgres_pool_seconds",
             "postgres_statement_seconds",
+            "postgres_narrow_seconds",
             "postgres_work_seconds",
             "postgres_lock_seconds",
             "postgres_idle_transaction_seconds",

@@ -5,10 +5,13 @@
   write. Bots count for their owner; without credentials the network counts. What is asked for beyond that waits behind the
   caller's own, and holds nothing meanwhile that others wait for. What is done for many at once (kernel/coalesce.py, the lanes
   of sending), and by the worker, is nobody's.
+- Time costs, too: how long a reader keeps a connection beyond what is ordinary is its caller's (kernel/admission.py). Writers
+  wait for others' locks, so of theirs only statements count that the caller has put together (`Reader.fetch_shaped`).
 - A request that has a connection and takes another one does not wait for its caller's others: they might wait for it.
 """
 
 import asyncio
+import time
 
 from tertulia.kernel.audit import request_now
 from tertulia.kernel.call import Call
@@ -16,6 +19,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import too_often
 from tertulia.kernel.postgres import Limits
 from tertulia.kernel.threads import Lanes
+from tertulia.kernel.turns import Standstill
 
 READERS_PART = 3
 """One in so many connections of a pool is for those who only read."""
@@ -24,6 +28,8 @@ PERSONS_PART = 3
 LEAST_WRITING = 2
 LEAST = LEAST_WRITING + 1
 """Of a small pool, too: whoever writes can read meanwhile."""
+FREE_SECONDS = 0.2
+"""So long a connection may be kept, or a statement take, at no cost."""
 MOST_WAITING = 1000
 """Of one person. Far more than requests that may be under way (kernel/admission.py), so it is met only without those bounds."""
 
@@ -31,7 +37,7 @@ MOST_WAITING = 1000
 class Share:
     """One connection of somebody's, while they have it."""
 
-    __slots__ = ("call", "payer", "writes")
+    __slots__ = ("call", "clock", "payer", "writes")
 
     def __init__(self, *, writes: bool) -> None:
         self.writes = writes
@@ -39,6 +45,22 @@ class Share:
         """Whose it is; None: nobody's."""
         self.payer = ""
         """In whose lane it is; empty: in none."""
+        self.clock: Clock | None = None
+
+
+class Clock:
+    """How long something takes, less the time in which nothing could happen."""
+
+    __slots__ = ("_began",)
+
+    def __init__(self) -> None:
+        self._began = time.monotonic() - Standstill.seconds
+
+    def charge(self, call: Call) -> None:
+        """It is over, and was done for this request."""
+        seconds = time.monotonic() - Standstill.seconds - self._began
+        if seconds > FREE_SECONDS:
+            call.database_seconds += seconds - FREE_SECONDS
 
 
 class Shares:
@@ -64,6 +86,11 @@ class Shares:
                 self._give_back_to_person(share)
                 raise
         return share
+
+    def begin(self, share: Share) -> None:
+        """The connection is there."""
+        if share.call is not None and not share.writes:
+            share.clock = Clock()
 
     def give_back(self, share: Share) -> None:
         """The connection is free again."""
@@ -103,6 +130,8 @@ class Shares:
     def _give_back_to_person(self, share: Share) -> None:
         if share.call is None:
             return
+        if share.clock is not None:
+            share.clock.charge(share.call)
         share.call.connections -= 1
         if share.payer:
             self._all.leave(share.payer)

@@ -17,6 +17,12 @@ FREE_SECONDS = 0.05
 """So much of a request is not told: it is ordinary, or the machine was doing something else for a moment."""
 
 
+class Standstill:
+    """How long everybody has waited for long turns since this process began: what seemed slow meanwhile was perhaps not."""
+
+    seconds = 0.0
+
+
 @types.coroutine
 def telling_turns(
     coroutine: Coroutine[Any, Any, T], tell: Callable[[float], None], free: float = FREE_SECONDS
@@ -32,7 +38,10 @@ def telling_turns(
             result: T = end.value
             return result
         finally:
-            free -= time.perf_counter() - began
+            seconds = time.perf_counter() - began
+            if seconds > FREE_SECONDS:
+                Standstill.seconds += seconds
+            free -= seconds
             if free < 0:
                 tell(-free)
                 free = 0.0

@@ -5,17 +5,19 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.harness.realm import Realm
 from tests.harness.server import Server
 from tests.harness.stage import Stage, Web, later
-from tests.harness.talk import Speaker
+from tests.harness.talk import Speaker, check_error
 
 POOL = 10
 AT_ONCE = 6
 OF_ONE = 3
 WRITING_OF_ONE = 2
+NARROW_SECONDS = 1
 BLOCKED = "select count(*) from pg_locks where not granted and pid != pg_backend_pid()"
 
 
@@ -23,7 +25,7 @@ BLOCKED = "select count(*) from pg_locks where not granted and pid != pg_backend
 def strict(server: Server, shared_folder: Path) -> Iterator[Web]:
     rates = dict.fromkeys(("user_rate", "bots_rate", "address_rate"), "10000/60")
     limits = {"pool_size": POOL, "requests_at_once": AT_ONCE, "postgres_pool_seconds": 2}
-    web = Web(server, shared_folder, rate_limits="true", **limits, **rates)
+    web = Web(server, shared_folder, rate_limits="true", postgres_narrow_seconds=NARROW_SECONDS, **limits, **rates)
     try:
         yield web.wait()
     finally:
@@ -62,6 +64,34 @@ def test_what_three_people_ask_for_at_once_leaves_connections_for_others(
         for _ in range(5):
             assert other.request(method, path, **sent).status_code == 200
     assert [one.result(60).status_code for one in slow] == [200] * len(slow)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "asked"),
+    [
+        ("GET", "messages", {"num_before": 5}),
+        ("GET", "messages/matches_narrow", {"msg_ids": [1]}),
+        ("POST", "messages/flags/narrow", {"num_before": 5, "num_after": 0, "op": "add", "flag": "starred"}),
+    ],
+    ids=["window", "matches", "flags"],
+)
+def test_looking_for_messages_has_less_time_than_other_statements_and_costs_nobody_their_connection(
+    stage: Stage, strict: Web, method: str, path: str, asked: dict[str, object]
+) -> None:
+    realm = Realm(stage)
+    member = realm.as_user(realm.member.user, url=strict.url)
+    narrow = [{"operator": "is", "operand": "starred"}]
+    fields = asked if path.endswith("matches_narrow") else asked | {"anchor": "newest"}
+
+    def look() -> httpx.Response:
+        return member.request(method, path, narrow=narrow, **fields)
+
+    assert look().status_code == 200
+    with stage.session() as hold:
+        hold("lock table message in access exclusive mode")
+        for _ in range(OF_ONE):
+            assert "takes the server too long" in check_error(look(), "SERVER_NOT_READY", 503)
+    assert look().status_code == 200
 
 
 def wait_until_blocked(stage: Stage, count: int) -> None:

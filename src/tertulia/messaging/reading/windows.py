@@ -88,7 +88,7 @@ async def find_among(reader: Reader, narrow: Narrowed, ids: Sequence[int]) -> li
     if narrow.is_empty or not possible:
         return []
     statement = ids_among(narrow, possible)
-    return [row["id"] for row in await reader.fetch(statement.sql, *statement.arguments)]
+    return [row["id"] for row in await reader.fetch_shaped(statement.sql, *statement.arguments)]
 
 
 def everything_reached(caller: Caller) -> Narrowed:
@@ -166,5 +166,5 @@ async def _ids(reader: Reader, narrow: Narrowed, anchor: int, window: Window) ->
 async def _walk(reader: Reader, narrow: Narrowed, anchor: int, limit: int, *, downwards: bool) -> list[int]:
     """At most `limit` ids from the anchor on, itself included; ascending."""
     statement = ids_from(narrow, anchor, limit, downwards=downwards)
-    ids = [row["id"] for row in await reader.fetch(statement.sql, *statement.arguments)]
+    ids = [row["id"] for row in await reader.fetch_shaped(statement.sql, *statement.arguments)]
     return ids[::-1] if downwards else ids
