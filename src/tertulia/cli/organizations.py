@@ -62,8 +62,7 @@ def show_settings(realm: Subdomain = "", as_json: AsJson = False, data: DataFold
     import msgspec
 
     async def read(tx: "Transaction") -> dict[str, Any]:
-        found: dict[str, Any] = msgspec.to_builtins((await get_realm(tx, realm)).settings)
-        return found
+        return msgspec.structs.asdict((await get_realm(tx, realm)).settings)
 
     _print(in_transaction(data, read), as_json=as_json)
 
