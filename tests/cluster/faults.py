@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import psycopg2
 
 from tests.cluster.disks import SmallDisk
-from tests.cluster.load import Load
+from tests.cluster.load import Load, Outage
 from tests.cluster.nats_node import ROUTE, NatsNode
 from tests.cluster.network import Link
 from tests.cluster.patroni import PatroniTrio
@@ -32,10 +32,23 @@ class Scene:
     load: Load
     chance: random.Random
     began: float = field(default_factory=time.monotonic)
+    _outage: Outage | None = None
 
     def begin(self) -> None:
         """Now it strikes."""
         self.began = time.monotonic()
+
+    def end(self) -> None:
+        """It is over, and people can go on; whatever follows is only to put things in order."""
+        self.load.progress(15, 150)
+        self._outage = self.load.outage(self.began)
+
+    def outage(self) -> Outage:
+        """Until the end of it."""
+        if self._outage is None:
+            self.end()
+        assert self._outage is not None
+        return self._outage
 
     def leader(self) -> NatsNode:
         return self.cluster.leader_of_events(self.load.shard)
@@ -291,7 +304,7 @@ def kill_primary(scene: Scene) -> None:
     pair.primary.crash()
     time.sleep(3)
     pair.promote()
-    scene.load.progress(10)
+    scene.end()
     pair.rejoin()
 
 
@@ -304,7 +317,7 @@ def vanish_primary(scene: Scene) -> None:
     network.freeze(links)
     time.sleep(3)
     pair.promote()
-    scene.load.progress(10)
+    scene.end()
     pair.standby.crash()
     network.forget(links)
     pair.rejoin()
@@ -322,7 +335,7 @@ def two_primaries(scene: Scene) -> None:
     pair.standby.signal_all(signal.SIGCONT)
     time.sleep(8)
     pair.standby.crash()
-    scene.load.progress(10)
+    scene.end()
     pair.rejoin()
 
 
@@ -337,7 +350,7 @@ def data_disk_full(scene: Scene) -> None:
     disk.fill()
     time.sleep(12)
     disk.empty()
-    scene.load.progress(10)
+    scene.end()
     node.stop()
     disk.give_back()
     node.start()
@@ -353,10 +366,10 @@ def wal_disk_full(scene: Scene) -> None:
     scene.load.progress(5)
     scene.begin()
     disk.fill()
-    _await(lambda: not node.process.is_alive(), 40)
+    _await(lambda: _is_dead_after_a_new_segment(node), 60)
     disk.empty()
     node.start()
-    scene.load.progress(10)
+    scene.end()
     node.stop()
     disk.give_back()
     node.start()
@@ -382,7 +395,7 @@ def patroni_kill_machine(scene: Scene) -> None:
     node = trio.primary()
     scene.begin()
     node.crash()
-    scene.load.progress(10)
+    scene.end()
     node.start()
 
 
@@ -444,6 +457,15 @@ def _await(ask: Callable[[], bool], seconds: float = 60) -> None:
     while not ask():
         assert time.monotonic() < deadline, f"{ask} is not true after {seconds} s"
         time.sleep(0.1)
+
+
+def _is_dead_after_a_new_segment(node: PostgresNode) -> bool:
+    """People write too little to need a new file of the log soon."""
+    try:
+        node.ask("select pg_switch_wal()")
+    except psycopg2.Error:
+        pass
+    return not node.process.is_alive()
 
 
 def _between(scene: Scene, node: NatsNode) -> list[Link]:

@@ -53,8 +53,7 @@ class Play:
         scene = Scene(self.cluster, self.load, self.chance)
         try:
             FAULTS[words](scene)
-            self.load.progress(15, 150)
-            outage = self.load.outage(scene.began)
+            outage = scene.outage()
             self.cluster.mend()
         except NotHere as error:
             return f"{words}: not here: {error}"

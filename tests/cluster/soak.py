@@ -87,8 +87,7 @@ class Soak:
         except NotHere as error:
             self.skipped[name] = str(error)
             return None
-        load.progress(15, 150)
-        outage = load.outage(scene.began)
+        outage = scene.outage()
         if ended := self.cluster.mend():
             print(f"         ended by themselves, or not brought back: {', '.join(ended)}", flush=True)
         return outage

@@ -5,21 +5,15 @@ The most telling faults; all of them, many times and with Patroni: bin/soak --cl
 on a machine that tests two things at once it says little, so the bounds here are wide.
 """
 
-import random
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.clients.environments import Missing
-from tests.cluster.faults import FAULTS, Scene
-from tests.cluster.load import Load, Outage
+from tests.cluster.striking import strike
 from tests.cluster.topology import Cluster
 
-pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.timeout(300)]
-
-SEED = 15
+pytestmark = [pytest.mark.cluster, pytest.mark.slow, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")
@@ -35,29 +29,3 @@ def cluster(shared_folder: Path) -> Iterator[Cluster]:
 def test_nothing_is_lost_doubled_or_reordered_by(cluster: Cluster, fault: str) -> None:
     outage = strike(cluster, fault)
     assert max(outage) < 60
-
-
-def test_nothing_is_lost_doubled_or_reordered_when_patroni_replaces_a_machine_that_died(shared_folder: Path) -> None:
-    if shutil.which("etcd") is None:
-        pytest.skip("etcd is missing: apt-get install etcd-server")
-    folder = shared_folder / "patroni"
-    folder.mkdir()
-    try:
-        cluster = Cluster(folder, patroni=True)
-    except Missing as error:
-        pytest.skip(str(error))
-    with cluster:
-        assert max(strike(cluster, "patroni-kill-machine")) < 90
-
-
-def strike(cluster: Cluster, fault: str) -> Outage:
-    """Let it happen while people are at work; they check everything in the end."""
-    with Load(cluster, SEED) as load:
-        load.progress(10)
-        scene = Scene(cluster, load, random.Random(SEED))
-        FAULTS[fault](scene)
-        load.progress(15, 120)
-        outage = load.outage(scene.began)
-        print(f"{fault}: {outage}; {load.people.dead_queues} queues died")
-        cluster.mend()
-    return outage
