@@ -5,6 +5,7 @@ import secrets
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,7 +18,7 @@ from tests.harness.files import fetch, may_fetch, upload
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
 from tests.harness.stage import Stage, Web
-from tests.harness.talk import Speaker, check_success
+from tests.harness.talk import Speaker, check_success, eventually
 
 MIB = 1024 * 1024
 TUS = {"Tus-Resumable": "1.0.0"}
@@ -92,7 +93,8 @@ def test_what_arrived_before_a_connection_broke_is_kept(member: Speaker) -> None
     content = secrets.token_bytes(6 * MIB)
     where = begin(member, len(content))
     sent = 5 * MIB + 1000
-    _break_off(member, where, content[:sent], len(content))
+    with _sending(member, where, content[:sent], len(content)):
+        time.sleep(0.5)  # the server reads what is there before it learns that there will be no more
     deadline = time.monotonic() + 20
     while (at := offset(member, where)) < 5 * MIB:
         assert time.monotonic() < deadline, at
@@ -100,6 +102,17 @@ def test_what_arrived_before_a_connection_broke_is_kept(member: Speaker) -> None
     assert at <= sent
     last = send(member, where, at, content[at:])
     assert fetch(member, last.json()["url"]).content == content
+
+
+def test_one_request_at_a_time_continues_an_upload(realm: Realm) -> None:
+    member = realm.member
+    where, other = begin(member, 10), begin(member, 10)
+    with _sending(member, where, b"01234", 10):
+        eventually(lambda: send(member, where, 0, b"").status_code == 409)
+        assert send(member, other, 0, b"").status_code == 204
+    eventually(lambda: offset(member, where) == 5)
+    eventually(lambda: send(member, where, 5, b"").status_code == 204)
+    assert fetch(member, send(member, where, 5, b"56789").json()["url"]).content == b"0123456789"
 
 
 def test_another_process_goes_on(realm: Realm, server: Server, passing_web: Web, folder: Path) -> None:
@@ -228,8 +241,9 @@ def test_discovery_and_an_empty_file(realm: Realm) -> None:
     check_success(realm.member.request("GET", "attachments"))
 
 
-def _break_off(speaker: Speaker, where: str, body: bytes, size: int) -> None:
-    """Send less than was promised, and hang up."""
+@contextmanager
+def _sending(speaker: Speaker, where: str, body: bytes, size: int) -> Iterator[None]:
+    """Send less than was promised, and hang up at the end."""
     address = urlsplit(str(speaker.http.base_url))
     basic = base64.b64encode(f"{speaker.email}:{speaker.user.api_key}".encode()).decode()
     head = (
@@ -239,4 +253,4 @@ def _break_off(speaker: Speaker, where: str, body: bytes, size: int) -> None:
     )
     with socket.create_connection((address.hostname or "", address.port or 80)) as connection:
         connection.sendall(head.encode() + body)
-        time.sleep(0.5)  # the server reads what is there before it learns that there will be no more
+        yield

@@ -5,7 +5,7 @@ what is known about it (metadata access). What they answer is true at the moment
 transaction that holds the conversation's lock, until the commit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from tertulia.conversations.channels.model import Channel, RuledChannel
 from tertulia.conversations.channels.queries import ChannelKey, channels_by_key, ruled_channels
@@ -46,6 +46,18 @@ async def get_channel(reader: Reader, caller: Caller, named: int | str) -> Chann
     if channel is None:
         raise no_such_channel(named)
     return channel
+
+
+async def get_channels(reader: Reader, caller: Caller, ids: Collection[int]) -> dict[int, Channel]:
+    """As `get_channel`, for many in one statement."""
+    if not ids:
+        return {}
+    keys = {channel_id: _key(caller, channel_id) for channel_id in ids}
+    found = await channels_by_key(reader, list(keys.values()))
+    for channel_id, key in keys.items():
+        if key not in found or not found[key].may_read:
+            raise no_such_channel(channel_id)
+    return {channel_id: found[key] for channel_id, key in keys.items()}
 
 
 async def get_active_channel(reader: Reader, caller: Caller, named: int | str) -> Channel:

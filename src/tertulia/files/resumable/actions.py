@@ -1,7 +1,8 @@
 """Beginning, continuing, finishing and giving up an upload."""
 
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 import msgspec
 
@@ -30,6 +31,23 @@ PART = 4 * MIB
 SMALL_PART = MIB // 4
 MAX_SMALL_PARTS = 200
 """How many parts may be smaller than `SMALL_PART`: each takes as long as a large one, and makes the row longer."""
+
+
+_continued: set[tuple[int, str]] = set()
+"""Of whom which uploads are being continued in this process."""
+
+
+@contextmanager
+def alone(caller: Caller, upload_id: str) -> Iterator[None]:
+    """Continue an upload. A second request for it is a conflict at once: it would be when all of its body is stored."""
+    key = caller.user_id, upload_id
+    if key in _continued:
+        raise conflict()
+    _continued.add(key)
+    try:
+        yield
+    finally:
+        _continued.discard(key)
 
 
 class Resumable(msgspec.Struct, frozen=True):

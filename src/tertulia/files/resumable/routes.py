@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tertulia.files.resumable.actions import PART, Resumable
+from tertulia.files.resumable.actions import PART, Resumable, alone
 from tertulia.files.resumable.model import Upload
 from tertulia.files.resumable.rules import (
     ABOUT,
@@ -50,7 +50,12 @@ async def get_upload(caller: Person, call: Call, uploading: Uploading, *, upload
 @patch("/tus/{upload_id}", streams=True, unlimited=True)
 async def continue_upload(caller: Person, call: Call, uploading: Uploading, *, upload_id: str) -> Reply:
     """Send what follows after `Upload-Offset`. The answer to the last part is the file's `url` and `filename`."""
-    resumable = Resumable(uploading, caller)
+    with alone(caller, upload_id):
+        upload = await _continued(Resumable(uploading, caller), call, upload_id)
+    return _reply(upload, 204 if upload.path_id is None else 200, {})
+
+
+async def _continued(resumable: Resumable, call: Call, upload_id: str) -> Upload:
     upload = await resumable.find(upload_id)
     check_version(call)
     if (call.header("content-type") or "").partition(";")[0].strip().lower() != OFFSET_TYPE:
@@ -59,12 +64,11 @@ async def continue_upload(caller: Person, call: Call, uploading: Uploading, *, u
         raise conflict()
     left = upload.size - upload.arrived
     try:
-        upload = await resumable.append(upload, body_chunks(call, left, kept=PART))
+        return await resumable.append(upload, body_chunks(call, left, kept=PART))
     except Refusal as refusal:
         raise (
             too_much() if refusal.code == "PAYLOAD_TOO_LARGE" and "message" not in refusal.extra else refusal
         ) from None
-    return _reply(upload, 204 if upload.path_id is None else 200, {})
 
 
 @delete("/tus/{upload_id}", streams=True)

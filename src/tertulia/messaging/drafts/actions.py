@@ -1,8 +1,8 @@
 """Keeping, changing and dropping drafts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
-from tertulia.conversations.channels.access import get_channel
+from tertulia.conversations.channels.access import get_channels
 from tertulia.conversations.topics.rules import clean_topic
 from tertulia.events.log.record import Audience, record
 from tertulia.kernel.auth import Caller
@@ -26,7 +26,7 @@ MAX_TOLD_CHARACTERS = 100_000
 async def create_drafts(tx: Transaction, caller: Caller, sent: Sequence[SentDraft]) -> list[int]:
     """Keep new drafts, all or none; their ids."""
     await check_wanted(tx, caller)
-    kept = [await _checked(tx, caller, draft) for draft in sent]
+    kept = await _checked(tx, caller, sent)
     await check_room(tx, DRAFTS, caller.user_id, len(kept))
     drafts = await queries.insert_drafts(tx, caller.user_id, kept) if kept else []
     await check_bytes(tx, DRAFT_BYTES, caller.user_id)
@@ -38,7 +38,7 @@ async def create_drafts(tx: Transaction, caller: Caller, sent: Sequence[SentDraf
 async def edit_draft(tx: Transaction, caller: Caller, draft_id: int, sent: SentDraft) -> None:
     """Put another text and address into the place of a draft."""
     await check_wanted(tx, caller)
-    kept = await _checked(tx, caller, sent)
+    [kept] = await _checked(tx, caller, [sent])
     await hold_count(tx, DRAFTS, caller.user_id)
     draft = await queries.replace_draft(tx, caller.user_id, draft_id, kept)
     if draft is None:
@@ -67,26 +67,40 @@ def no_such_draft() -> Refusal:
     return Refusal("There is no such draft.")
 
 
-async def _checked(tx: Transaction, caller: Caller, sent: SentDraft) -> KeptDraft:
-    content = clean_content(sent.content)
-    if sent.type == "stream":
-        if len(sent.to) != 1:
-            raise Refusal("A channel draft names exactly one channel ID.")
-        channel = await get_channel(tx, caller, sent.to[0])
-        topic = clean_topic(sent.topic, settings_of(caller))
-        return KeptDraft(channel.id, None, topic, content, sent.timestamp)
-    people = await _people(tx, caller, sent.to) if sent.type == "private" else None
-    return KeptDraft(None, people, "", content, sent.timestamp)
+async def _checked(tx: Transaction, caller: Caller, sent: Sequence[SentDraft]) -> list[KeptDraft]:
+    """Drafts as they are kept, in the order given. As many statements for many as for one."""
+    contents = [clean_content(draft.content) for draft in sent]
+    named = [draft.to for draft in sent if draft.type == "stream"]
+    if any(len(to) != 1 for to in named):
+        raise Refusal("A channel draft names exactly one channel ID.")
+    channels = await get_channels(tx, caller, {channel_id for [channel_id] in named})
+    known = await _known(tx, caller, {user_id for draft in sent if draft.type == "private" for user_id in draft.to})
+    kept = []
+    for draft, content in zip(sent, contents, strict=True):
+        if draft.type == "stream":
+            topic = clean_topic(draft.topic, settings_of(caller))
+            kept.append(KeptDraft(channels[draft.to[0]].id, None, topic, content, draft.timestamp))
+        else:
+            people = _people(caller, draft.to, known) if draft.type == "private" else None
+            kept.append(KeptDraft(None, people, "", content, draft.timestamp))
+    return kept
 
 
-async def _people(tx: Transaction, caller: Caller, user_ids: Sequence[int]) -> tuple[int, ...] | None:
+async def _known(tx: Transaction, caller: Caller, user_ids: Collection[int]) -> frozenset[int]:
+    """Those of these people whom the caller knows."""
+    if not user_ids:
+        return frozenset()
+    found = frozenset(person.id for person in await find_recipients(tx, view_of(caller), list(user_ids), []))
+    return found - await hidden_from(tx, caller, found)
+
+
+def _people(caller: Caller, user_ids: Sequence[int], known: Collection[int]) -> tuple[int, ...] | None:
     """Whom a draft is for; oneself only if there is nobody else. Nobody: the draft has no address yet."""
-    found = {person.id for person in await find_recipients(tx, view_of(caller), user_ids, [])}
-    found -= await hidden_from(tx, caller, found)
     for user_id in user_ids:
-        if user_id not in found:
+        if user_id not in known:
             raise Refusal(f"Invalid user ID {user_id}.")
-    return tuple(sorted(found - {caller.user_id} or found)) or None
+    chosen = set(user_ids)
+    return tuple(sorted(chosen - {caller.user_id} or chosen)) or None
 
 
 def _portions(drafts: Sequence[Draft]) -> Iterator[list[Draft]]:
