@@ -89,6 +89,22 @@ def gate(
         raise typer.BadParameter(str(error)) from error
 
 
+@app.command()
+def overload(
+    minutes: Annotated[float, typer.Option(help="How long it lasts.")] = 10.0, quick: Quick = False, json: Json = False
+) -> None:
+    """Three times as much as the server can do; a bulk action of 10,000 people while others talk."""
+    before = machine(prepare())
+    from bench.overload import measure
+
+    report = measure(quick=quick, minutes=0.0 if quick else minutes)
+    report.machine = before
+    if json:
+        print(as_json(report), flush=True)
+    else:
+        show(report)
+
+
 def prepare() -> str:
     """What all of them need; the version of PostgreSQL."""
     os.environ.update(UNLIMITED | os.environ)

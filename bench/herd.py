@@ -124,7 +124,7 @@ def one_web(stage: Stage, number: int) -> Iterator[WebProcess]:
     web = WebProcess(stage.server, stage.folder / f"web-{number}.log", **settings)
     web.start()
     try:
-        web.await_ready()
+        web.await_ready(120)
         yield web
     finally:
         web.stop(seconds=20)
@@ -199,7 +199,7 @@ def restart(webs: Sequence[WebProcess], without_queues: Stage | None = None) -> 
     for web in webs:
         web.start()
     for web in webs:
-        web.await_ready(60)
+        web.await_ready(120)
 
 
 async def forget_queues(url: str) -> None:

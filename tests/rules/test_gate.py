@@ -112,3 +112,19 @@ def test_a_time_to_come_back_is_never_too_early_and_not_the_same_for_everybody()
         assert min(told) >= max(1, seconds)
         assert len(told) > 1
         assert max(told) <= max(3, 2 * seconds)
+
+
+async def test_when_there_is_room_again_nobody_is_sent_behind_those_who_were_told_to_come_back() -> None:
+    gate, over = Gate(inside=1, patience=0.0), asyncio.Event()
+    await measured(gate, 0.02)
+    for is_first in (True, False):
+        inside = await begun(gate, over, 2)
+        told = []
+        for _ in range(1 if not is_first else 2000):
+            with pytest.raises(Refusal) as refused:
+                await work(gate, over)
+            told.append(seconds_told(refused.value))
+        assert (max(told) > 20) == is_first
+        over.set()
+        await asyncio.gather(*inside, return_exceptions=True)
+        over.clear()

@@ -82,6 +82,9 @@ class Gate:
                 turn.set_result(None)
                 return
         self._free += 1
+        self._promised = (
+            0.0  # whoever comes now is served: those who were told to come back need not wait for each other
+        )
 
     def _refuse(self) -> Refusal:
         now = time.monotonic()
