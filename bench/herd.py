@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 import msgspec
 import nats
 
-from bench.herd_clients import BLOCK, LAST, QUEUE, Herd, HerdClients, Told
+from bench.herd_clients import BLOCK, LAST, QUEUE, Herd, HerdClients, HerdNews
 from bench.http_bytes import request
 from bench.processes import cpu_seconds, own_cpu_seconds
 from bench.report import Figure, Report
@@ -173,7 +173,7 @@ class Field(msgspec.Struct):
     def _others_cpu(self) -> dict[str, float]:
         return {name: cpu_seconds(self.stage.pids[name]) for name in ("postgres", "nats", "relay")}
 
-    def await_all(self) -> Told:
+    def await_all(self) -> HerdNews:
         """Ask now and then until all wait; what was told meanwhile, added up."""
         deadline = time.monotonic() + PATIENCE
         statuses: Counter[str] = Counter()
@@ -184,7 +184,7 @@ class Field(msgspec.Struct):
             refused += told.refused
             back += told.back
             if told.waiting == self.count and len(back) >= self.count:
-                return Told(told.waiting, dict(statuses), refused, sorted(back), told.cpu_seconds)
+                return HerdNews(told.waiting, dict(statuses), refused, sorted(back), told.cpu_seconds)
             if time.monotonic() > deadline:
                 raise TimeoutError(f"only {told.waiting} of {self.count} wait; {statuses}")
             time.sleep(0.1)

@@ -1,7 +1,7 @@
 """Thousands of clients that wait for events and come back as ours do, in a process of its own.
 
 It gets a `Herd` on standard input as one line, and then a word on each line: `rest` (close every connection and stay away),
-`come` (all within a second; register if need be, and wait), `tell`. It answers each with one line, a `Told`. That a
+`come` (all within a second; register if need be, and wait), `tell`. It answers each with one line, a `HerdNews`. That a
 connection is lost is noticed without a word.
 
 A client waits before each try: a random time up to a bound that doubles, or what the server says and a little more. Its first
@@ -34,7 +34,7 @@ class Herd(msgspec.Struct):
     """QUEUE and LAST stand for the queue's id and the last event's, and BLOCK for `dont_block`."""
 
 
-class Told(msgspec.Struct):
+class HerdNews(msgspec.Struct):
     waiting: int
     """How many are back."""
     statuses: dict[str, int]
@@ -58,13 +58,13 @@ class HerdClients:
         )
         self._write(msgspec.json.encode(herd))
 
-    def come(self) -> Told:
+    def come(self) -> HerdNews:
         return self._ask(b"come")
 
-    def rest(self) -> Told:
+    def rest(self) -> HerdNews:
         return self._ask(b"rest")
 
-    def tell(self) -> Told:
+    def tell(self) -> HerdNews:
         return self._ask(b"tell")
 
     def close(self) -> None:
@@ -72,13 +72,13 @@ class HerdClients:
         self._process.stdin.close()
         self._process.wait(30)
 
-    def _ask(self, word: bytes) -> Told:
+    def _ask(self, word: bytes) -> HerdNews:
         self._write(word)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
         if not line:
             raise RuntimeError("the clients' process ended early")
-        return msgspec.json.decode(line, type=Told)
+        return msgspec.json.decode(line, type=HerdNews)
 
     def _write(self, line: bytes) -> None:
         assert self._process.stdin is not None
@@ -249,7 +249,7 @@ async def _work() -> None:
             for client in clients:
                 client.rest()
             await asyncio.sleep(LONGEST_WAIT)  # nobody has a time to come back any more
-        told = Told(tally.waiting, dict(tally.statuses), tally.refused, sorted(tally.back), time.process_time())
+        told = HerdNews(tally.waiting, dict(tally.statuses), tally.refused, sorted(tally.back), time.process_time())
         tally.clear()
         sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
         sys.stdout.buffer.flush()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[2] / "src" / "tertulia"
 OTHERS = {
-    "cli/doctor_secret_files.py": "addresses of engines, which are the operator's",
+    "cli/doctor/secret_files.py": "addresses of engines, which are the operator's",
     "kernel/mail.py": "the address of the mail server, which is the operator's",
     "kernel/engine_addresses.py": "addresses of engines, which are the operator's",
 }

@@ -373,7 +373,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} must be more than 0")
-        if not re.fullmatch(r"[A-Za-z0-9._-]+(?::[0-9]+)?", self.external_host):
+        if not re.fullmatch(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]+)?", self.external_host):
             raise SettingsError(
                 f"external_host is {self.external_host!r}: write a name such as chat.example.com, without https:// and without /"
             )

@@ -23,9 +23,10 @@ async def _ask(settings: Settings, *, is_dev: bool) -> str:
     import asyncpg
 
     from tertulia.kernel.engine_addresses import postgres_trust
+    from tertulia.kernel.postgres import Connector, Limits
     from tertulia.migrations.form import own_form
 
-    pg = await asyncpg.connect(settings.postgres_url, timeout=CONNECT_SECONDS)
+    pg = await Connector(settings.postgres_url, Limits()).connect()
     try:
         version = int(await pg.fetchval("show server_version_num")) // 10_000
         if version < OLDEST:

@@ -59,7 +59,7 @@ def check_not_overtaken(noted: NotedSource | None, identity: Identity) -> None:
     """Refuse a database that is older than what the streams follow.
 
     Of two primaries the one with the greater timeline was promoted later. A backup that was restored with an older timeline
-    looks the same; but it has no slot, unless somebody copied the whole folder.
+    looks the same; but it has no slot, unless somebody copied all of its files.
     """
     if noted is None or noted.source.system_identifier != identity.system_identifier:
         return
