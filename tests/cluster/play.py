@@ -21,9 +21,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from tempfile import gettempdir
 
-from tests.cluster.faults import FAULTS, NotHere, Scene
+from tests.cluster.faults import FAULTS
 from tests.cluster.load import Load
 from tests.cluster.nats_node import NatsNode
+from tests.cluster.scene import NotHere, Scene
 from tests.cluster.topology import Cluster, Member
 
 FOLDER = Path(gettempdir()) / f"tertulia-cluster-of-{os.getuid()}"

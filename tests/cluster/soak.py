@@ -20,8 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.cluster.faults import FAULTS, NotHere, Scene
+from tests.cluster.faults import FAULTS
 from tests.cluster.load import Load, Outage
+from tests.cluster.scene import NotHere, Scene
 from tests.cluster.topology import Cluster
 
 KINDS = {

@@ -2,8 +2,9 @@
 
 import random
 
-from tests.cluster.faults import FAULTS, Scene
+from tests.cluster.faults import FAULTS
 from tests.cluster.load import Load, Outage
+from tests.cluster.scene import Scene
 from tests.cluster.topology import Cluster
 
 SEED = 15

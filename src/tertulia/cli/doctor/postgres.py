@@ -20,7 +20,6 @@ def look_at_postgres(settings: Settings, *, is_dev: bool) -> str:
 
 
 async def _ask(settings: Settings, *, is_dev: bool) -> str:
-    import asyncpg
 
     from tertulia.kernel.engine_addresses import postgres_trust
     from tertulia.kernel.postgres import Connector, Limits
