@@ -26,10 +26,13 @@ from tests.harness.server import MEMBER, Channel, OwnServer, User
 class Stage:
     """A running server, and ways to fill it."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, **settings: object) -> None:
         self.folder = folder
         # Rate limits are counted as always; bin/bench sets rates that are never reached.
-        self.server = OwnServer.start(folder, env={"TERTULIA_RATE_LIMITS": "true"})
+        own = {"rate_limits": "true", **settings}
+        self.server = OwnServer.start(
+            folder, env={f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
+        )
 
     @property
     def port(self) -> int:
@@ -78,12 +81,12 @@ class Stage:
 
 
 @contextmanager
-def open_stage() -> Iterator[Stage]:
+def open_stage(**settings: object) -> Iterator[Stage]:
     """A new server; gone afterwards."""
     os.environ.setdefault("TERTULIA_POSTGRES_BIN", "wheel")
     folder = Path(mkdtemp(prefix="tertulia-bench-"))
     try:
-        stage = Stage(folder)
+        stage = Stage(folder, **settings)
         try:
             yield stage
         finally:

@@ -22,6 +22,7 @@ def everything(missing: list[str]) -> list[Suite]:
     return [
         Pytest(BESIDE, "system", ["tests", "-m", "system and not clients and not finding"]),
         Pytest(BESIDE, "histories", ["tests/system", "-m", "finding"]),
+        *cluster(missing),
         Pytest(BESIDE, "clients", ["tests/clients", "-m", "clients"]),  # installs them on first use, into .clients/
         *browsers(missing),
         Pytest(BESIDE, "features 1", ["tests/features", "-m", "not system", "--share=1/2"]),
@@ -45,6 +46,16 @@ def browsers(missing: list[str]) -> list[Suite]:
         return [Playwright(BESIDE, "browsers")]
     missing.append("Chromium with Node.js: apt-get install chromium (.ci/run does it as root)")
     return []
+
+
+def cluster(missing: list[str]) -> list[Suite]:
+    """The topology of docs/how-to/high-availability.md, hurt in its most telling ways. The long form is bin/soak --cluster."""
+    if shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None:
+        missing.append("HAProxy: apt-get install haproxy (.ci/run does it as root)")
+        return []
+    if shutil.which("etcd") is None:
+        missing.append("etcd, for the cluster with Patroni: apt-get install etcd-server (.ci/run does it as root)")
+    return [Pytest(BESIDE, "cluster", ["tests/cluster", "-m", "cluster"])]
 
 
 def contract(missing: list[str]) -> Suite:

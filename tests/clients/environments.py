@@ -48,6 +48,11 @@ def programs_of_schemathesis() -> Path:
     return _python_environment("schemathesis", sys.executable)
 
 
+def programs_of_patroni() -> Path:
+    """Watches over PostgreSQL in tests/cluster. It needs a package that comes as source."""
+    return _python_environment("patroni", sys.executable, build=True)
+
+
 def node_modules() -> Path:
     """The folder to run Node's programs in."""
     npm = shutil.which("npm")
@@ -131,9 +136,19 @@ def _run(*command: str, cwd: Path | None = None) -> None:
         raise AssertionError(f"{' '.join(command)}\n{done.stdout}{done.stderr}")
 
 
+MAKERS = (
+    programs_of_bots,
+    programs_of_apprise,
+    programs_of_schemathesis,
+    programs_of_terminal,
+    programs_of_patroni,
+    node_modules,
+)
+
+
 def main() -> None:
     missing = []
-    for make in (programs_of_bots, programs_of_apprise, programs_of_schemathesis, programs_of_terminal, node_modules):
+    for make in MAKERS:
         try:
             print(make())
         except Missing as error:

@@ -1,4 +1,7 @@
-"""A way to an engine that can be frozen: nothing moves and nothing is closed, as when a machine vanishes or a cable is pulled."""
+"""A way to an engine that can be frozen: nothing moves and nothing is closed, as when a machine vanishes or a cable is pulled.
+
+Or one that is long: whatever is sent arrives so much later, in either direction.
+"""
 
 import asyncio
 import threading
@@ -10,8 +13,9 @@ from urllib.parse import urlsplit
 class Forwarder:
     """Passes TCP connections on, in a thread of its own."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, delay: float = 0.0) -> None:
         self._parts = urlsplit(url)
+        self._delay = delay
         self._loop = asyncio.new_event_loop()
         self._moving = asyncio.Event()
         self._moving.set()
@@ -76,7 +80,8 @@ class Forwarder:
             await moving.wait()
             there, back = await asyncio.open_connection(self._parts.hostname, self._parts.port)
             writers.append(back)
-            await asyncio.gather(_pump(reader, back, moving), _pump(there, writer, moving))
+            ways = ((reader, back), (there, writer))
+            await asyncio.gather(*(_pump(_Late(source, self._delay), target, moving) for source, target in ways))
         except OSError:
             pass  # one of the two hung up
         finally:
@@ -91,8 +96,34 @@ class Forwarder:
         await asyncio.sleep(0.1)  # until the loop has closed what was aborted
 
 
-async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, moving: asyncio.Event) -> None:
-    while data := await reader.read(65536):
+class _Late:
+    """What comes out of a long way, in the order it went in."""
+
+    def __init__(self, reader: asyncio.StreamReader, delay: float) -> None:
+        self._reader = reader
+        self._delay = delay
+        self._under_way: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
+        self._reading = asyncio.create_task(self._read()) if delay else None
+
+    async def read(self) -> bytes:
+        if self._reading is None:
+            return await self._reader.read(65536)
+        due, data = await self._under_way.get()
+        await asyncio.sleep(due - asyncio.get_running_loop().time())
+        return data
+
+    async def _read(self) -> None:
+        data = b"something"
+        while data:
+            try:
+                data = await self._reader.read(65536)
+            except OSError:
+                data = b""
+            self._under_way.put_nowait((asyncio.get_running_loop().time() + self._delay, data))
+
+
+async def _pump(reader: _Late, writer: asyncio.StreamWriter, moving: asyncio.Event) -> None:
+    while data := await reader.read():
         await moving.wait()
         writer.write(data)
         await writer.drain()

@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import httpx
 import msgspec
@@ -69,6 +69,16 @@ PATIENT = {
 }
 """Settings for tests: they call far more often than people do, and while one holds a lock, a busy machine takes longer than
 people would wait. Tests of the limits set them anew."""
+
+
+class Addresses(Protocol):
+    """Where the two engines are."""
+
+    @property
+    def postgres_url(self) -> str: ...
+
+    @property
+    def nats_url(self) -> str: ...
 
 
 class Server:

@@ -191,6 +191,7 @@ class Web:
             "metrics_port": metrics,
             "pool_size": 5,
             "development": "true",
+            "mail_folder": folder / "mail",
             **PATIENT,
             **settings,
         }
@@ -200,7 +201,7 @@ class Web:
 
     def wait(self) -> "Web":
         """Until it is ready."""
-        eventually(lambda: is_ready(self.metrics) or not self._process.is_alive())
+        eventually(lambda: is_ready(self.metrics) or not self._process.is_alive(), 90)
         assert self._process.is_alive(), "the web process ended"
         return self
 

@@ -20,6 +20,7 @@ OF_THE_OPERATOR = {
     "content/storage/places.py": "the bucket",
     "content/storage/scanning.py": "the malware scanner",
     "content/storage/store.py": "the bucket",
+    "server/listening.py": "nobody: it listens where the settings say",
     "people/logins/directory.py": "the directory",
     "people/sessions/oidc/provider.py": "the provider, over https; the addresses that it describes are checked there",
 }

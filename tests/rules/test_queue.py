@@ -6,7 +6,7 @@ from typing import NamedTuple
 import msgspec
 
 from tertulia.events.log.ranges import SeqSet
-from tertulia.events.log.record import Audience, record
+from tertulia.events.log.record import Audience, Change, record
 from tertulia.events.log.snapshot import Snapshot
 from tertulia.events.log.stream import Stored
 from tertulia.events.queues.logged_event import LoggedEvent
@@ -103,6 +103,24 @@ def test_an_event_that_the_state_holds_is_not_delivered() -> None:
     for seq, xid in enumerate((9, 10, 14, 15, 20), start=1):
         queue.replay(event(seq, xid))
     assert [logged.xid for logged in queue.pending] == [10, 15, 20]
+
+
+def test_a_number_that_was_given_out_again_neither_saves_a_queue_nor_hides_who_joined() -> None:
+    """After a crash the number of a transaction that the snapshot counts as ended belongs to another one."""
+    snapshot = Snapshot(xmin=60, xmax=60, under_way=frozenset(), lsn=f"{5:016X}")
+    joined = record(Audience(realm=True), "subscription", {}, changes=(Change(3, (7,), True, 0),))
+    ended = record(Audience(realm=True), "realm_user", {}, ends=(7,))
+    queue = make_queue(snapshot=snapshot)
+    is_dead = []
+    for position in (4, 5):
+        queue.replay(event(position, 50, msgspec.json.encode(ended)))
+        is_dead.append(queue.is_dead)
+    assert is_dead == [False, True], "the state holds the first one"
+    memberships = Memberships(snapshot, {})
+    memberships.replay(joined.changes[0], event(4, 50))
+    assert not memberships.channels
+    memberships.replay(joined.changes[0], event(5, 50))
+    assert memberships.channels == {3}
 
 
 def test_an_audience_may_leave_some_out() -> None:

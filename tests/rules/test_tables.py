@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "tertulia"
-MIGRATIONS = SOURCE / "migrations" / "versions"
+MIGRATIONS = SOURCE / "migrations"
 
 OWNERS = {
     "content/storage": "orphan_object",
@@ -35,6 +35,7 @@ OWNERS = {
     "messaging/sending": "message message_group_mention sent_request topic_participant",
     "messaging/snippets": "saved_snippet",
     "messaging/widgets": "submessage",
+    "migrations": "oldest_program",
     "notifications/push": "push_call push_due push_key push_subscription",
     "organization/custom_emoji": "custom_emoji",
     "organization/groups": "group_member group_subgroup realm_permission user_group",
@@ -106,7 +107,8 @@ WRITES = re.compile(r"\b(?:insert\s+into|delete\s+from|update)\s+(\w+)", flags=r
 
 
 def tables() -> set[str]:
-    text = "".join(page.read_text() for page in MIGRATIONS.glob("*.py"))
+    pages = [*MIGRATIONS.glob("first_release/*.sql"), *MIGRATIONS.glob("versions/*.py")]
+    text = "".join(page.read_text() for page in pages)
     return set(re.findall(r"\bcreate table (\w+)", text)) - set(re.findall(r"\bdrop table (\w+)", text))
 
 
@@ -122,7 +124,7 @@ def writes() -> set[tuple[str, str]]:
     return {
         (table, package_of(module))
         for module in SOURCE.rglob("*.py")
-        if MIGRATIONS not in module.parents
+        if MIGRATIONS / "versions" not in module.parents
         for table in WRITES.findall(module.read_text())
         if table in known
     }

@@ -43,6 +43,13 @@ async def test_who_has_the_log_read_too_often_is_refused_with_their_bots_and_oth
     assert await queues.take_over(person(3), "queue", 1) is None
 
 
+async def test_of_a_herd_nobody_is_refused() -> None:
+    queues = LongLog(limited=True)
+    queues.seconds = 0.002
+    for user_id in range(500):
+        assert await queues.take_over(person(user_id), f"queue {user_id}", 1) is None
+
+
 async def test_without_limits_nobody_is_refused() -> None:
     queues = LongLog(limited=False)
     queues.seconds = 0.1

@@ -17,7 +17,8 @@ async def test_what_does_not_fit_is_refused_at_once_and_room_comes_back() -> Non
     with pytest.raises(Refusal) as refused:
         await threads.run(over.wait, 30)
     assert (refused.value.status, refused.value.code) == (503, "SERVER_NOT_READY")
-    assert refused.value.headers == {"Retry-After": "2"}
+    assert refused.value.headers is not None
+    assert 2 <= int(refused.value.headers["Retry-After"]) <= 5
     over.set()
     assert await asyncio.gather(*tasks) == [True, True, True]
     assert await threads.run(str, 7) == "7"

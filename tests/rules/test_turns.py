@@ -7,6 +7,7 @@ from collections.abc import MutableMapping
 from typing import Any
 
 import pytest
+from structlog.testing import capture_logs
 
 from tertulia.kernel import admission as admissions
 from tertulia.kernel.admission import EVENT_SECONDS, FEW_EVENTS, Admission
@@ -171,6 +172,15 @@ async def test_who_took_long_is_refused_until_their_share_is_back_and_nobody_els
     assert await ask(api, "/quick") == 429
     assert await ask(api, "/quick", BOT_OF_ANN) == 429
     assert await ask(api, "/quick", BEN) == 200
+
+
+async def test_who_reaches_a_limit_is_logged_once_in_a_while(api: Api) -> None:
+    with capture_logs() as logs:
+        await ask(api, "/slow")
+        assert [await ask(api, "/quick") for _ in range(3)] == [429] * 3
+        assert [await ask(api, "/slow_for_anybody") for _ in range(3)] == [200, 429, 429]
+    told = [(entry["log_level"], entry["by"]) for entry in logs if entry["event"] == "a limit was reached"]
+    assert told == [("warning", "person 7"), ("warning", "203.0.113.7")]
 
 
 async def test_what_a_bot_took_counts_for_its_owner(api: Api) -> None:

@@ -15,21 +15,23 @@ import asyncio
 import itertools
 import random
 import time
-from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import asyncpg
 import httpx
 import msgspec
 
 from tertulia.conversations.channels.actions import create_channel, subscribe
-from tertulia.kernel.db import Database
+from tertulia.kernel.auth import Role
+from tertulia.kernel.db import Database, Transaction
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.users.actions import create_api_key, create_user
 from tests.harness.schemas import acheck_reply
-from tests.harness.server import PLAIN_HTTP, Server
+from tests.harness.server import PLAIN_HTTP
 from tests.system.model_client import Json, Mismatch, ModelState
 
 PEOPLE = 6
@@ -45,6 +47,9 @@ class Words:
 
     content: str
     id: int = 0
+    sender: int = 0
+    answered: float = 0.0
+    """When the reply came."""
 
 
 @dataclass
@@ -61,13 +66,32 @@ class Listener:
     failures: int = 0
     newest: dict[int, int] = field(default_factory=dict)
     """The last message heard of each conversation."""
+    forget: bool = False
+    """Whether to give its queue up and register anew."""
+    died: int = 0
+    """How many the server ended."""
+    asleep_until: float = 0.0
+    """It asks for nothing until then, so that its queue falls behind."""
+    told: deque[str] = field(default_factory=lambda: deque(maxlen=12))
+    """The last answers in short, for whoever has to understand a failure."""
+    times: list[float] = field(default_factory=list)
+    """When something new was heard."""
+
+
+class HasDatabase(Protocol):
+    @property
+    def postgres_url(self) -> str: ...
 
 
 class Chatter:
-    """A realm in which people talk. `urls`: of the web processes; every listener keeps to a few of them."""
+    """A realm in which people talk. `urls`: of the web processes; every listener keeps to a few of them. `pause`: about how
+    long each sender waits after a reply, in seconds."""
 
-    def __init__(self, server: Server, urls: Sequence[str], randomness: random.Random) -> None:
+    def __init__(
+        self, server: HasDatabase, urls: Sequence[str], randomness: random.Random, *, pause: float = PAUSE
+    ) -> None:
         self.urls = urls
+        self._pause = pause
         self.words: list[Words] = []
         self.repeated: set[str] = set()
         self.failed_sends = 0
@@ -75,6 +99,7 @@ class Chatter:
         self._server = server
         self._random = randomness
         self._subdomain = f"chatter{int(time.time() * 1000)}x{next(_names)}"
+        self.realm_id = 0
         self._channels: list[int] = []
         self._people: list[tuple[int, httpx.BasicAuth]] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -113,12 +138,12 @@ class Chatter:
             await self._make_realm()
             for number, (_, auth) in enumerate(self._people):
                 self.listeners.append(Listener(auth, self._own_urls(number)))
-            self._tasks = [asyncio.create_task(self._talk(number)) for number in range(SENDERS)]
+            talking = [asyncio.create_task(talk) for talk in self._talks()]
             listening = [asyncio.create_task(self._listen(listener)) for listener in self.listeners]
-            self._tasks += listening
+            self._tasks = [*talking, *listening]
             yield
             self._ending.set()
-            await self._finish(self._tasks[:SENDERS], 90)
+            await self._finish(talking, 90)
             await self._check_stored()
             await self._check_listeners(listening)
         finally:
@@ -152,18 +177,22 @@ class Chatter:
 
     # Talking
 
+    def _talks(self) -> list[Coroutine[None, None, None]]:
+        """What is done until the end, each at its own pace."""
+        return [self._talk(number) for number in range(SENDERS)]
+
     async def _talk(self, number: int) -> None:
         user_id, auth = self._people[number]
         repeats = number % 2 == 1
         for count in itertools.count(1):
             if self._ending.is_set():
                 return
-            words = Words(f"words {count} of {user_id}")
+            words = Words(f"words {count} of {user_id}", sender=number)
             self.words.append(words)
             if repeats:
                 self.repeated.add(words.content)
             await self._say(auth, words, repeats=repeats)
-            await asyncio.sleep(self._random.uniform(0, 2 * PAUSE))
+            await asyncio.sleep(self._random.uniform(0, 2 * self._pause))
 
     async def _say(self, auth: httpx.BasicAuth, words: Words, *, repeats: bool) -> None:
         data = {"content": words.content, **self._address()}
@@ -172,7 +201,7 @@ class Chatter:
             url = self._random.choice(self.urls)
             reply = await self._try(auth, "POST", f"{url}/api/v1/messages", headers, data=data)
             if reply is not None and reply.status_code == 200:
-                words.id = reply.json()["id"]
+                words.id, words.answered = reply.json()["id"], time.monotonic()
                 return
             if reply is not None and reply.status_code < 500:
                 raise Mismatch(f"{data}: {reply.status_code} {reply.text}")
@@ -204,6 +233,9 @@ class Chatter:
         turns = itertools.cycle(listener.urls)
         while True:
             url = next(turns)
+            await asyncio.sleep(max(0.0, listener.asleep_until - time.monotonic()))
+            if listener.forget:
+                listener.state, listener.forget = None, False
             if listener.state is None:
                 reply = await self._try(listener.auth, "POST", f"{url}/api/v1/register", {})
             else:
@@ -213,11 +245,17 @@ class Chatter:
                 listener.failures += 1
                 await asyncio.sleep(AFTER_FAILURE)
             else:
-                self._take(listener, reply.status_code, reply.json())
+                listener.told.append(_brief(listener, reply))
+                try:
+                    self._take(listener, reply.status_code, reply.json())
+                except Mismatch as problem:
+                    problem.add_note("\n".join(["its last answers:", *listener.told]))
+                    raise
 
     def _take(self, listener: Listener, status: int, body: Json) -> None:
         if status == 200 and listener.state is None:
-            listener.state = ModelState(body)
+            listener.state = self._new_state(body)
+            listener.times.append(time.monotonic())
             listener.queue_id, listener.last = body["queue_id"], body["last_event_id"]
             listener.registrations += 1
             listener.newest = {}
@@ -226,6 +264,7 @@ class Chatter:
                 self._apply(listener, event)
         elif body["code"] == "BAD_EVENT_QUEUE_ID":
             listener.state = None
+            listener.died += 1
         else:
             raise Mismatch(f"a poll after {listener.last} was answered {status}: {body}")
 
@@ -238,6 +277,7 @@ class Chatter:
             raise Mismatch(f"event {event['id']} came after {listener.last}")
         listener.last = event["id"]
         listener.events += 1
+        listener.times.append(time.monotonic())
         listener.state.apply(event)
         if event["type"] == "message":
             place, number = event["message"]["recipient_id"], event["message"]["id"]
@@ -251,18 +291,27 @@ class Chatter:
         """Some listeners keep to one process, others go round."""
         return self.urls if number % 3 == 2 else [self.urls[number % 3 % len(self.urls)]]
 
+    def _new_state(self, body: Json) -> ModelState:
+        return ModelState(body)
+
     async def _make_realm(self) -> None:
         connecting = Database.connect(self._server.postgres_url, shards=4, size=1)
         async with await connecting as database, database.transaction() as tx:
             realm_id = await create_realm(tx, self._subdomain, "People who talk")
             for number in range(PEOPLE):
                 email = f"p{number}@example.com"
-                user_id = await create_user(tx, realm_id, email, f"Person {number}")
+                role = Role.OWNER if number == 0 else Role.MEMBER
+                user_id = await create_user(tx, realm_id, email, f"Person {number}", role)
                 key = await create_api_key(tx, user_id)
                 self._people.append((user_id, httpx.BasicAuth(email, key)))
             everybody = [user_id for user_id, _ in self._people]
             self._channels = [await create_channel(tx, realm_id, name) for name in ("one", "two")]
             await subscribe(tx, realm_id, self._channels, everybody)
+            await self._furnish(tx, realm_id)
+        self.realm_id = realm_id
+
+    async def _furnish(self, tx: Transaction, realm_id: int) -> None:
+        """Add to the new realm."""
 
     async def _finish(self, tasks: Sequence[asyncio.Task[None]], seconds: float) -> None:
         async with asyncio.timeout(seconds):
@@ -285,8 +334,12 @@ class Chatter:
                 raise Mismatch(f"{words} is stored {times[words.content]} times")
             if words.content in self.repeated and times[words.content] != 1:
                 raise Mismatch(f"{words} was repeated until the reply came, and is stored {times[words.content]} times")
-        if stray := times.keys() - {words.content for words in self.words}:
+        if stray := {text for text in times if not self._is_of_others(text)} - {words.content for words in self.words}:
             raise Mismatch(f"nobody said {stray}")
+
+    def _is_of_others(self, content: str) -> bool:
+        """Whether somebody besides the senders may have said it."""
+        return False
 
     async def _check_listeners(self, listening: Sequence[asyncio.Task[None]]) -> None:
         """What each holds, once it has heard the last message, is what a fresh registration says."""
@@ -319,5 +372,13 @@ class Chatter:
             assert reply is not None
             assert reply.status_code == 200, reply.text
             assert listener.state is not None
-            if problems := listener.state.differences(ModelState(reply.json())):
+            if problems := listener.state.differences(self._new_state(reply.json())):
                 raise Mismatch("\n".join([f"listener {number}, then a fresh registration:", *problems[:20]]))
+
+
+def _brief(listener: Listener, reply: httpx.Response) -> str:
+    body = reply.json()
+    events = [f"{event['id']} {event['type']}" for event in body.get("events", ())]
+    by = reply.headers.get("x-served-by", "")
+    at = time.strftime("%H:%M:%S")
+    return f"{at} {by} {listener.queue_id} after {listener.last}: {reply.status_code} {body.get('code', '')} {events}"

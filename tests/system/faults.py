@@ -33,13 +33,13 @@ async def crash_postgres(server: OwnServer) -> None:
     """Kill PostgreSQL with all its processes at once, as when the machine fails: nothing under way comes to its end."""
     postmaster = server.state.pids["postgres"]
     os.kill(postmaster, signal.SIGSTOP)  # it must not see its children die one by one
-    for child in _children(postmaster):
+    for child in children(postmaster):
         with suppress(ProcessLookupError):
             os.kill(child, signal.SIGKILL)
     await kill(server, "postgres")
 
 
-def _children(parent: int) -> list[int]:
+def children(parent: int) -> list[int]:
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():

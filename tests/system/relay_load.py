@@ -33,14 +33,14 @@ class Load:
     def __init__(self, site: Site, writers: int) -> None:
         self.site = site
         self.committed = 0
-        self._writers = writers
+        self._numbers = [itertools.count() for _ in range(writers)]
         self._tasks: list[asyncio.Task[None]] = []
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         async with database(self.site) as connection:
             await connection.execute("create table if not exists sent (name text primary key)")
-        self._tasks = [asyncio.create_task(self._write(number)) for number in range(self._writers)]
+        self._tasks = [asyncio.create_task(self._write(number)) for number in range(len(self._numbers))]
         try:
             yield
         finally:
@@ -74,12 +74,11 @@ class Load:
         await eventually(reached, seconds)
 
     async def _write(self, writer: int) -> None:
-        numbers = itertools.count()
         while True:
             try:
                 async with database(self.site) as connection:
                     await connection.execute(f"set application_name = '{WRITER}'")
-                    await self._write_on(connection, writer, numbers)
+                    await self._write_on(connection, writer, self._numbers[writer])
             except UNREACHABLE:
                 await asyncio.sleep(0.05)
 

@@ -23,6 +23,7 @@ from tertulia.engines import ChildProcess, Nats, Postgres, find_nats_server, fin
 from tertulia.events.log.epoch import EpochRecord, read_epoch
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.stream import EventStream, Stored, parse_live
+from tertulia.kernel.engine_addresses import nats_servers
 from tertulia.kernel.settings import Settings, load_settings
 from tertulia.migrations import migrate
 
@@ -49,6 +50,10 @@ class Site:
     @property
     def postgres_url(self) -> str:
         return self.postgres.url_of(self.database)
+
+    @property
+    def nats_url(self) -> str:
+        return self.nats.url
 
     @property
     def settings(self) -> Settings:
@@ -96,18 +101,19 @@ class Site:
         self.relays.append(process)
         return process
 
-    def run_command(self, name: str, **changed: str) -> str:
+    def run_command(self, name: str, *options: str, **changed: str) -> str:
         """What a command of `tertulia` says, until it has ended."""
-        process = self._command(name, **changed)
+        process = self._command(name, *options, **changed)
         said = self.folder / f"{name}.log"
         said.unlink(missing_ok=True)
         process.start()
         assert process.wait(60), f"`tertulia {name}` does not end"
         return said.read_text()
 
-    def _command(self, name: str, **changed: str) -> ChildProcess:
+    def _command(self, name: str, *options: str, **changed: str) -> ChildProcess:
         environment = {**os.environ, **self.settings.environment(), **changed}
-        return ChildProcess([sys.executable, "-m", "tertulia", name], self.folder / f"{name}.log", env=environment)
+        command = [sys.executable, "-m", "tertulia", name, *options]
+        return ChildProcess(command, self.folder / f"{name}.log", env=environment)
 
     async def start_first_relay(self) -> ChildProcess:
         """The first one makes the slot: what was committed before that is no event of any epoch."""
@@ -142,7 +148,9 @@ class Site:
         async def quiet(_: Exception) -> None:
             pass
 
-        nc = await nats.connect(self.nats.url, error_cb=quiet, max_reconnect_attempts=-1, reconnect_time_wait=0)
+        nc = await nats.connect(
+            nats_servers(self.nats.url), error_cb=quiet, max_reconnect_attempts=-1, reconnect_time_wait=0
+        )
         try:
             yield nc
         finally:

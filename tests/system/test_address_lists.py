@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -16,21 +17,33 @@ __all__ = ["make_site", "relay_postgres", "site"]
 pytestmark = pytest.mark.system
 
 
-@pytest.fixture(params=["dead", "silent"])
+@pytest.fixture(params=["dead", "silent", "closing"])
 def useless_host(request: pytest.FixtureRequest) -> Iterator[str]:
-    """Nobody listens there; or somebody takes connections and never says a word."""
+    """Nobody listens there; or somebody takes connections and never says a word; or closes them at once, as a balancer does
+    that has nobody behind it."""
     if request.param == "dead":
         yield f"127.0.0.1:{free_port()}"
         return
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        yield f"127.0.0.1:{silent.getsockname()[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        if request.param == "closing":
+            threading.Thread(target=_close_each, args=(listening,), daemon=True).start()
+        yield f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+def _close_each(listening: socket.socket) -> None:
+    while True:
+        try:
+            connection, _ = listening.accept()
+        except OSError:
+            return  # the test is over
+        connection.close()
 
 
 async def test_every_process_and_the_doctor_find_nats_by_the_second_address(site: Site, useless_host: str) -> None:
     nats = {"TERTULIA_NATS_URL": f"nats://{useless_host}, {site.nats.url}"}
     for asked in start(site, "relay", "web", "worker", **nats):
         await eventually(asked.ready)
-    assert "ok      NATS" in site.run_command("doctor", **nats)
+    assert " NATS: version" in site.run_command("doctor", **nats)
 
 
 async def test_a_client_that_never_reconnects_tries_every_server(site: Site, useless_host: str) -> None:
@@ -46,13 +59,13 @@ async def test_a_client_that_never_reconnects_tries_every_server(site: Site, use
         await client.close()
 
 
-async def test_every_process_and_command_finds_postgresql_by_the_second_host(site: Site) -> None:
+async def test_every_process_and_command_finds_postgresql_by_the_second_host(site: Site, useless_host: str) -> None:
     user, at, host = site.postgres_url.rpartition("@")
-    postgres = {"TERTULIA_POSTGRES_URL": f"{user}{at}127.0.0.1:{free_port()},{host}"}
+    postgres = {"TERTULIA_POSTGRES_URL": f"{user}{at}{useless_host},{host}"}
     assert "Error" not in site.run_command("migrate", **postgres)
     for asked in start(site, "relay", "web", "worker", **postgres):
         await eventually(asked.ready)
-    assert "ok      PostgreSQL" in site.run_command("doctor", **postgres)
+    assert " PostgreSQL: version" in site.run_command("doctor", **postgres)
 
 
 def test_migrations_find_postgresql_behind_a_host_that_says_nothing(site: Site, useless_host: str) -> None:

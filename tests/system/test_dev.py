@@ -1,7 +1,6 @@
 """`tertulia dev`: from nothing to a working server, and an orderly end whatever happens."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ import httpx
 import psycopg2
 import pytest
 
+from tests.harness.command import tertulia
 from tests.harness.server import OwnServer, Server, User
 
 pytestmark = pytest.mark.system
@@ -140,21 +140,9 @@ def test_a_stop_in_the_middle_of_the_start_leaves_nothing(folder: Path) -> None:
     assert own.stop() == 0
 
 
-def run(*arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tertulia", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        env=os.environ | (env or {}),
-    )
-
-
 def test_a_second_one_in_the_same_folder_is_refused_in_one_line(server: Server) -> None:
     assert isinstance(server, OwnServer)
-    done = run("dev", "--port", "0", "--data", str(server.folder / "data"))
+    done = tertulia("dev", "--port", "0", "--data", str(server.folder / "data"))
     assert done.returncode == 1
     assert "runs already" in done.stderr
     assert done.stderr.count("\n") == 1
@@ -162,7 +150,7 @@ def test_a_second_one_in_the_same_folder_is_refused_in_one_line(server: Server) 
 
 def test_a_folder_with_other_peoples_files_is_left_alone(folder: Path) -> None:
     (folder / "precious").write_text("mine")
-    done = run("dev", "--fresh", "--port", "0", "--data", str(folder))
+    done = tertulia("dev", "--fresh", "--port", "0", "--data", str(folder))
     assert done.returncode == 1
     assert "not from `tertulia dev`" in done.stderr
     assert (folder / "precious").read_text() == "mine"
@@ -170,7 +158,7 @@ def test_a_folder_with_other_peoples_files_is_left_alone(folder: Path) -> None:
 
 def test_a_port_in_use_is_said_before_anything_is_started(server: Server, folder: Path) -> None:
     port = server.url.rpartition(":")[2]
-    done = run("dev", "--port", port, "--data", str(folder / "data"))
+    done = tertulia("dev", "--port", port, "--data", str(folder / "data"))
     assert done.returncode == 1
     assert f"Port {port} cannot be used" in done.stderr
     assert not (folder / "data" / "postgres").exists()
@@ -178,28 +166,28 @@ def test_a_port_in_use_is_said_before_anything_is_started(server: Server, folder
 
 def test_realms_users_and_keys_are_made_by_commands(own_server: OwnServer) -> None:
     data = ("--data", str(own_server.folder / "data"))
-    assert run("realm", "create", "Second", "--subdomain", "second", *data).stdout.strip().isdigit()
-    again = run("realm", "create", "Second", "--subdomain", "second", *data)
+    assert tertulia("realm", "create", "Second", "--subdomain", "second", *data).stdout.strip().isdigit()
+    again = tertulia("realm", "create", "Second", "--subdomain", "second", *data)
     assert (again.returncode, again.stdout) == (1, "")
-    made = run(
+    made = tertulia(
         *("user", "create", "Rosa@example.com", "--name", "Rosa", "--role", "owner", "--realm", "second"),
         *data,
         env={"TERTULIA_USER_PASSWORD": "correct horse battery"},
     )
     assert made.stdout.strip().isdigit(), made.stderr
-    key = run("key", "create", "rosa@example.com", "--realm", "second", *data).stdout.strip()
+    key = tertulia("key", "create", "rosa@example.com", "--realm", "second", *data).stdout.strip()
     assert len(key) == 32
     rosa = User(int(made.stdout), "rosa@example.com", None, key, 100)
     with own_server.client(rosa) as client:
         me = client.get("users/me", headers={"Host": "second.localhost"})
         assert me.json()["full_name"] == "Rosa"
         assert client.get("users/me").status_code == 401  # a key of another organization
-    assert run("key", "create", "nobody@example.com", "--realm", "second", *data).returncode == 1
+    assert tertulia("key", "create", "nobody@example.com", "--realm", "second", *data).returncode == 1
 
 
 def test_fill_adds_what_was_asked_for_and_leaves_no_trace_of_disorder(own_server: OwnServer) -> None:
     wanted = ("--users", "500", "--channels", "3", "--messages", "2000", "--subscribers", "120")
-    done = run("dev", "fill", *wanted, "--json", "--data", str(own_server.folder / "data"))
+    done = tertulia("dev", "fill", *wanted, "--json", "--data", str(own_server.folder / "data"))
     assert done.returncode == 0, done.stderr
     filled = json.loads(done.stdout)
     ids = [channel["stream_id"] for channel in filled["channels"]]

@@ -11,10 +11,11 @@ import pytest
 from nats.js.api import StreamConfig
 from structlog.testing import capture_logs
 
-from tertulia.cli.doctor import _look_at_nats
+from tertulia.cli.doctor.nats import look_at_nats
 from tertulia.cli.errors import CommandFailed
 from tertulia.engines import Nats, find_nats_server
 from tertulia.events.relay.checkpoint import Memory
+from tertulia.events.relay.lag import Lag
 from tertulia.events.relay.session import Session
 from tertulia.kernel.settings import Settings, load_settings
 from tests.harness.server import Engines
@@ -50,7 +51,7 @@ def test_a_server_that_takes_only_small_messages_is_reported(folder: Path, monke
     with Nats(find_nats_server(load_settings()), folder / "nats") as server:
         settings = msgspec.structs.replace(load_settings(), nats_url=server.url)
         with pytest.raises(CommandFailed, match="max_payload: 8MB"):
-            _look_at_nats(settings)
+            look_at_nats(settings, is_dev=True)
         with capture_logs() as said:
             asyncio.run(_connect_relay(settings))
     assert [one["log_level"] for one in said if "max_payload" in one["event"]] == ["error"]
@@ -58,7 +59,7 @@ def test_a_server_that_takes_only_small_messages_is_reported(folder: Path, monke
 
 async def _connect_relay(settings: Settings) -> None:
     async with AsyncExitStack() as stack:
-        await Session(settings, Memory())._connect_nats(stack)
+        await Session(settings, Memory(), Lag())._connect_nats(stack)
 
 
 def test_nobody_enters_without_the_password(engines: Engines) -> None:

@@ -230,11 +230,11 @@ async def test_a_queue_that_moved_is_kept_alive_by_the_process_that_serves_it(
     server: Server, other: WebProcess
 ) -> None:
     async with here_and_there(server, other) as (here, there):
-        registered = await register(here)
+        registered = await register(here, idle_queue_timeout="3")
         before = await record_revision(server, registered["queue_id"])
-        await poll(there, registered, dont_block="true")
 
         async def renewed() -> bool:
+            await poll(there, registered, dont_block="true")
             return await record_revision(server, registered["queue_id"]) > before
 
         await eventually(renewed)

@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tertulia.engines import ChildProcess, free_port
-from tests.harness.server import OwnServer, Server, is_ready
+from tests.harness.server import Addresses, OwnServer, is_ready
 
 
 class WebProcess(ChildProcess):
     """`tertulia web` beside the one that `tertulia dev` runs."""
 
-    def __init__(self, server: Server, log: Path, **settings: object) -> None:
+    def __init__(self, server: Addresses, log: Path, **settings: object) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         metrics = free_port()
@@ -35,7 +35,7 @@ class WebProcess(ChildProcess):
 
 
 @contextmanager
-def second_web(server: Server, folder: Path, **settings: object) -> Iterator[WebProcess]:
+def second_web(server: Addresses, folder: Path, **settings: object) -> Iterator[WebProcess]:
     """Started, ready, and stopped in the end."""
     web = WebProcess(server, folder / "second-web.log", **settings)
     web.start()

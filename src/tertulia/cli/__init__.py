@@ -11,12 +11,12 @@ import sys
 def main() -> None:
     """The entry point of the command and of `python -m tertulia`."""
     from tertulia.cli.commands import app
-    from tertulia.cli.errors import is_expected
+    from tertulia.cli.errors import explain
 
     try:
         app()
     except Exception as problem:
-        if not is_expected(problem):
+        if (told := explain(problem)) is None:
             raise
-        print(f"tertulia: {getattr(problem, 'msg', problem)}", file=sys.stderr)  # a refusal's text without its code
+        print(f"tertulia: {told}", file=sys.stderr)
         sys.exit(1)

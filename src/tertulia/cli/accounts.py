@@ -15,7 +15,7 @@ from tertulia.cli.errors import CommandFailed
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
-    from tertulia.kernel.db import Transaction
+    from tertulia.kernel.db import Reader, Transaction
     from tertulia.organization.realms.queries import Realm
 
 realms = typer.Typer(help="Organizations.", no_args_is_help=True, rich_markup_mode=None)
@@ -40,12 +40,23 @@ class RoleName(StrEnum):
 def create_realm(
     name: str,
     subdomain: Annotated[str, typer.Option(help="Its address below the server's host; empty: the host itself.")] = "",
+    channel: Annotated[
+        str, typer.Option(help="Its first channel, which everybody who joins lands in; empty: none.")
+    ] = "general",
     data: DataFolder = None,
 ) -> None:
-    """Make an organization; prints its id. Next: `tertulia user create --role owner`."""
+    """Make an organization with a first channel; prints its id. Next: `tertulia user create --role owner`."""
+    from tertulia.conversations.channels.actions import create_channel
+    from tertulia.conversations.channels.actions.defaults import add_default
     from tertulia.organization.realms import actions
 
-    print(in_transaction(data, lambda tx: actions.create_realm(tx, subdomain, name)))
+    async def create(tx: "Transaction") -> int:
+        realm_id = await actions.create_realm(tx, subdomain, name)
+        if channel:
+            await add_default(tx, realm_id, await create_channel(tx, realm_id, channel))
+        return realm_id
+
+    print(in_transaction(data, create))
 
 
 @users.command("create")
@@ -96,21 +107,20 @@ def reset_password(
 ) -> None:
     """Replace a password; browsers and API keys of the user end. The new one is asked for, or taken from
     TERTULIA_USER_PASSWORD. Without one, as with --link, a link is printed that is good for a day, once."""
-    from tertulia.people.logins.reset import link_by_hand, reset_by_hand
-    from tertulia.people.users.password_words import words_of
-    from tertulia.people.users.passwords import check_strength
+    from tertulia.people.logins.reset import end_by_hand, link_by_hand, set_by_hand
 
     chosen = None if must_reset or link else _ask_password()
     settings = target_settings(data)
 
     async def reset(tx: "Transaction") -> str | None:
         realm_id = await realm_id_at(tx, realm)
-        if chosen is None and not must_reset:
+        if chosen is not None:
+            await set_by_hand(tx, realm_id, email, chosen, settings, keep_keys=keep_keys)
+        elif must_reset:
+            await end_by_hand(tx, realm_id, email, keep_keys=keep_keys)
+        else:
             page = f"{settings.url_of(realm)}/accounts/password/reset"
             return await link_by_hand(tx, realm_id, email, page, keep_keys=keep_keys)
-        if chosen is not None:
-            await check_strength(chosen, await words_of(tx, realm_id, settings), email)
-        await reset_by_hand(tx, realm_id, email, chosen, keep_keys=keep_keys)
         return None
 
     if (made := in_transaction(data, reset)) is not None:
@@ -126,7 +136,7 @@ def remove_factor(email: str, realm: Subdomain = "", data: DataFolder = None) ->
     from tertulia.people.users.queries import email_key_of
 
     async def take(tx: "Transaction") -> None:
-        found = await _get_realm(tx, realm)
+        found = await get_realm(tx, realm)
         account = await find_account(tx, found.id, email_key_of(email))
         if account is None:
             raise CommandFailed(f"Nobody in this organization has the address {email}.")
@@ -235,15 +245,16 @@ def in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[T
         raise CommandFailed(f"PostgreSQL cannot be reached: {problem}") from problem
 
 
-async def realm_id_at(tx: "Transaction", subdomain: str) -> int:
+async def realm_id_at(reader: "Reader", subdomain: str) -> int:
     """The organization at a subdomain; fails if there is none."""
-    return (await _get_realm(tx, subdomain)).id
+    return (await get_realm(reader, subdomain)).id
 
 
-async def _get_realm(tx: "Transaction", subdomain: str) -> "Realm":
+async def get_realm(reader: "Reader", subdomain: str) -> "Realm":
+    """The organization at a subdomain, whole; fails if there is none."""
     from tertulia.organization.realms.queries import find_realm
 
-    realm = await find_realm(tx, subdomain)
+    realm = await find_realm(reader, subdomain)
     if realm is None:
         where = f"at the subdomain {subdomain!r}" if subdomain else "at the main address"
         raise CommandFailed(f"There is no organization {where}. Make it with `tertulia realm create`.")

@@ -2,7 +2,20 @@
 
 import typer
 
-from tertulia.cli import accounts, audit, dev, directory, doctor, processes, sealing
+from tertulia.cli import (
+    accounts,
+    audit,
+    config,
+    dev,
+    directory,
+    doctor,
+    migrate,
+    processes,
+    sealing,
+    status,
+)
+from tertulia.cli import organizations as _organizations  # noqa: F401 -- adds commands to `accounts.realms`
+from tertulia.cli import people as _people  # noqa: F401 -- and to `accounts.users`
 
 app = typer.Typer(
     name="tertulia",
@@ -13,12 +26,17 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(dev.app, name="dev")
-for command in (processes.serve, processes.web, processes.relay, processes.worker, processes.migrate, doctor.doctor):
+for command in (processes.serve, processes.web, processes.worker, migrate.migrate, doctor.doctor):
     app.command()(command)
+app.add_typer(status.relay, name="relay")
+app.command()(status.stats)
+app.command()(status.version)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
 app.add_typer(accounts.scim_tokens, name="scim-token")
+app.add_typer(status.mail, name="mail")
+app.add_typer(config.app, name="config")
 app.add_typer(sealing.app, name="secrets")
 app.add_typer(audit.app, name="audit")
 app.add_typer(directory.app, name="directory")

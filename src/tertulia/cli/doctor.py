@@ -80,11 +80,10 @@ def _look_at_postgres(settings: "Settings") -> str:
 
 
 async def _ask_postgres(settings: "Settings", failed: type[Exception]) -> str:
-    import asyncpg
-
     from tertulia.kernel.engine_addresses import postgres_trust
+    from tertulia.kernel.postgres import Connector, Limits
 
-    connection = await asyncpg.connect(settings.postgres_url, timeout=5)
+    connection = await Connector(settings.postgres_url, Limits()).connect()
     try:
         version = int(await connection.fetchval("show server_version_num")) // 10_000
         if version < 15:

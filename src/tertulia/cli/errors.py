@@ -5,10 +5,40 @@ class CommandFailed(Exception):
     """The text says what is wrong and what to do."""
 
 
-def is_expected(problem: Exception) -> bool:
-    """Whether the text alone helps the operator. Asked only after a failure, so a good start imports nothing for it."""
+def explain(problem: Exception) -> str | None:
+    """The one line that helps the operator; None: nobody expected this. Asked only after a failure, so a good start imports
+    nothing for it."""
     from tertulia.engines.errors import EngineFailed, EngineMissing
     from tertulia.kernel.errors import Refusal
     from tertulia.kernel.settings import SettingsError
 
-    return isinstance(problem, (CommandFailed, EngineFailed, EngineMissing, Refusal, SettingsError))
+    if isinstance(problem, Refusal):
+        return problem.msg  # without its code
+    if isinstance(problem, (CommandFailed, EngineFailed, EngineMissing, SettingsError)):
+        return str(problem)
+    return _of_postgres(problem)
+
+
+def _of_postgres(problem: Exception) -> str | None:
+    """What PostgreSQL itself says of a door that is closed, a database that is not there or not set up."""
+    import asyncpg
+    import psycopg2
+    import sqlalchemy.exc
+
+    found = problem.orig if isinstance(problem, sqlalchemy.exc.DBAPIError) else problem
+    if isinstance(found, (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError)):
+        return _told(found, "does TERTULIA_POSTGRES_URL say which database, which account and which password?")
+    if isinstance(found, asyncpg.UndefinedTableError):
+        return _told(found, "run `tertulia migrate`")
+    if isinstance(found, psycopg2.Error) and "extension" in str(found):
+        return _told(found, "install PostgreSQL's contrib package, or let a superuser create the extension pg_trgm")
+    if isinstance(found, psycopg2.OperationalError):
+        return _told(found, "is it running, and does TERTULIA_POSTGRES_URL say where, and with which password?")
+    if isinstance(found, psycopg2.errors.InsufficientPrivilege):
+        return _told(found, "the account must own its database")
+    return None
+
+
+def _told(problem: object, advice: str) -> str:
+    text = str(problem).strip().splitlines()[0]
+    return f"PostgreSQL: {text} -- {advice}"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tertulia.cli.errors import CommandFailed
-from tertulia.cli.target import DataFolder, target_settings
+from tertulia.cli.target import DataFolder, dev_settings
 
 
 def fill(
@@ -22,7 +22,7 @@ def fill(
     data: DataFolder = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON at the end.")] = False,
 ) -> None:
-    """Add many users, channels, subscriptions and messages to a running server's database.
+    """Add many users, channels, subscriptions and messages to the database of a running `tertulia dev`, and of no other.
 
     Clients that are connected hear of the channels and subscriptions, not of the users and messages.
     """
@@ -32,7 +32,7 @@ def fill(
 
     from tertulia.cli.bulk import Wanted, fill_database
 
-    settings = target_settings(data)
+    settings = dev_settings(data)
     wanted = Wanted(users, channels, messages, subscribers, unread)
     console = Console(stderr=True)
     filled = asyncio.run(fill_database(settings, realm, wanted, console))

@@ -5,9 +5,15 @@ import signal
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tertulia.cli.errors import CommandFailed
+from tertulia.cli.target import configured_settings
+
+if TYPE_CHECKING:
+    from tertulia.kernel.settings import Settings
 
 ConfigFile = Annotated[
     Path | None, typer.Option("--config", help="A TOML file with settings; TERTULIA_* variables win over it.")
@@ -15,22 +21,26 @@ ConfigFile = Annotated[
 
 
 def serve(config: ConfigFile = None) -> None:
-    """Run web, relay and worker on this machine and keep them up."""
+    """Run web, relay and worker on this machine and keep them up. SIGHUP restarts them; who calls then waits a moment."""
     import msgspec
 
-    from tertulia.cli.supervise import OwnProcess, Supervisor, stop_on_signals
-    from tertulia.kernel.settings import load_settings
+    from tertulia.cli.supervise import OwnProcess, Supervisor, note_hangup, stop_on_signals
+    from tertulia.server.listening import open_sockets
 
-    settings = load_settings(config)
+    settings = configured_settings(config)
+    sockets = open_sockets(settings)
     supervisor = Supervisor(lambda text: typer.echo(f"tertulia serve: {text}", err=True))
     with stop_on_signals():
+        has_hangup_come = note_hangup()
         try:
             for index, name in enumerate(("relay", "worker", "web")):
                 own = settings
                 if settings.metrics_port:  # each has one of its own, from the one that is set
                     own = msgspec.structs.replace(settings, metrics_port=settings.metrics_port + index)
-                supervisor.add(OwnProcess(name, own))
+                supervisor.add(OwnProcess(name, own, sockets=sockets if name == "web" else ()))
             while True:
+                if has_hangup_come():
+                    supervisor.replace()
                 supervisor.tick()
                 time.sleep(0.1)
         finally:
@@ -39,43 +49,65 @@ def serve(config: ConfigFile = None) -> None:
 
 def web(config: ConfigFile = None) -> None:
     """Run one web process: the HTTP API and event delivery."""
-    from tertulia.kernel.log import configure_logging
-    from tertulia.kernel.settings import load_settings
     from tertulia.server.web import run_web
 
-    settings = load_settings(config)
-    configure_logging(settings, "web")
-    run_web(settings)
+    run_web(_begin(config, "web"))
 
 
 def relay(config: ConfigFile = None) -> None:
     """Run the relay from PostgreSQL to NATS; a second one waits as the stand-by."""
     from tertulia.events.relay.process import run_relay
-    from tertulia.kernel.log import configure_logging
-    from tertulia.kernel.settings import load_settings
 
-    settings = load_settings(config)
-    configure_logging(settings, "relay")
+    settings = _begin(config, "relay")
     _run_until_stopped(lambda stop: run_relay(settings, stop))
+
+
+def relay_or_more(context: typer.Context, config: ConfigFile = None) -> None:
+    """Run the relay from PostgreSQL to NATS; a second one waits as the stand-by. Or ask about it."""
+    if context.invoked_subcommand is None:
+        relay(config)
 
 
 def worker(config: ConfigFile = None) -> None:
     """Run one worker: work that is due later."""
-    from tertulia.kernel.log import configure_logging
-    from tertulia.kernel.settings import load_settings
     from tertulia.server.worker import run_worker
 
-    settings = load_settings(config)
-    configure_logging(settings, "worker")
+    settings = _begin(config, "worker")
     _run_until_stopped(lambda stop: run_worker(settings, stop))
 
 
-def migrate(config: ConfigFile = None) -> None:
-    """Bring the database to the newest form. Safe to repeat."""
-    from tertulia.kernel.settings import load_settings
-    from tertulia.migrations import migrate as migrate_database
+def _begin(config: Path | None, process: str) -> "Settings":
+    """The settings of a process that has a log from now on."""
+    import structlog
 
-    migrate_database(load_settings(config).postgres_url)
+    from tertulia.kernel.log import configure_logging
+    from tertulia.kernel.settings import load_settings
+    from tertulia.kernel.variables import unknown_variables
+
+    settings = load_settings(config)
+    configure_logging(settings, process)
+    for told in unknown_variables():
+        structlog.get_logger().warning("a variable is no setting", problem=told)
+    asyncio.run(_check_form(settings))
+    return settings
+
+
+async def _check_form(settings: "Settings") -> None:
+    """Refuse a database that is for another version of this program. One that is away now is waited for by the process."""
+    from tertulia.kernel.db import LOST
+    from tertulia.kernel.postgres import Connector, Limits
+    from tertulia.migrations.form import WrongForm, check, find_standing, own_form
+
+    try:
+        connection = await Connector(settings.postgres_url, Limits()).connect()
+    except LOST:
+        return
+    try:
+        check(own_form(), await find_standing(connection))
+    except WrongForm as problem:
+        raise CommandFailed(f"This does not start: {problem}.") from problem
+    finally:
+        await connection.close()
 
 
 def _run_until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:

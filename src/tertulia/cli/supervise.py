@@ -5,9 +5,10 @@ One thread, no locks: signals end the waiting by an exception (`StopRequested`),
 
 import os
 import signal
+import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
@@ -38,15 +39,19 @@ class Service(Protocol):
 
 
 class OwnProcess:
-    """`tertulia web`, `relay` or `worker` as a child."""
+    """`tertulia web`, `relay` or `worker` as a child. `sockets`: what it listens on, which we keep open when it ends."""
 
-    def __init__(self, name: str, settings: Settings, log: Path | None = None) -> None:
+    def __init__(
+        self, name: str, settings: Settings, log: Path | None = None, sockets: Sequence[socket.socket] = ()
+    ) -> None:
         self.name = name
         self._patience = settings.drain_seconds + 5.0
-        inherited = {key: value for key, value in os.environ.items() if not key.startswith(PREFIX)}
+        inherited = {key: value for key, value in os.environ.items() if not key.startswith((PREFIX, "LISTEN_"))}
+        if sockets:
+            inherited["LISTEN_FDS"] = str(len(sockets))
         # -P: a folder named tertulia where the operator happens to stand is not the program
         command = [sys.executable, "-P", "-m", "tertulia", name]
-        self.process = ChildProcess(command, log, env=inherited | settings.environment())
+        self.process = ChildProcess(command, log, env=inherited | settings.environment(), sockets=sockets)
 
     def start(self) -> None:
         self.process.start()
@@ -87,6 +92,13 @@ class Supervisor:
             if time.monotonic() >= kept.due:
                 self._start_again(kept)
 
+    def replace(self) -> None:
+        """Stop and start each of them, one after another: whatever program is installed now runs then."""
+        for kept in self._kept:
+            self._say(f"restarting {kept.service.name}")
+            kept.service.stop()
+            self._start_again(kept)
+
     def stop(self) -> None:
         ignore_signals()
         while self._kept:
@@ -126,6 +138,23 @@ def stop_on_signals() -> Iterator[None]:
         signal.signal(number, _raise_once)
     with suppress(StopRequested):
         yield
+
+
+def note_hangup() -> Callable[[], bool]:
+    """From now on SIGHUP ends nothing: the answer is whether one came since it was last asked for.
+
+    A terminal that closes sends it too, so whoever runs it in one loses the server with the terminal.
+    """
+    came: list[int] = []
+    if not sys.stdin.isatty():
+        signal.signal(signal.SIGHUP, lambda number, _frame: came.append(number))
+
+    def has_come() -> bool:
+        found = bool(came)
+        came.clear()
+        return found
+
+    return has_come
 
 
 def ignore_signals() -> None:

@@ -1,6 +1,8 @@
 """Which database an administrative command works on: the configured one, or that of a running `tertulia dev`."""
 
 import os
+import sys
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +13,7 @@ from tertulia.cli.errors import CommandFailed
 from tertulia.cli.folder import DevFolder, default_folder, find_state
 from tertulia.kernel.settings import PREFIX, Settings, load_settings
 from tertulia.kernel.urls import split_url
+from tertulia.kernel.variables import unknown_variables
 
 DataFolder = Annotated[
     Path | None, typer.Option("--data", help="The data folder of a running `tertulia dev`, if it is not the default.")
@@ -19,16 +22,32 @@ DataFolder = Annotated[
 
 def target_settings(data: Path | None) -> Settings:
     """`--data` wins; then TERTULIA_POSTGRES_URL or a settings file; then the default folder of `tertulia dev`."""
-    settings = load_settings()
     is_configured = any(os.environ.get(PREFIX + name) for name in ("POSTGRES_URL", "CONFIG"))
     if data is None and is_configured:
-        return settings
+        return configured_settings()
+    return dev_settings(data, otherwise=", or set TERTULIA_POSTGRES_URL")
+
+
+def configured_settings(config: Path | None = None) -> Settings:
+    """Of the file and the environment. A variable that is misspelt has no effect, which is told."""
+    _tell_unknown_variables()
+    return load_settings(config)
+
+
+@cache
+def _tell_unknown_variables() -> None:
+    """Once, however often a command looks at its settings."""
+    for told in unknown_variables():
+        print(f"tertulia: {told}", file=sys.stderr)
+
+
+def dev_settings(data: Path | None, otherwise: str = "") -> Settings:
+    """Of a running `tertulia dev`, whatever else is configured."""
+    settings = configured_settings()
     folder = data or default_folder()
     state = find_state(folder)
     if state is None:
-        raise CommandFailed(
-            f"No `tertulia dev` runs in {folder}. Start it, name its folder with --data, or set TERTULIA_POSTGRES_URL."
-        )
+        raise CommandFailed(f"No `tertulia dev` runs in {folder}. Start it, or name its folder with --data{otherwise}.")
     own = DevFolder(folder.expanduser().absolute())
     return msgspec.structs.replace(
         settings,

@@ -7,6 +7,7 @@ stops its children in the right order.
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -27,6 +28,7 @@ class ChildProcess(Running):
     `stdout`: another file for its standard output.
 
     `folder` is opened before root is given up; the program reaches it as `INHERITED_FOLDER`.
+    `sockets` are open in the program from number 3 on, as systemd hands them over (`LISTEN_FDS`).
     """
 
     def __init__(
@@ -38,12 +40,14 @@ class ChildProcess(Running):
         env: Mapping[str, str] | None = None,
         account: Account | None = None,
         folder: Path | None = None,
+        sockets: Sequence[socket.socket] = (),
         death_signal: signal.Signals = signal.SIGTERM,
     ) -> None:
         self.command = list(command)
         self.log = log
         self._stdout = stdout or log
         self._env = None if env is None else dict(env)
+        self._sockets = [each.fileno() for each in sockets]
         self._account = account
         self._folder = folder
         self._death_signal = death_signal
@@ -55,7 +59,8 @@ class ChildProcess(Running):
         if self.is_alive():
             raise RuntimeError(f"{self.command[0]} runs already")
         uid, gid = (self._account.uid, self._account.gid) if self._account else (-1, -1)
-        how = (os.getpid(), int(self._death_signal), uid, gid, self._folder or "-")
+        sockets = ",".join(map(str, self._sockets)) or "-"
+        how = (os.getpid(), int(self._death_signal), uid, gid, self._folder or "-", sockets)
         prefix = [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, how)]
         with ExitStack() as files:
             log = files.enter_context(self.log.open("ab")) if self.log else None
@@ -68,6 +73,7 @@ class ChildProcess(Running):
                 env=self._env,
                 cwd="/",
                 start_new_session=True,
+                pass_fds=self._sockets,
             )
 
     @property

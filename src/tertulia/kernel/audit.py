@@ -10,15 +10,18 @@ Invariants:
 - The entries of a realm are numbered in the order of their commits: whoever has read up to a number has missed nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeAlias
 
 import msgspec
+import structlog
 
 from tertulia.kernel.auth import Caller, DirectoryClient
 from tertulia.kernel.call import Call
+
+log = structlog.get_logger()
 
 MAX_AGENT = 300
 MAX_TEXT = 500
@@ -161,6 +164,18 @@ def entry_of(
     return Entry(
         realm_id, act, source.actor_id, source.key_id, source.session_id, kind, target_id, plain, list(details.values())
     )
+
+
+def tell(entries: Iterable[Entry]) -> None:
+    """A line in the log of the process for each act that is done: for whoever watches logs and not the database. Like all of
+    them it holds neither names nor addresses. Commands, which have no log, tell nothing."""
+    if not structlog.is_configured():
+        return
+    for entry in entries:
+        by = {"actor_id": entry.actor_id, "key_id": entry.key_id, "session_id": entry.session_id}
+        about = {"target": f"{entry.target_kind} {entry.target_id}"} if entry.target_kind else {}
+        known = {name: value for name, value in by.items() if value is not None}
+        log.info("audit", act=entry.act, realm_id=entry.realm_id, **known, **about)
 
 
 def encode(entries: list[Entry]) -> str:

@@ -150,6 +150,19 @@ async def check_share(tx: Holder, bound: Bound, account_id: int, adding: int = 0
         await check_count(tx, bound, person, adding)
 
 
+async def find_sharer(tx: Holder, table: str, row_id: int, account_id: int) -> int | None:
+    """Whose share a row takes that this account makes or changes, and nobody else adds to before the commit.
+
+    None: nobody's, because it was made by an administrator, or one changes it.
+    """
+    sql = f"select share_of from {table} where id = $1 and exists (select from account where id = $2 and role > $3)"
+    person = await tx.fetchval(sql, row_id, account_id, Role.ADMINISTRATOR)
+    if not isinstance(person, int):
+        return None
+    await tx.execute("select pg_advisory_xact_lock(hashtextextended($1, $2))", f"share of {table}", person)
+    return person
+
+
 def full(bound: Bound, limit: int) -> Refusal:
     """The refusal of one more."""
     return Refusal(bound.refusal.format(limit=limit), code=bound.code)

@@ -3,12 +3,13 @@
 While a query is under way, the keys that arrive wait; when it returns, they go out together as the next one. There
 is no timer and no cache: a single caller waits for its own query only, and every answer was read after it was asked
 for, so a revoked key or a changed right is seen at once. Writes that nobody is in a hurry for may be given a `pace`: so
-many seconds pass from the start of one statement to the start of the next, and more go out together.
+many seconds pass from the start of one statement to the start of the next, and more go out together. `most` keys go out
+together: what comes back is taken apart in one turn of the event loop, which others wait for.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Generic, TypeVar
 
 from tertulia.kernel.audit import forget_request
@@ -20,9 +21,12 @@ V = TypeVar("V")
 class Coalescer(Generic[K, V]):
     """`load(key)` answers what `read([keys])` says of the key, or None."""
 
-    def __init__(self, read: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, pace: float = 0.0) -> None:
+    def __init__(
+        self, read: Callable[[Sequence[K]], Awaitable[Mapping[K, V]]], *, pace: float = 0.0, most: int | None = None
+    ) -> None:
         self._read = read
         self._pace = pace
+        self._most = most
         self._next = 0.0
         self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
         self._task: asyncio.Task[None] | None = None
@@ -51,8 +55,14 @@ class Coalescer(Generic[K, V]):
         await asyncio.sleep(self._next - loop.time())
         self._next = loop.time() + self._pace
 
+    def _take_batch(self) -> dict[K, list[asyncio.Future[V | None]]]:
+        if self._most is None or len(self._waiting) <= self._most:
+            batch, self._waiting = self._waiting, {}
+            return batch
+        return {key: self._waiting.pop(key) for key in list(islice(self._waiting, self._most))}
+
     async def _read_once(self) -> None:
-        batch, self._waiting = self._waiting, {}
+        batch = self._take_batch()
         try:
             found = await self._read(list(batch))
         except Exception as error:

@@ -67,6 +67,14 @@ STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 # What changes when PostgreSQL recovers from a crash, and is another one on a standby: recovery throws the statistics away. A
 # clean restart keeps them, and no transaction is lost by it.
 _LIFE = "select stats_reset from pg_stat_wal"
+# Asked of each new connection. asyncpg learns types from the columns of statements, and cannot when it meets them inside a row
+# (joined.py). So it learns here those that rows of ours have, all at once.
+_GREETING = """
+select stats_reset, null::record[], null::int[], null::bigint[], null::text[], null::boolean[], null::int8multirange
+from pg_stat_wal
+"""
+LONGEST_STATEMENT = 65_536
+"""Statements up to this length stay prepared: asyncpg's own limit is below that of our longest ones."""
 
 
 class OutcomeUnknown(Exception):
@@ -119,6 +127,7 @@ class Transaction(Reader):
         self.bounds = bounds
         self._emitted: list[tuple[str, str]] = []
         self._entries: list[audit.Entry] = []
+        self.written: list[audit.Entry] = []
         self.follow_ups: set[str] = set()
         self._most_events: int | None = None
         self._call: Call | None = None
@@ -169,6 +178,7 @@ class Transaction(Reader):
         if self._entries:
             entries, self._entries = self._entries, []
             noted = await self.connection.fetchval(audit.WRITE, audit.encode(entries))
+            self.written += entries
         if not self._emitted:
             return noted
         subjects, bodies = zip(*self._emitted, strict=True)
@@ -201,7 +211,7 @@ class Life:
 
     async def note(self, connection: Connection) -> None:
         """A connection was opened."""
-        self.since = await connection.fetchval(_LIFE, timeout=ASK_SECONDS)
+        self.since = await connection.fetchval(_GREETING, timeout=ASK_SECONDS)
 
 
 class Database:
@@ -254,6 +264,7 @@ class Database:
             max_size=size,
             server_settings=limits.session_settings(),
             command_timeout=limits.answer,
+            max_cacheable_statement_size=LONGEST_STATEMENT,
             init=life.note,
             reset=_leave_as_it_is,
         )
@@ -337,6 +348,7 @@ class Database:
                 await _roll_back(transaction, error)
                 raise
             await self._commit(connection, transaction, xid, life)
+        audit.tell(tx.written)
         for work in sorted(tx.follow_ups & self.after_commit.keys()):
             try:
                 await self.after_commit[work]()

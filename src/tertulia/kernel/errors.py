@@ -6,7 +6,9 @@ exception never reaches a client, it becomes `internal_error()`.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping
+from math import ceil
 
 import msgspec
 
@@ -82,12 +84,18 @@ def internal_error() -> Refusal:
 
 
 def server_not_ready(
-    msg: str = "The server is not ready, try again shortly", retry_after: int = 1, *, close: bool = False
+    msg: str = "The server is not ready, try again shortly", retry_after: float = 1, *, close: bool = False
 ) -> Refusal:
-    """A 503: the same request may succeed in a moment. `close`: as for a body that is too large."""
+    """A 503: the same request may succeed after so many seconds, and a random part. `close`: as for a body that is too large."""
     return Refusal(
         msg,
         code="SERVER_NOT_READY",
         status=503,
-        headers={"Retry-After": str(retry_after), **({"Connection": "close"} if close else {})},
+        headers={"Retry-After": str(spread(retry_after)), **({"Connection": "close"} if close else {})},
     )
+
+
+def spread(seconds: float) -> int:
+    """Whole seconds, at least these, and up to half as many more: who is told the same would come back together."""
+    least = max(1, ceil(seconds))
+    return random.randint(least, least + max(2, least // 2))

@@ -22,6 +22,8 @@ from tertulia.kernel.browser_policy import HARMLESS
 from tertulia.kernel.call import AsgiApp, Call, ClientGone, Receive, Scope, Send
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
+from tertulia.kernel.limits import TOO_OFTEN
+from tertulia.kernel.log import Seldom
 from tertulia.kernel.params import fit_path, read_params
 from tertulia.kernel.reply import JSON, Reply, success_body
 from tertulia.kernel.router import PathArgs, Router
@@ -43,6 +45,10 @@ COMMON_HEADERS = [
     (b"access-control-expose-headers", b"X-Request-Id, Retry-After"),
 ]
 JSON_HEADERS = [(b"content-type", b"application/json"), *COMMON_HEADERS]
+
+
+TELL_SECONDS = 60.0
+"""How often the log says that somebody has reached a limit: they may do so thousands of times."""
 
 
 class BodyLimits(NamedTuple):
@@ -100,6 +106,7 @@ class Api:
         self._fallback = fallback
         self._refusals = dict(refusals or {})
         self._ours = ("/api/", *self._refusals)
+        self._limits_told = Seldom(TELL_SECONDS)
         # Bound once: the lazy logger would be put together anew for each request.
         self._log = structlog.get_logger("tertulia.http").bind()
 
@@ -150,6 +157,8 @@ class Api:
         return not path.startswith(self._ours) and not self._router.knows(path)
 
     def _refuse(self, call: Call, refusal: Refusal) -> Reply:
+        if refusal.status == TOO_OFTEN and call.payer and self._limits_told.is_due(call.payer):
+            self._log.warning("a limit was reached", by=call.payer)
         for beginning, refuse in self._refusals.items():
             if call.path.startswith(beginning):
                 return refuse(refusal)

@@ -161,10 +161,12 @@ class RateLimits:
         self._user = parse_rates(settings.user_rate)
         self._bots = parse_rates(settings.bots_rate)
         self._address = parse_rates(settings.address_rate)
-        self._kinds = {"mail": parse_rates(settings.mail_rate)}
         self._files = parse_rates(settings.file_rate)
         # A page shows hundreds of pictures: none is worth a question to Redis.
         self._file_budgets = LocalBudgets()
+        self._kinds = {"mail": parse_rates(settings.client_mail_rate)}
+        self._mail = parse_rates(settings.mail_rate)
+        self._realm_mail = parse_rates(settings.realm_mail_rate)
 
     async def check(self, call: Call, caller: Caller | None) -> None:
         """Spend what this request costs; a Refusal if the budget is used up."""
@@ -189,6 +191,11 @@ class RateLimits:
     async def spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
         """Spend a budget of a feature's own, such as mails to one address."""
         await self._spend(call, bucket, key, rates)
+
+    async def spend_mail(self, call: Call, purpose: str, realm_id: int, recipient: str) -> None:
+        """Spend one mail that a stranger asks for: nobody is rained on, and no organization becomes a source of spam."""
+        await self._spend(call, purpose, f"{realm_id}:{recipient}", self._mail)
+        await self._spend(call, "realm-mail", str(realm_id), self._realm_mail)
 
     async def _spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
         for rate in rates:

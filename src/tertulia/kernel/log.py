@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import time
 from collections.abc import MutableMapping
 from typing import Any
 
@@ -32,6 +33,27 @@ def configure_logging(settings: Settings, process: str) -> None:
         cache_logger_on_first_use=True,
     )
     structlog.contextvars.bind_contextvars(process=process)
+
+
+class Seldom:
+    """Says of each key when it is time to log it again: what somebody can do as often as they like must not fill the log."""
+
+    MAX_KEYS = 10_000
+    """Of more, all are forgotten."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._told: dict[str, float] = {}
+
+    def is_due(self, key: str) -> bool:
+        """Whether it was not said for so long; if so, it is said now."""
+        now = time.monotonic()
+        if now < self._told.get(key, now):
+            return False
+        if len(self._told) >= self.MAX_KEYS:
+            self._told.clear()
+        self._told[key] = now + self._seconds
+        return True
 
 
 def without_rows(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

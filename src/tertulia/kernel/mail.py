@@ -19,6 +19,7 @@ import msgspec
 import structlog
 
 from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.errors import Refusal
 from tertulia.kernel.sealing import CannotOpen, SealedColumn
 from tertulia.kernel.settings import Settings, SettingsError
 from tertulia.kernel.text import without_bad_characters
@@ -77,7 +78,7 @@ class Postman:
     """Delivers what is in the outbox."""
 
     def __init__(self, settings: Settings) -> None:
-        self._sender = settings.mail_from or f"noreply@{settings.external_host.partition(':')[0]}"
+        self._sender = sender_of(settings)
         self._send = choose_way(settings)
 
     async def deliver(self, database: Database) -> int:
@@ -112,6 +113,17 @@ class Postman:
             return False
         await _forget(tx, mail)
         return True
+
+
+def sender_of(settings: Settings) -> str:
+    """Who our mails are from."""
+    return settings.mail_from or f"noreply@{settings.external_host.partition(':')[0]}"
+
+
+def check_mails_leave(settings: Settings) -> None:
+    """Refuse what makes no sense without mails, where none are sent: or people would wait for one."""
+    if not settings.smtp_url and not settings.mail_folder:
+        raise Refusal("This server does not send mail. Ask whoever runs it.", code="NO_MAIL")
 
 
 def choose_way(settings: Settings) -> Send | None:
@@ -151,10 +163,7 @@ class SmtpServer(msgspec.Struct, frozen=True):
         """Hand one mail over; blocks."""
         try:
             with self._connect() as smtp:
-                if self.starttls:
-                    smtp.starttls(context=ssl.create_default_context())
-                if self.user:
-                    smtp.login(self.user, self.password)
+                self._introduce(smtp)
                 smtp.send_message(message)
         except smtplib.SMTPRecipientsRefused as error:
             if all(500 <= code < 600 for code, _ in error.recipients.values()):
@@ -164,6 +173,18 @@ class SmtpServer(msgspec.Struct, frozen=True):
             if getattr(error, "smtp_code", 500) >= 500:
                 raise Refused(repr(error)) from error
             raise
+
+    def greet(self) -> None:
+        """Come as far as with a mail, and hand nothing over; blocks."""
+        with self._connect() as smtp:
+            self._introduce(smtp)
+            smtp.noop()
+
+    def _introduce(self, smtp: smtplib.SMTP) -> None:
+        if self.starttls:
+            smtp.starttls(context=ssl.create_default_context())
+        if self.user:
+            smtp.login(self.user, self.password)
 
     def _connect(self) -> smtplib.SMTP:
         if self.tls:

@@ -1,4 +1,7 @@
-"""A small HTTP listener on a port of its own, for every process: /metrics, /health/live and /health/ready.
+"""A small HTTP listener on a port of its own, for every process: /metrics, /health/live, /health/serving and /health/ready.
+
+Live: the process runs. Serving: a balancer should send it requests; engines are not asked, because all processes share them,
+and without them an answer of ours says more than none. Ready: it and its engines can do everything.
 
 It reads one request per connection and never its body. For monitoring systems on a trusted network: it says how
 busy a server is and what it is made of, which is not for everybody who can reach the API.
@@ -11,10 +14,11 @@ from typing import Final
 
 from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
 
-from tertulia.kernel.settings import Settings
+from tertulia.kernel.settings import Settings, SettingsError
 
 Missing = Callable[[], Awaitable[str | None]]
 """What a process waits for; None: it can work."""
+IsServing = Callable[[], Awaitable[bool]]
 
 REQUEST_SECONDS: Final = 5.0
 QUESTION_SECONDS: Final = 1.0
@@ -24,9 +28,9 @@ TEXT: Final = "text/plain; charset=utf-8"
 
 @asynccontextmanager
 async def serve_monitor(
-    settings: Settings, missing: Missing, registry: CollectorRegistry = REGISTRY
+    settings: Settings, missing: Missing, registry: CollectorRegistry = REGISTRY, is_serving: IsServing | None = None
 ) -> AsyncIterator[None]:
-    """Answer on the port for that while the context lasts, if there is one."""
+    """Answer on the port for that while the context lasts, if there is one. `is_serving`: of processes that take requests."""
     if not settings.metrics_port:
         yield
         return
@@ -34,24 +38,36 @@ async def serve_monitor(
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_SECONDS)
-            writer.write(await _answer(head.split(b" ", 2)[1].decode("ascii", "replace"), missing, registry))
+            writer.write(
+                await _answer(head.split(b" ", 2)[1].decode("ascii", "replace"), missing, registry, is_serving)
+            )
             await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
             pass
         finally:
             writer.close()
 
-    server = await asyncio.start_server(serve, settings.metrics_host, settings.metrics_port)
+    try:
+        server = await asyncio.start_server(serve, settings.metrics_host, settings.metrics_port)
+    except OSError as problem:
+        where = f"{settings.metrics_host}:{settings.metrics_port}"
+        raise SettingsError(
+            f"the port of /metrics and /health, {where}, cannot be opened: {problem.strerror}"
+        ) from problem
     async with server:
         yield
 
 
-async def _answer(path: str, missing: Missing, registry: CollectorRegistry) -> bytes:
+async def _answer(path: str, missing: Missing, registry: CollectorRegistry, is_serving: IsServing | None) -> bytes:
     match path.partition("?")[0]:
         case "/metrics":
             return _reply(200, CONTENT_TYPE_LATEST, generate_latest(registry))
         case "/health/live":
             return _reply(200, TEXT, b"alive\n")
+        case "/health/serving":
+            if is_serving is None or await is_serving():
+                return _reply(200, TEXT, b"serving\n")
+            return _reply(503, TEXT, b"starting or stopping\n")
         case "/health/ready":
             lacking = await missing()
             if lacking is None:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import asyncpg
 import msgspec
+import psycopg2
 
 from tertulia.kernel.engine_addresses import single_host_urls
 from tertulia.kernel.settings import Settings
@@ -62,6 +63,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             "idle_in_transaction_session_timeout": _milliseconds(self.idle_transaction),
             "timezone": "UTC",
             "jit": "off",
+            "random_page_cost": "1.1",  # of solid-state disks: with PostgreSQL's 4 a feed reads whole tables
         }
 
 
@@ -119,6 +121,18 @@ class Connector:
             watch_silence(connection, self._limits.silence)
             return connection
         raise failed or OSError("the address of PostgreSQL names no host")
+
+
+def connect_libpq(url: str, **options: Any) -> Any:
+    """A new connection of psycopg2, for what asyncpg cannot do. PostgreSQL's own library goes on to the next host if nobody
+    listens or answers, but not if the connection is taken and closed, as a balancer does in front of a dead server."""
+    *others, last = single_host_urls(url)
+    for one in others:
+        try:
+            return psycopg2.connect(one, **options)
+        except psycopg2.OperationalError:
+            continue
+    return psycopg2.connect(last, **options)
 
 
 def watch_silence(connection: Connection, seconds: float) -> None:

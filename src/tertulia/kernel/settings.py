@@ -97,6 +97,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     nats_key_file: str = ""
     nats_plaintext: bool = False
     """Whether a NATS on another machine may be reached by `nats://`, without TLS: on a network that is protected otherwise."""
+    nats_monitor_url: str = ""
+    """Where NATS tells of itself (`http` in its configuration), for `tertulia doctor`; empty: port 8222 of its hosts."""
     postgres_bin: str = ""
     """Folder of the PostgreSQL programs, for `tertulia dev`; empty: look in the usual places."""
     nats_server: str = ""
@@ -188,8 +190,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """For reading files and avatars, and for parts of uploads, by one person with all their bots, in each web process."""
     address_rate: str = "100/60"
     """For requests without valid credentials."""
-    mail_rate: str = "5/86400"
-    """For requests that make the server send mail, per address."""
+    mail_rate: str = "2/3600, 5/86400"
+    """For mails to one address that people ask for without being logged in: to join an organization, or for a new password."""
+    realm_mail_rate: str = "1000/86400"
+    """For all such mails of one organization."""
+    client_mail_rate: str = "100/3600"
+    """For all such mails that are asked for from one network address; a whole team may sit behind it."""
     redis_url: str = ""
     """Keeps the budgets in Redis, exact across nodes; empty: in each process. Needs the extra `redis`."""
 
@@ -367,18 +373,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} must be more than 0")
-        if not 1 <= self.upload_share_percent <= 100:
-            raise SettingsError("upload_share_percent must be between 1 and 100")
+        if not re.fullmatch(r"[A-Za-z0-9._-]+(?::[0-9]+)?", self.external_host):
+            raise SettingsError(
+                f"external_host is {self.external_host!r}: write a name such as chat.example.com, without https:// and without /"
+            )
+        _check_shares(self)
         if not re.fullmatch(r"(?:max-age=[0-9]+(?:; ?includeSubDomains)?(?:; ?preload)?)?", self.hsts):
             raise SettingsError("hsts must be such as `max-age=31536000; includeSubDomains`, or empty")
         if len({provider.name for provider in self.oidc_providers}) < len(self.oidc_providers):
             raise SettingsError("two of oidc_providers have the same name")
         if not 7200 <= self.session_idle_seconds <= self.session_max_seconds:
             raise SettingsError("session_idle_seconds must be at least 7200, and no more than session_max_seconds")
-        if self.requests_at_once < 0:
-            raise SettingsError("requests_at_once must not be negative; 0 is any number")
-        if self.files_at_once < 0 or self.max_network_connections < 0:
-            raise SettingsError("files_at_once and max_network_connections must not be negative; 0 is any number")
         if self.ldap_sync_minutes < 0 or not 0 <= self.ldap_max_leavers_percent <= 100:
             raise SettingsError("ldap_sync_minutes must not be negative, and ldap_max_leavers_percent be from 0 to 100")
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
@@ -417,6 +422,14 @@ def _read_file(file: Path) -> dict[str, object]:
         raise SettingsError(f"cannot read the settings file {file}: {error.strerror}") from error
     except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"the settings file {file} is not TOML: {error}") from error
+
+
+def _check_shares(settings: Settings) -> None:
+    if not 1 <= settings.upload_share_percent <= 100:
+        raise SettingsError("upload_share_percent must be between 1 and 100")
+    for name in ("requests_at_once", "files_at_once", "max_network_connections", "max_arriving_bytes"):
+        if getattr(settings, name) < 0:
+            raise SettingsError(f"{name} must not be negative; 0 is any number")
 
 
 def _check_nats(settings: Settings) -> None:

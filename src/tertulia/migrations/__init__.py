@@ -1,14 +1,85 @@
-"""Database migrations: numbered, plain SQL, run by Alembic. Part of the package, so that an installed wheel can migrate."""
+"""Database migrations: numbered, plain SQL, run by Alembic. Part of the package, so that an installed wheel can migrate.
 
+`form.py` says which programs work with which database, `steps.py` what a migration is made of.
+"""
+
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
+import psycopg2
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy.exc import OperationalError
+
+from tertulia.kernel.postgres import connect_libpq
+from tertulia.migrations.form import own_form
+
+FOLDER = Path(__file__).parent
+TRIES = 30
+"""How often a migration asks for a lock that others hold. It waits 5 s each time, so that nobody waits behind it for long."""
+PAUSE_SECONDS = 1.0
 
 
-def migrate(postgres_url: str, revision: str = "head") -> None:
-    """Bring the database to a revision. Safe to run twice, and from several machines at once."""
+class Pending(NamedTuple):
+    """A migration that a database has not had yet."""
+
+    form: str
+    what: str
+    duration: str
+
+
+def migrate(
+    postgres_url: str,
+    revision: str = "head",
+    *,
+    folder: Path = FOLDER,
+    tell: Callable[[str], None] = lambda _text: None,
+) -> None:
+    """Bring the database to a form. Safe to run twice, from several machines at once, and while the server runs."""
+    config = _config(postgres_url, folder)
+    for left in reversed(range(TRIES)):
+        try:
+            command.upgrade(config, revision)
+            return
+        except OperationalError as error:
+            if not left or not isinstance(error.orig, psycopg2.errors.LockNotAvailable):
+                raise
+            tell("somebody holds a lock that the next step needs; trying again")
+            time.sleep(PAUSE_SECONDS)
+
+
+def pending(postgres_url: str) -> list[Pending]:
+    """What `migrate` would do, in order."""
+    script = ScriptDirectory.from_config(_config(postgres_url))
+    found = _find_form(postgres_url)
+    if found is not None and found > own_form():
+        return []  # a newer program has migrated it
+    steps = [one for one in script.walk_revisions() if found is None or one.revision > found]
+    return [
+        Pending(one.revision, (one.doc or "").splitlines()[0], getattr(one.module, "duration", "a moment"))
+        for one in reversed(steps)
+    ]
+
+
+def _find_form(postgres_url: str) -> str | None:
+    connection = connect_libpq(postgres_url, connect_timeout=5)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("select to_regclass('schema_version')")
+            if cursor.fetchone() == (None,):
+                return None
+            cursor.execute("select version_num from schema_version")
+            row = cursor.fetchone()
+            return str(row[0]) if row else None
+    finally:
+        connection.close()
+
+
+def _config(postgres_url: str, folder: Path = FOLDER) -> Config:
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent))
+    config.set_main_option("script_location", str(folder))
     config.attributes["postgres_url"] = postgres_url
-    command.upgrade(config, revision)
+    return config

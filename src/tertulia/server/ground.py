@@ -22,6 +22,7 @@ BOUNDS = (
     QUEUES,
     QUEUES_WITH_OWNED,
     EVENTS,
+    Otherwise(tables=("oldest_program",), because="one row"),
     Otherwise(tables=("relay_checkpoint", "relay_state"), because="one for each stream of events"),
     Otherwise(tables=("orphan_object",), because="one for each object that is being stored or deleted"),
     Otherwise(
@@ -37,6 +38,7 @@ GROUND = Feature(
     services=(
         Service(Store, lambda services: Store(services[Settings])),
         Service(BuiltFiles, lambda services: BuiltFiles(watch=services[Settings].development)),
+        Service(registration.RegistrationGate, lambda services: registration.RegistrationGate(services[Settings])),
         Service(Postman, lambda services: Postman(services[Settings])),
     ),
     bounds=BOUNDS,

@@ -39,6 +39,11 @@ class Health:
         waiting = Gauge("tertulia_waiting_polls", "Long polls waiting in this process.", registry=self.registry)
         waiting.set_function(lambda: gateway.waiting_count)
 
+    async def is_serving(self) -> bool:
+        """Whether requests sent here are answered better than with a closed port: nothing is asked of the engines, which all
+        web processes share."""
+        return self.is_listening and self._gateway is not None
+
     async def missing(self) -> str | None:
         """What this process waits for; None: it can work."""
         if self._database is None or self._gateway is None:

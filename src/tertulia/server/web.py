@@ -22,16 +22,20 @@ from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.http import Api
 from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
 from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.outages import Outage, nats_outage, postgres_outage
 from tertulia.kernel.postgres import request_limits
 from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import end_tasks
 from tertulia.people.users.authentication.actions import refresh
 from tertulia.server.app import bounds_of, build_api, filters_of, services_of
 from tertulia.server.connection import Connection
 from tertulia.server.connection_limits import limits_of
 from tertulia.server.features import FEATURES
 from tertulia.server.health import Health
+from tertulia.server.listening import BACKLOG, open_sockets
+from tertulia.server.opening import Opening
 from tertulia.server.proxies import proxies_of
 
 log = structlog.get_logger()
@@ -43,15 +47,16 @@ async def open_app(
 ) -> AsyncIterator[tuple[Api, Gateway]]:
     """The application with its engines, waiting for them to come up; closed in the reverse order."""
     async with AsyncExitStack() as stack:
-        database = await _patiently("PostgreSQL", lambda: _connect_database(settings))
+        postgres, away = postgres_outage(settings.postgres_url), nats_outage(settings.nats_url)
+        database = await _patiently(postgres, lambda: _connect_database(settings))
         stack.push_async_callback(database.close)
         came_back: list[Callable[[], None]] = []
-        nc = await _patiently("NATS", lambda: _connect_nats(settings, came_back))
+        nc = await _patiently(away, lambda: _connect_nats(settings, away, came_back))
         stack.push_async_callback(nc.close)
         gateway = Gateway(nc, database, settings, memberships, refresh, filters_of(features))
         came_back.append(gateway.reconnected)
         stack.push_async_callback(gateway.close)
-        await _patiently("JetStream", gateway.open)
+        await _patiently(away, gateway.open)
         budgets = RedisBudgets(settings.redis_url) if settings.redis_url else LocalBudgets()
         stack.push_async_callback(budgets.close)
         limits = RateLimits(settings, budgets)
@@ -71,29 +76,41 @@ def run_web(settings: Settings) -> None:
 
 
 async def _serve(settings: Settings, open_files: int) -> None:
+    """The port is open from the first moment; until the engines are there, the answer is that they are not."""
     proxies = proxies_of(settings.trusted_proxies)
     health = Health(proxies)
-    async with serve_monitor(settings, health.missing, health.registry), open_app(settings, health=health) as opened:
-        api, gateway = opened
-        config = uvicorn.Config(
-            api,
-            host=settings.host,
-            port=settings.port,
-            http=Connection.limited(limits_of(settings, open_files), proxies),
-            proxy_headers=False,
-            headers=hsts_headers(settings),
-            ws="none",
-            lifespan="off",
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            backlog=4096,
-            timeout_keep_alive=max(1, int(settings.keep_alive_seconds)),
-            timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
-        )
-        collect_garbage_seldom()
-        log.info("web", host=settings.host, port=settings.port, version=__version__)
-        await DrainingServer(config, gateway, health).serve()
+    sockets = open_sockets(settings)
+    opening = Opening()
+    config = uvicorn.Config(
+        opening,
+        http=Connection.limited(limits_of(settings, open_files), proxies),
+        proxy_headers=False,
+        headers=hsts_headers(settings),
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        backlog=BACKLOG,
+        timeout_keep_alive=max(1, int(settings.keep_alive_seconds)),
+        timeout_graceful_shutdown=max(1, int(settings.drain_seconds)),
+    )
+    server = DrainingServer(config, health=health)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(serve_monitor(settings, health.missing, health.registry, health.is_serving))
+        serving = asyncio.create_task(server.serve(sockets))
+        opened = asyncio.create_task(stack.enter_async_context(open_app(settings, health=health)))
+        try:
+            await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED)
+            if opened.done():
+                api, server.gateway = opened.result()
+                collect_garbage_seldom()
+                opening.open(api)
+                log.info("web", host=settings.host, port=settings.port, version=__version__)
+        finally:
+            server.should_exit = server.should_exit or opening.app is None
+            await end_tasks([] if opened.done() else [opened])
+            await serving
 
 
 def hsts_headers(settings: Settings) -> list[tuple[str, str]]:
@@ -105,9 +122,9 @@ def hsts_headers(settings: Settings) -> list[tuple[str, str]]:
 class DrainingServer(uvicorn.Server):
     """Ends waiting polls first: uvicorn waits for them otherwise, and they for their heartbeat."""
 
-    def __init__(self, config: uvicorn.Config, gateway: Gateway, health: Health | None = None) -> None:
+    def __init__(self, config: uvicorn.Config, gateway: Gateway | None = None, health: Health | None = None) -> None:
         super().__init__(config)
-        self._gateway = gateway
+        self.gateway = gateway
         self._health = health
 
     async def startup(self, sockets: Any = None) -> None:
@@ -122,18 +139,21 @@ class DrainingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: Any = None) -> None:
         """Stop listening, let polls and requests under way end, close."""
-        self._gateway.drain()
+        if self._health is not None:
+            self._health.is_listening = False
+        if self.gateway is not None:
+            self.gateway.drain()
         await super().shutdown(sockets)
 
 
-async def _connect_nats(settings: Settings, came_back: list[Callable[[], None]]) -> Client:
+async def _connect_nats(settings: Settings, away: Outage, came_back: list[Callable[[], None]]) -> Client:
     async def on_error(error: Exception) -> None:
-        log.warning("NATS", error=repr(error))
+        away.goes_on(error)  # also at each try to connect again
         for tell in came_back:
             tell()  # a slow consumer lost events: look for what is missing
 
     async def on_reconnect() -> None:
-        log.info("NATS is back")
+        away.is_over()
         for tell in came_back:
             tell()
 
@@ -163,14 +183,17 @@ async def _connect_database(settings: Settings) -> Database:
     )
 
 
-async def _patiently(engine: str, connect: Callable[[], Awaitable[Any]]) -> Any:
+async def _patiently(engine: Outage, connect: Callable[[], Awaitable[Any]]) -> Any:
     """Engines may come up after us: try until they answer."""
     while True:
         try:
-            return await asyncio.wait_for(connect(), 15)
+            answer = await asyncio.wait_for(connect(), 15)
         except (*LOST, nats.errors.Error, StreamUnavailable, TimeoutError, asyncpg.InvalidCatalogNameError) as error:
-            log.warning("waiting for an engine", engine=engine, error=repr(error))
+            engine.goes_on(error)
             await asyncio.sleep(0.5)
+        else:
+            engine.is_over()
+            return answer
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop]:

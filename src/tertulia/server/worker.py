@@ -9,11 +9,13 @@ from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
 
 import structlog
+from prometheus_client import Counter, Gauge, Summary
 
 from tertulia.events.feature import Feature
 from tertulia.kernel.chores import Chore, Work
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.monitor import QUESTION_SECONDS, serve_monitor
+from tertulia.kernel.outages import Outage, postgres_outage
 from tertulia.kernel.postgres import work_limits
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
@@ -22,6 +24,11 @@ from tertulia.server.app import bounds_of, services_of
 from tertulia.server.features import FEATURES
 
 log = structlog.get_logger()
+
+DONE = Counter("tertulia_worker_done", "Pieces of work done, by chore", ["chore"])
+FAILED = Counter("tertulia_worker_failed", "Tries of a chore that failed and are repeated", ["chore"])
+LAST = Gauge("tertulia_worker_last_run_timestamp_seconds", "When a chore last ran to its end", ["chore"])
+SECONDS = Summary("tertulia_worker_run_seconds", "How long the runs of a chore took", ["chore"])
 
 POOL_SIZE = 6
 RETRY_SECONDS = 1.0
@@ -37,6 +44,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
             return None if database is not None and await database.is_answering(QUESTION_SECONDS) else "PostgreSQL"
 
         await stack.enter_async_context(serve_monitor(settings, missing))
+        away = postgres_outage(settings.postgres_url)
         while database is None and not stop.is_set():
             try:
                 database = await Database.connect(
@@ -48,7 +56,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
                     limits=work_limits(settings),
                 )
             except LOST as error:
-                log.warning("PostgreSQL is away", error=repr(error))
+                away.goes_on(error)
                 await _wait(stop, RETRY_SECONDS)
         if database is None:
             return
@@ -57,7 +65,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
         chores = [chore for feature in features for chore in feature.chores]
         log.info("worker", work=[chore.name for chore in chores])
         # Each goes on by itself: a mail server that does not answer holds up nothing but mails.
-        tasks = [asyncio.create_task(_keep_at(chore, chore.work(services), stop)) for chore in chores]
+        tasks = [asyncio.create_task(_keep_at(chore, chore.work(services), stop, away)) for chore in chores]
         await stop.wait()
         # What is under way may finish; what hangs is rolled back, and another worker finds it.
         await asyncio.wait(tasks, timeout=STOP_SECONDS)
@@ -66,15 +74,24 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
             await asyncio.wait_for(services.close(), STOP_SECONDS)
 
 
-async def _keep_at(chore: Chore, work: Work, stop: asyncio.Event) -> None:
+async def _keep_at(chore: Chore, work: Work, stop: asyncio.Event, away: Outage) -> None:
+    DONE.labels(chore.name)
+    FAILED.labels(chore.name)
     while not stop.is_set():
         try:
-            if done := await work():
+            with SECONDS.labels(chore.name).time():
+                done = await work()
+            away.is_over()
+            LAST.labels(chore.name).set_to_current_time()
+            if done:
+                DONE.labels(chore.name).inc(done)
                 log.info("done", work=chore.name, count=done)
         except LOST as error:
-            log.warning("PostgreSQL is away", work=chore.name, error=repr(error))
+            FAILED.labels(chore.name).inc()
+            away.goes_on(error)
         except Exception:
             # Whatever it is, the other chores go on, and this one is tried again.
+            FAILED.labels(chore.name).inc()
             log.exception("work failed", work=chore.name)
         await _wait(stop, chore.seconds)
 

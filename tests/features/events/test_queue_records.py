@@ -12,11 +12,11 @@ import pytest
 from nats.aio.client import Client
 
 from tertulia.engines import Nats, find_nats_server
-from tertulia.events.log.buckets import QUEUE_BUCKET, ensure_buckets
+from tertulia.events.log.buckets import QUEUE_BUCKET, ensure_buckets, reaches
 from tertulia.events.log.jetstream import StreamUnavailable, delete_stream
 from tertulia.events.log.snapshot import Snapshot
 from tertulia.events.queues.options import QueueOptions
-from tertulia.events.queues.queue_record import QueueRecord, drop_record, find_record, put_record
+from tertulia.events.queues.queue_record import QueueRecord, drop_record, find_record, find_records, put_record
 from tertulia.kernel.settings import load_settings
 
 NOTICED_SECONDS = 3.0
@@ -59,6 +59,26 @@ async def test_a_record_is_found_until_it_is_deleted(nc: Client) -> None:
 async def test_without_the_bucket_there_are_no_records(nc: Client) -> None:
     await delete_stream(nc, f"KV_{QUEUE_BUCKET}")
     assert await find_record(nc, str(uuid.uuid4())) is None
+
+
+async def test_many_records_are_found_together_and_those_that_are_gone_are_not(nc: Client) -> None:
+    records = [await put_some_record(nc) for _ in range(30)]
+    await drop_record(nc, records[3].id)
+    never, no_id = str(uuid.uuid4()), "no id at all"
+    found = await find_records(nc, [record.id for record in records] + [never, no_id])
+    assert {queue_id: one.record for queue_id, one in found.items()} == {
+        record.id: record for record in records if record is not records[3]
+    }
+    assert all(-1 < one.age < 60 for one in found.values())
+    assert await find_records(nc, [never, records[3].id]) == {}
+    await delete_stream(nc, f"KV_{QUEUE_BUCKET}")
+    assert await find_records(nc, [record.id for record in records]) == {}
+
+
+def test_a_replica_that_is_behind_or_does_not_say_how_far_it_has_come_is_not_believed() -> None:
+    assert reaches({"Nats-UpTo-Sequence": "7"}, 7)
+    assert not reaches({"Nats-UpTo-Sequence": "6"}, 7)
+    assert not reaches({"Status": "404"}, 0)
 
 
 @pytest.mark.timed

@@ -139,6 +139,28 @@ async def test_a_feed_that_is_opened_by_a_lagging_replica_has_no_hole(replicas: 
     assert (feed.head, heard_by(queue)) == (300, list(range(291, 301)))
 
 
+async def test_what_arrives_before_a_feed_is_open_is_taken_once(replicas: Replicas) -> None:
+    """A cluster found it: whoever was taken over by a process that had just opened the realm's log heard events twice, and
+    out of order."""
+    await store(replicas.nc, 600)
+    buried: list[Queue] = []
+    feed = Feed(replicas, REALM, EPOCH, buried.append)
+    feed.receive(heard_live(600, 599))  # between the subscription and the look at the end of the log
+    opening = asyncio.create_task(feed.open())
+    while feed.head < 600:
+        await asyncio.sleep(0)
+    queue = queue_at(590)
+    await feed.admit(queue, 590)
+    await opening
+    await store(replicas.nc, 1, after=600)
+    feed.receive(heard_live(601, 600))
+    async with asyncio.timeout(10):
+        while feed.head != 601 or 601 not in heard_by(queue):
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.3)  # whoever read the log from its beginning has come to its end
+    assert heard_by(queue) == list(range(591, 602))
+
+
 async def test_a_queue_is_not_admitted_while_every_replica_that_answers_is_behind(
     replicas: Replicas, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +217,18 @@ async def test_a_registration_begins_where_it_should_though_a_replica_is_behind(
     replicas.fall_behind(until=50)
     saw_90 = Snapshot(xmin=91, xmax=91, under_way=frozenset(), lsn="0" * 16)
     assert await feed.start_of(saw_90, feed.head) == 90
+
+
+async def test_nobody_registers_with_a_database_that_was_replaced(replicas: Replicas) -> None:
+    """Its transactions have the numbers of others that are in the log."""
+    await store(replicas.nc, 10)
+    feed = await open_feed(replicas)
+    feed.receive(msgspec.structs.replace(heard_live(11, 10), timeline=2))
+    read_there = Snapshot(xmin=91, xmax=91, under_way=frozenset(), lsn="0" * 16, timeline=1)
+    with pytest.raises(StreamUnavailable, match="replaced"):
+        await feed.start_of(read_there, feed.head)
+    for timeline in (0, 2, 3):
+        assert await feed.start_of(msgspec.structs.replace(read_there, timeline=timeline), feed.head) == 11
 
 
 async def test_a_message_that_is_lost_on_the_way_is_asked_for_again(replicas: Replicas) -> None:

@@ -305,7 +305,7 @@ def test_a_refusal_carries_its_code_and_extra_keys(http: httpx.Client) -> None:
 def test_an_engine_out_of_reach_is_503(http: httpx.Client) -> None:
     reply = http.post("/write", data={"how": "unplugged"})
     check_error(reply, 503, "SERVER_NOT_READY")
-    assert reply.headers["retry-after"] == "1"
+    assert 1 <= int(reply.headers["retry-after"]) <= 3
 
 
 @pytest.mark.holds("errors.shape")

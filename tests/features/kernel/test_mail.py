@@ -19,8 +19,10 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.mail import Postman, SmtpServer, queue_mail
 from tertulia.kernel.settings import Settings, SettingsError
 from tests.harness.certificate import make_certificate
+from tests.harness.realm import Realm
 from tests.harness.server import Server
-from tests.harness.stage import Stage
+from tests.harness.stage import Stage, Web
+from tests.harness.talk import check_error
 
 ADDRESS = "kofi@example.com"
 
@@ -246,3 +248,22 @@ def test_ports_follow_from_the_scheme() -> None:
     assert SmtpServer.parse("smtp://mail.example.com").port == 25
     assert SmtpServer.parse("smtps://a:b@mail.example.com").port == 465
     assert SmtpServer.parse("smtp://a:b@mail.example.com:587?starttls").starttls
+
+
+def test_where_no_mail_is_sent_nobody_is_told_to_wait_for_one(realm: Realm, server: Server, folder: Path) -> None:
+    link = str(realm.owner.post("invites/multiuse")["invite_link"]).rpartition("/")[2]
+    web = Web(server, folder, mail_folder="")
+    try:
+        owner, nobody = (
+            realm.as_user(realm.owner.user, url=web.wait().url),
+            realm.stage.nobody(url=web.url, host=realm.host),
+        )
+        for reply in (
+            nobody.request("POST", "signups", email="new@example.com", key=link),
+            nobody.request("POST", "accounts/password/reset", email=realm.member.email),
+            owner.request("POST", "invites", invitee_emails="new@example.com", stream_ids=[]),
+            owner.request("PATCH", "settings", email="other@example.com"),
+        ):
+            assert check_error(reply, code="NO_MAIL") == "This server does not send mail. Ask whoever runs it."
+    finally:
+        web.stop()

@@ -12,7 +12,7 @@ from tertulia.engines import ChildProcess, free_port
 from tests.harness.realm import Realm
 from tests.harness.server import Server
 from tests.harness.stage import Web
-from tests.harness.talk import Speaker
+from tests.harness.talk import Speaker, unique
 
 BUDGET = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
@@ -127,6 +127,31 @@ def test_who_does_not_wait_is_refused_without_a_question_to_the_database(
         assert [again.headers[name] for name in BUDGET] == [first.headers[name] for name in BUDGET]
         time.sleep(again.json()["retry-after"])
         assert member.http.get("users/me").status_code == 401
+    finally:
+        web.stop()
+
+
+def test_mails_that_strangers_ask_for_are_counted_by_who_gets_them_and_by_organization(
+    realm: Realm, server: Server, folder: Path
+) -> None:
+    """However many people sit behind one address, as behind a proxy that names nobody."""
+    key = str(realm.owner.post("invites/multiuse")["invite_link"]).rpartition("/")[2]
+    web = Web(server, folder, rate_limits="true", mail_rate="2/3600", realm_mail_rate="9/3600")
+
+    def ask(host: str, path: str, email: str, **more: str) -> int:
+        with server.client(url=web.url) as stranger:
+            reply = stranger.post(path, data={"email": email, **more}, headers={"host": host})
+        return reply.status_code
+
+    newcomers = [unique("new").replace(" ", ".") + "@example.com" for _ in range(8)]
+    try:
+        web.wait()
+        assert [ask(realm.host, "signups", one, key=key) for one in newcomers[:6]] == [200] * 6
+        again = [ask(realm.host, "accounts/password/reset", newcomers[0].upper()) for _ in range(3)]
+        assert again == [200, 200, 429], "nobody gets more than two, whoever asks"
+        last = [ask(realm.host, "accounts/password/reset", one) for one in newcomers[6:]]
+        assert last == [200, 429], "the organization has none left"
+        assert ask("localhost", "accounts/password/reset", newcomers[7]) == 200
     finally:
         web.stop()
 

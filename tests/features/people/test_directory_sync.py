@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tertulia.cli.commands import app
-from tertulia.cli.errors import is_expected
+from tertulia.cli.errors import explain
 from tertulia.engines import ChildProcess
 from tertulia.kernel.db import Transaction
 from tertulia.people.users.actions import create_api_key, create_user
@@ -95,7 +95,7 @@ class Site:
         given = {name: value for name, value in self.environment(**settings).items() if name.startswith("TERTULIA_")}
         done = CliRunner().invoke(app, words, env=given)
         failure = done.exception if isinstance(done.exception, Exception) else None
-        assert failure is None or is_expected(failure), done
+        assert failure is None or explain(failure) is not None, done
         return Done(done.exit_code, done.stdout.splitlines(), done.stderr + str(failure or ""))
 
     def members(self, group: str) -> set[int]:

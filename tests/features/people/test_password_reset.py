@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from email.message import EmailMessage
 from pathlib import Path
 from urllib.parse import urljoin
@@ -13,6 +12,7 @@ import pytest
 
 from tertulia.kernel.db import Transaction
 from tertulia.people.users.actions import create_api_key, create_user
+from tests.harness.command import tertulia
 from tests.harness.mails import mails_to
 from tests.harness.server import MEMBER, Server, User
 from tests.harness.stage import Stage, Web
@@ -179,7 +179,7 @@ def test_a_person_of_the_directory_gets_no_token_and_where_passwords_are_off_nob
 
 
 @pytest.mark.system
-def test_an_address_gets_two_mails_an_hour_and_a_caller_sends_five_a_day(
+def test_an_address_gets_two_mails_an_hour_whoever_asks_and_others_get_theirs(
     stage: Stage, server: Server, folder: Path
 ) -> None:
     web = Web(server, folder, rate_limits="true")
@@ -190,7 +190,7 @@ def test_an_address_gets_two_mails_an_hour_and_a_caller_sends_five_a_day(
             nobody.request("POST", "accounts/password/reset", email=address)
             for address in (first.email, second, first.email, first.email.upper(), second, "third@example.com")
         ]
-        assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 200, 429]
+        assert [reply.status_code for reply in replies] == [200, 200, 200, 429, 200, 200]
         assert replies[3].json()["code"] == "RATE_LIMIT_HIT"
     finally:
         web.stop()
@@ -199,13 +199,10 @@ def test_an_address_gets_two_mails_an_hour_and_a_caller_sends_five_a_day(
 def run_cli(
     server: Server, *arguments: str, password: str | None = None, command: str = "reset-password"
 ) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"TERTULIA_POSTGRES_URL": server.postgres_url}
+    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url}
     if password is not None:
         environment["TERTULIA_USER_PASSWORD"] = password
-    words = [sys.executable, "-m", "tertulia", "user", command, *arguments]
-    return subprocess.run(
-        words, env=environment, capture_output=True, text=True, timeout=60, check=False, stdin=subprocess.DEVNULL
-    )
+    return tertulia("user", command, *arguments, env=environment)
 
 
 @pytest.mark.system

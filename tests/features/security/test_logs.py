@@ -1,6 +1,7 @@
 """Past advisories, class EX: what may not be in any log (docs/reference/advisories.md)."""
 
 import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.harness.files import fetch, upload
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
-from tests.harness.talk import Queue, check_error, unique
+from tests.harness.talk import Queue, check_error, check_success, unique
 
 
 def logs_of(server: OwnServer) -> dict[str, str]:
@@ -84,3 +85,16 @@ def test_ex_09_no_log_holds_a_credential(realm: Realm, own: OwnServer, folder_of
 
 def at(text: str, marker: str) -> list[str]:
     return [line[:400] for line in text.splitlines() if marker in line]
+
+
+def test_logins_failures_and_administrative_acts_leave_a_line_that_names_nobody(realm: Realm, own: OwnServer) -> None:
+    user, nobody = person(realm.stage, realm.id), realm.stage.nobody(host=realm.host)
+    assert nobody.request("POST", "fetch_api_key", username=user.email, password="wrong").status_code == 401
+    nobody.post("fetch_api_key", username=user.email, password=PASSWORD)
+    check_success(realm.owner.request("PATCH", f"users/{user.user_id}", role=300))
+    lines = [json.loads(line) for line in own.log("web").splitlines() if '"audit"' in line]
+    target = f"user {user.user_id}"
+    told = [(one["act"], one.get("actor_id"), one["realm_id"]) for one in lines if one.get("target") == target]
+    assert ("login.failed", None, realm.id) in told
+    assert ("login.succeeded", user.user_id, realm.id) in told
+    assert ("user.role_changed", realm.owner.id, realm.id) in told

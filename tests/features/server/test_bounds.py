@@ -42,6 +42,8 @@ OTHER_LIMITS = {
     "bot_storage_characters": 30,
     "own_channels": 2,
     "own_groups": 2,
+    "own_channel_bytes": 1000,
+    "own_group_bytes": 600,
     "own_custom_emoji": 2,
     "event_queues_with_owned": 4,
     "events": 1000,
@@ -126,12 +128,19 @@ def emoji_upload(speaker: Speaker) -> Try:
     return make
 
 
-def channel_made(speaker: Speaker) -> Try:
-    return posting(speaker, "users/me/subscriptions", subscriptions=[{"name": "channel #"}])
+def channel_made(speaker: Speaker, description: str = "") -> Try:
+    wanted = {"name": "channel #", "description": description}
+    return posting(speaker, "users/me/subscriptions", subscriptions=[wanted])
 
 
-def group_made(speaker: Speaker) -> Try:
-    return posting(speaker, "user_groups/create", name="group #", description="", members=[speaker.id])
+def group_made(speaker: Speaker, description: str = "") -> Try:
+    return posting(speaker, "user_groups/create", name="group #", description=description, members=[speaker.id])
+
+
+def group_filled(place: Place) -> Try:
+    made = group_made(place.member)(0).json()["group_id"]
+    people = place.people()
+    return lambda number: place.member.request("POST", f"user_groups/{made}/members", add=[people[number].id])
 
 
 def token_made(place: Place) -> Try:
@@ -223,6 +232,9 @@ TRIES: dict[str, Callable[[Place], Try]] = {
     "custom_emoji": lambda place: emoji_upload(place.owner),
     "own_custom_emoji": lambda place: emoji_upload(place.member),
     "groups": lambda place: group_made(place.owner),
+    "own_channel_bytes": lambda place: channel_made(place.member, LONG),
+    "own_group_bytes": lambda place: group_made(place.member, LONG),
+    "own_group_members": group_filled,
     "scim_tokens": token_made,
     "own_groups": lambda place: group_made(place.member),
     "realm_domains": lambda place: posting(
@@ -247,6 +259,9 @@ FITTING = {"own_submessage_bytes": 1000 // len(OPTION), "submessage_bytes": 2000
     "saved_snippet_bytes": 2,
     "scheduled_message_bytes": 1,  # the text and its HTML
     "reminder_bytes": 1,
+    "own_channel_bytes": 1,
+    "own_group_bytes": 1,
+    "own_group_members": LIMIT - 1,  # beside who made it
 }
 """Where it is not as many as the bound says."""
 
@@ -295,6 +310,16 @@ def test_a_text_does_not_grow_past_a_bound_by_an_edit(place: Place, kind: str) -
         name = "scheduled_message_bytes"
     assert check_error(replies[0]) == BOUNDS[name].refusal.format(limit=1000)
     assert replies[1].status_code == 200
+
+
+def test_descriptions_do_not_grow_past_a_bound_by_an_edit(place: Place) -> None:
+    channel_made(place.member, "short")(0)
+    channel_id = place.member.get("get_stream_id", stream="channel 0")["stream_id"]
+    group_id = group_made(place.member, "short")(0).json()["group_id"]
+    for path, name in ((f"streams/{channel_id}", "channel"), (f"user_groups/{group_id}", "group")):
+        told = check_error(place.member.request("PATCH", path, description="x" * 1000))
+        assert f"The descriptions of your {name}s are too long together" in told
+        assert place.owner.request("PATCH", path, description="x" * 1000).status_code == 200
 
 
 def take_channel_out(speaker: Speaker, number: int) -> httpx.Response:
@@ -352,6 +377,13 @@ def test_what_a_bot_made_takes_the_share_of_its_maker_for_good(place: Place) -> 
     check_error(channel_made(place.member)(2))
     place.member.request("PATCH", f"bots/{made['user_id']}", bot_owner_id=place.owner.id)
     check_error(channel_made(place.member)(3))
+
+
+def test_nobody_is_given_more_bots_than_they_may_have(place: Place) -> None:
+    bots = [place.realm.bot(place.realm.member) for _ in range(LIMIT + 1)]
+    given = [place.member.request("PATCH", f"bots/{bot.id}", bot_owner_id=place.owner.id) for bot in bots]
+    assert [reply.status_code for reply in given] == [200] * LIMIT + [400]
+    assert check_error(given[-1]) == "Failed to change owner, they have as many bots as one person may have"
 
 
 @pytest.mark.parametrize("name", ["channels", "groups"])

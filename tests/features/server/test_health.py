@@ -1,6 +1,7 @@
 """Metrics and health have a port of their own; the public one says nothing of them."""
 
 import re
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.harness.server import Server
 from tests.harness.stage import Web
+from tests.harness.talk import eventually
 
 
 @pytest.fixture(scope="module")
@@ -43,3 +45,15 @@ def test_every_answer_tells_browsers_to_come_with_tls(web: Web, path: str) -> No
 
 def test_a_server_without_tls_does_not_speak_of_it(server: Server) -> None:
     assert "strict-transport-security" not in httpx.get(f"{server.url}/api/v1/server_settings", trust_env=False).headers
+
+
+def test_a_worker_tells_when_each_of_its_chores_last_ran(server: Server) -> None:
+    if "worker" not in server.ready.metrics:
+        pytest.skip("this server does not say where its worker tells of itself")
+
+    def ran() -> set[str]:
+        text = httpx.get(f"{server.ready.metrics['worker']}/metrics", trust_env=False).text
+        found = re.findall(r'^tertulia_worker_last_run_timestamp_seconds\{chore="(.+)"\} (\S+)$', text, re.MULTILINE)
+        return {chore for chore, at in found if time.time() - float(at) < 900}
+
+    eventually(lambda: {"mails", "notices", "scheduled messages", "unused files"} <= ran())

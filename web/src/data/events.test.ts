@@ -113,7 +113,7 @@ describe('the loop', () => {
         vi.advanceTimersByTime(29_000)
         await settled()
         expect(queues.length).toBe(1)
-        vi.advanceTimersByTime(1500)
+        vi.advanceTimersByTime(9000)
         await server.next('events')
     })
 
@@ -140,7 +140,7 @@ describe('the loop', () => {
         vi.advanceTimersByTime(19_000)
         await settled()
         expect(server.open.length).toBe(0)
-        vi.advanceTimersByTime(1100)
+        vi.advanceTimersByTime(6100)
         await server.next('events')
     })
 

@@ -3,9 +3,10 @@
  *  Every event is handed on once and in order: those that were handed on are acknowledged by the next poll, and one that comes
  *  again is passed over. A queue that is gone is replaced: `onQueueLost` registers anew and gives the new queue; so it is after events
  *  that nobody could make sense of, because what is known may be wrong by then. While nobody answers,
- *  tries are further and further apart, up to ten seconds; `wake` makes the next one at once (the network is back, the lid was opened). */
+ *  tries are further and further apart (backoff.ts); `wake` makes the next one at once (the network is back, the lid was opened). */
 import type { Answer, Api, ApiError } from './api'
 import type { ApiEvent } from './api-types'
+import { waitBefore } from './backoff'
 
 export interface Queue {
     id: string
@@ -21,8 +22,6 @@ export interface LoopHandlers {
     onSignedOut(): void
 }
 
-const FIRST_WAIT_MS = 500
-const LONGEST_WAIT_MS = 10_000
 /** Longer than the server takes for a poll (up to 20 s to bring the queue to another process, 55 s to hold it): nothing at all
  *  by then means the connection is dead. */
 const POLL_TIMEOUT_MS = 90_000
@@ -115,7 +114,7 @@ export class EventLoop {
         console.error(problem)
         this.#queue = null
         this.#failures += 1
-        await this.#rest(this.#nextWait())
+        await this.#rest(waitBefore(this.#failures))
     }
 
     #take(queue: Queue, events: ApiEvent[]): void {
@@ -140,13 +139,8 @@ export class EventLoop {
             this.#failures += 1
             // One failure may be a server that restarts, or a connection that was closed while it rested.
             if (this.#failures > 1) this.#handlers.onOffline(error)
-            await this.#rest(error.retryAfter ? error.retryAfter * 1000 : this.#nextWait())
+            await this.#rest(waitBefore(this.#failures, error.retryAfter))
         }
-    }
-
-    #nextWait(): number {
-        const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(this.#failures, 10))
-        return longest * (0.5 + Math.random() / 2)
     }
 
     #rest(milliseconds: number): Promise<void> {

@@ -8,6 +8,7 @@
 import { SvelteMap } from 'svelte/reactivity'
 import type { Api, ApiError } from './api'
 import type { ApiEvent, Id } from './api-types'
+import { waitBefore } from './backoff'
 import { readJson, type Keep } from './keep'
 import { keyOf, type TalkPlace } from './place'
 
@@ -199,7 +200,7 @@ export class Outbox {
         if (error.kind === 'offline' || error.kind === 'busy' || error.kind === 'signedOut') {
             item.state = 'waiting'
             this.onOffline(error)
-            return (error.retryAfter ?? 5) * 1000
+            return waitBefore(3, error.retryAfter)
         }
         item.state = 'failed'
         item.error = error.msg

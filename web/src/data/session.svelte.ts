@@ -1,6 +1,7 @@
 /** Who is at this browser: nobody yet known, nobody, or somebody with their world. Tabs tell each other who came and went. */
 import { Api, type Answer, type ApiError, type SecondStep } from './api'
 import type { ServerSettings } from './api-types'
+import { waitBefore } from './backoff'
 import { World } from './world.svelte'
 
 export class Session {
@@ -90,7 +91,7 @@ export class Session {
     #fail(error: ApiError): void {
         this.error = error
         this.state = 'failed'
-        this.#again = setTimeout(() => void this.start(), (error.retryAfter ?? 3) * 1000)
+        this.#again = setTimeout(() => void this.start(), waitBefore(3, error.retryAfter))
     }
 
     #leave(): void {

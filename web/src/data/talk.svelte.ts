@@ -6,6 +6,7 @@
  *  that are far from what is being read: those load again when they are needed, and a page that is open for days stays small. */
 import type { ApiError } from './api'
 import type { Id } from './api-types'
+import { waitBefore } from './backoff'
 import { topicKey, keyOf, narrowOf, type TalkPlace } from './place'
 import type { Message } from './message.svelte'
 import type { Fetched, FetchWindow, Listener, Messages } from './messages.svelte'
@@ -16,7 +17,6 @@ const MORE = 100
 /** More than this that were moved here are not asked for one by one. */
 const MOST_MOVED = 100
 const MOST_ROWS = 2000
-const TRY_AGAIN_SECONDS = 5
 
 type At = Id | 'first_unread' | 'oldest' | 'newest'
 
@@ -103,7 +103,7 @@ export class Talk implements Listener {
         this.#lostNewest ||= this.atNewest
         this.atNewest = false
         if (error.kind === 'refused' || error.kind === 'signedOut') return
-        this.#again = setTimeout(() => void this.reload(), (error.retryAfter ?? TRY_AGAIN_SECONDS) * 1000)
+        this.#again = setTimeout(() => void this.reload(), waitBefore(3, error.retryAfter))
     }
 
     /** After a new registration: the same stretch around what is being read, from the server again. */

@@ -21,6 +21,17 @@ OWN_CHANNELS = Bound(
     counted="channel where share_of = $1",
 )
 """Those out of use count, or making and taking out of use in turns would have no end."""
+OWN_CHANNEL_BYTES = Bound(
+    name="own_channel_bytes",
+    what="bytes of descriptions, with their HTML, of channels made by one person or their bots; as above",
+    of="person",
+    limit=2 * 1024 * 1024,
+    tables=("channel",),
+    refusal="The descriptions of your channels are too long together (limit: {limit} bytes): shorten some of them.",
+    counted="channel where share_of = $1",
+    weight="octet_length(description) + octet_length(rendered_description)",
+)
+"""Everybody gets them, with each registration."""
 MEMBERSHIPS = Otherwise(
     tables=("subscription", "default_channel"),
     because="one for each person and channel; one for each channel",
@@ -37,6 +48,7 @@ TRAFFIC = Otherwise(
 ALL = (
     CHANNELS,
     OWN_CHANNELS,
+    OWN_CHANNEL_BYTES,
     MEMBERSHIPS,
     CONVERSATIONS,
     TRAFFIC,

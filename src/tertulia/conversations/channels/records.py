@@ -137,7 +137,7 @@ async def _values(reader: Reader, rows: Iterable[asyncpg.Record]) -> dict[int, A
 
 
 def _fields(row: asyncpg.Record, values: dict[int, Any]) -> dict[str, Any]:
-    fields = dict(row)
+    fields = dict(row.items())
     for setting in CHANNEL_SETTINGS:
         fields[setting] = values[fields[setting]]
     return fields | old_post_keys(fields.pop("send_group"))

@@ -1,10 +1,12 @@
 """The channels' part of POST /register."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from tertulia.conversations.channels.listing.actions import with_subscribers
+from tertulia.conversations.channels.model import ChannelRecord
 from tertulia.conversations.channels.properties.rules import INHERITED
 from tertulia.conversations.channels.records import (
     Own,
@@ -21,6 +23,7 @@ from tertulia.events.queues.initial_state import StateRequest, provider
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.compat import old_mail_keys
 from tertulia.kernel.db import Reader
+from tertulia.kernel.joined import together
 from tertulia.kernel.settings import Settings
 from tertulia.people.preferences.queries import get_settings
 
@@ -40,23 +43,26 @@ async def channels(reader: Reader, caller: Caller, wanted: StateRequest, _settin
     wants_all = wanted.has(frozenset(["stream"]))
     if not wanted.has(frozenset(["subscription"])):
         return {"streams": await selected_records(reader, _SEEN, caller.user_id, archived_too)} if wants_all else {}
-    own = [one for one in await subscriptions_of(reader, caller.user_id) if archived_too or not one.record.is_archived]
-    if not wanted.options.understands("notification_settings_null"):
-        own = await _with_inherited(reader, caller, own)
+    found, never, inherited = await together(
+        subscriptions_of(reader, caller.user_id),
+        selected_records(reader, _NEVER, caller.user_id, archived_too),
+        _inherited(reader, caller, wanted),
+    )
+    own = [_with_inherited(one, inherited) for one in found if archived_too or not one.record.is_archived]
     old = old_mail_keys(wanted.options.client) if wanted.options.old_names else {}
     subscribed = [msgspec.structs.replace(one.record, **old) for one in own if one.is_active]
     left = [one.record for one in own if not one.is_active and one.may_see]
-    never = await selected_records(reader, _NEVER, caller.user_id, archived_too)
     asked: str = wanted.parameters["include_subscribers"]
     outside = "false" if caller.is_guest else asked  # guests know the subscribers only of channels they are in
-    found: dict[str, Any] = {
-        "subscriptions": await with_subscribers(reader, subscribed, asked),
-        "unsubscribed": await with_subscribers(reader, left, outside),
-        "never_subscribed": await with_subscribers(reader, never, outside),
-    }
+    lists: tuple[Sequence[ChannelRecord], ...] = await together(
+        with_subscribers(reader, subscribed, asked),
+        with_subscribers(reader, left, outside),
+        with_subscribers(reader, never, outside),
+    )
+    state: dict[str, Any] = dict(zip(("subscriptions", "unsubscribed", "never_subscribed"), lists, strict=True))
     if wants_all:
-        found["streams"] = sorted([*map(channel_part, [*subscribed, *left]), *never], key=lambda one: one.stream_id)
-    return found
+        state["streams"] = sorted([*map(channel_part, [*subscribed, *left]), *never], key=lambda one: one.stream_id)
+    return state
 
 
 async def _open_channels(reader: Reader, caller: Caller, wanted: StateRequest) -> dict[str, Any]:
@@ -67,11 +73,16 @@ async def _open_channels(reader: Reader, caller: Caller, wanted: StateRequest) -
     return lists | ({"streams": found} if "stream" in wants else {})
 
 
-async def _with_inherited(reader: Reader, caller: Caller, own: list[Own]) -> list[Own]:
+async def _inherited(reader: Reader, caller: Caller, wanted: StateRequest) -> dict[str, bool]:
     """For clients that do not know of inherited notification settings: what is inherited."""
+    if wanted.options.understands("notification_settings_null"):
+        return {}
     settings, _ = await get_settings(reader, caller.user_id)
-    inherited = {name: getattr(settings, source) for name, source in INHERITED.items()}
-    return [msgspec.structs.replace(one, record=with_inherited(one.record, inherited)) for one in own]
+    return {name: getattr(settings, source) for name, source in INHERITED.items()}
+
+
+def _with_inherited(own: Own, inherited: Mapping[str, bool]) -> Own:
+    return msgspec.structs.replace(own, record=with_inherited(own.record, inherited)) if inherited else own
 
 
 @provider("default_streams")
@@ -80,9 +91,13 @@ async def defaults(reader: Reader, caller: Caller, _wanted: StateRequest, _setti
     return {"realm_default_streams": [] if caller.is_guest else await default_channels(reader, caller.realm_id)}
 
 
-async def memberships(reader: Reader, user_id: int) -> dict[int, SeqSet]:
-    """The channels a user is or was in, with the numbers of the messages that are theirs."""
+async def memberships(reader: Reader, user_ids: Sequence[int]) -> dict[int, dict[int, SeqSet]]:
+    """The channels that users are or were in, with the numbers of the messages that are theirs."""
     sql = """
-    select conversation_id, history from read_state join channel on channel.id = conversation_id where user_id = $1
+    select user_id, conversation_id, history from read_state join channel on channel.id = conversation_id
+    where user_id = any($1::bigint[])
     """
-    return {row["conversation_id"]: SeqSet(row["history"]) for row in await reader.fetch(sql, user_id)}
+    found: dict[int, dict[int, SeqSet]] = {user_id: {} for user_id in user_ids}
+    for user_id, conversation_id, history in await reader.fetch(sql, user_ids):
+        found[user_id][conversation_id] = SeqSet(history)
+    return found

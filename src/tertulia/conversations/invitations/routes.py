@@ -13,6 +13,7 @@ from tertulia.kernel.auth import HumanMember, Role, RoleNumber
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, NoSuchId, Wire, decode_json, delete, get, post
 from tertulia.kernel.limits import RateLimits
+from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import get_realm
 from tertulia.organization.realms.routes import realm_url
@@ -86,6 +87,7 @@ async def send_invites(
     """
     if invite_as < Role.MEMBER:
         await again.check_session(caller, call, Proof(password, code, passkey))
+    check_mails_leave(settings)
     emails = addresses_in(invitee_emails)
     offer = _offer(
         invite_as, stream_ids, group_ids, include_realm_default_subscriptions, notify_referrer_on_join,

@@ -1,17 +1,23 @@
-"""The two key-value buckets beside the streams: which epoch is valid, and the records of event queues."""
+"""The two key-value buckets beside the streams: which epoch is valid and what it follows, and the records of event queues."""
 
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, Final, NamedTuple
 
 import msgspec
+import nats.errors
 from nats.aio.client import Client
 
 from tertulia.events.log.jetstream import (
+    API_TIMEOUT,
     MESSAGE_NOT_FOUND,
     STREAM_NOT_FOUND,
     StreamUnavailable,
     call_api,
     create_stream,
+    get_batch,
     request_api,
+    update_stream,
 )
 
 STATE_BUCKET: Final = "TERTULIA_STATE"
@@ -24,6 +30,8 @@ connection is at another server a moment later. Together they are less than a cl
 class Entry(NamedTuple):
     data: bytes
     revision: int
+    written: datetime
+    """By the clock of NATS."""
 
 
 async def ensure_buckets(nc: Client, replicas: int = 1) -> None:
@@ -35,6 +43,12 @@ async def ensure_buckets(nc: Client, replicas: int = 1) -> None:
 async def _ensure_bucket(nc: Client, config: dict[str, Any]) -> None:
     if await call_api(nc, f"STREAM.INFO.{config['name']}", missing=[STREAM_NOT_FOUND]) is None:
         await create_stream(nc, config)
+
+
+async def replicate_buckets(nc: Client, replicas: int) -> None:
+    """Let both have so many replicas, however many they were made with. Only the relay does this, so that all agree."""
+    for bucket in (STATE_BUCKET, QUEUE_BUCKET):
+        await update_stream(nc, f"KV_{bucket}", {"num_replicas": replicas})
 
 
 async def check_answers(nc: Client, seconds: float) -> None:
@@ -68,7 +82,70 @@ async def _find_entry(nc: Client, bucket: str, key: str, seconds: float) -> Entr
     )
     if answer is None or not answer["message"].get("data"):  # a deletion is an entry without data
         return None
-    return Entry(msgspec.convert(answer["message"]["data"], bytes), answer["message"]["seq"])
+    message = answer["message"]
+    return Entry(msgspec.convert(message["data"], bytes), message["seq"], datetime.fromisoformat(message["time"]))
+
+
+async def find_entries(nc: Client, bucket: str, keys: Sequence[str]) -> dict[str, Entry]:
+    """What stands under many keys, as the leader knows it, by two requests.
+
+    Any replica answers to a direct get, also one that is behind. So the leader is asked before how far the bucket has come, and
+    the answer must have come as far; else the leader is asked for each key.
+    """
+    first, second = FIND_SECONDS
+    try:
+        found = await _find_entries(nc, bucket, keys, first)
+    except StreamUnavailable:
+        found = await _find_entries(nc, bucket, keys, second)
+    if found is not None:
+        return found
+    each = {key: await find_entry(nc, bucket, key) for key in keys}
+    return {key: entry for key, entry in each.items() if entry is not None}
+
+
+async def _find_entries(nc: Client, bucket: str, keys: Sequence[str], seconds: float) -> dict[str, Entry] | None:
+    """None: whoever answered may not know all that was written."""
+    info = await call_api(nc, f"STREAM.INFO.KV_{bucket}", missing=[STREAM_NOT_FOUND], seconds=seconds)
+    if info is None:
+        return {}
+    prefix = f"$KV.{bucket}."
+    request = {"multi_last": [prefix + key for key in keys], "batch": len(keys)}
+    messages, end = await get_batch(nc, f"KV_{bucket}", request, seconds)
+    if info["config"]["num_replicas"] > 1 and not reaches(end, info["state"]["last_seq"]):
+        return None
+    found = {}
+    before = "0"
+    for msg in messages:
+        headers = msg.headers or {}
+        if headers["Nats-Last-Sequence"] != before:
+            break
+        before = headers["Nats-Sequence"]
+        if msg.data:  # a deletion is an entry without data
+            written = datetime.fromisoformat(headers["Nats-Time-Stamp"])
+            found[headers["Nats-Subject"].removeprefix(prefix)] = Entry(msg.data, int(before), written)
+    if end.get("Nats-Last-Sequence", "0") != before:
+        raise StreamUnavailable(f"{bucket}: a reconnection cost a part of a batch")
+    return found
+
+
+def reaches(end: Mapping[str, str], last_seq: int) -> bool:
+    """Whether a replica whose batch ended with these headers had come as far as this number (pure). One that found nothing
+    does not tell."""
+    return int(end.get("Nats-UpTo-Sequence", -1)) >= last_seq
+
+
+async def put_entry(nc: Client, bucket: str, key: str, data: bytes, revision: int) -> int:
+    """Write under a key whose last revision is this one (0: there is none). A concurrent change makes this fail."""
+    headers = {"Nats-Expected-Last-Subject-Sequence": str(revision)}
+    try:
+        msg = await nc.request(f"$KV.{bucket}.{key}", data, timeout=API_TIMEOUT, headers=headers)
+    except (nats.errors.Error, OSError) as error:
+        raise StreamUnavailable(f"writing {key}: {error!r}") from error
+    answer = msgspec.json.decode(msg.data)
+    if "seq" not in answer or answer.get("error"):
+        raise StreamUnavailable(f"writing {key}: {answer}")
+    written: int = answer["seq"]
+    return written
 
 
 def _bucket(bucket: str, replicas: int) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from collections.abc import Callable
 from typing import Final
 
 import msgspec
-import nats.errors
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from tertulia.events.log.buckets import STATE_BUCKET, find_entry
+from tertulia.events.log.buckets import STATE_BUCKET, find_entry, put_entry
 from tertulia.events.log.jetstream import StreamUnavailable
 
 EPOCH_KEY: Final = "epoch"
@@ -56,13 +55,7 @@ async def write_epoch(nc: Client, record: EpochRecord) -> None:
             return
         if announced.epoch > record.epoch:
             raise StreamUnavailable(f"epoch {announced.epoch} is announced already, not writing {record.epoch}")
-    headers = {"Nats-Expected-Last-Subject-Sequence": str(revision)}
-    try:
-        msg = await nc.request(EPOCH_SUBJECT, msgspec.json.encode(record), timeout=5.0, headers=headers)
-    except (nats.errors.Error, OSError) as error:
-        raise StreamUnavailable(f"announcing the epoch: {error!r}") from error
-    if "seq" not in (answer := msgspec.json.decode(msg.data)) or answer.get("error"):
-        raise StreamUnavailable(f"announcing the epoch: {answer}")
+    await put_entry(nc, STATE_BUCKET, EPOCH_KEY, msgspec.json.encode(record), revision)
 
 
 class EpochWatch:

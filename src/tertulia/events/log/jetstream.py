@@ -4,8 +4,9 @@ Invariant: `None` always means *the server said that it does not exist*. Not kno
 `StreamUnavailable`: a caller must never take the one for the other, because a missing stream opens a new epoch.
 """
 
+import asyncio
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import nats.errors
@@ -63,6 +64,15 @@ async def create_stream(nc: Client, config: dict[str, Any]) -> StreamInfo:
     return stream_info(answer)
 
 
+async def update_stream(nc: Client, name: str, wanted: dict[str, Any]) -> bool:
+    """Give an existing stream these settings, if it has others; whether it had."""
+    answer = await call_api(nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
+    if answer is None or all(answer["config"].get(key) == value for key, value in wanted.items()):
+        return False
+    await call_api(nc, f"STREAM.UPDATE.{name}", answer["config"] | wanted)
+    return True
+
+
 async def delete_stream(nc: Client, name: str) -> bool:
     return await call_api(nc, f"STREAM.DELETE.{name}", missing=[STREAM_NOT_FOUND]) is not None
 
@@ -96,3 +106,37 @@ async def request_api(nc: Client, subject: str, request: dict[str, Any] | None, 
         return await nc.request(subject, msgspec.json.encode(request) if request else b"", timeout=seconds)
     except (nats.errors.Error, OSError) as error:
         raise StreamUnavailable(f"{subject}: {error!r}") from error
+
+
+class Batch(NamedTuple):
+    """What one direct get brought, as far as it arrived, and the headers that ended it."""
+
+    messages: list[Msg]
+    end: dict[str, str]
+
+
+async def get_batch(nc: Client, name: str, request: dict[str, Any], seconds: float = API_TIMEOUT) -> Batch:
+    """Several messages of a stream by one request. Any replica may answer, also one that is behind."""
+    messages: list[Msg] = []
+    ended: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
+
+    async def arrived(msg: Msg) -> None:
+        headers = msg.headers or {}
+        if "Status" not in headers:
+            messages.append(msg)
+        elif not ended.done():
+            ended.set_result(headers)
+
+    inbox = nc.new_inbox()
+    try:
+        sub = await nc.subscribe(inbox, cb=arrived)
+        try:
+            await nc.publish(f"$JS.API.DIRECT.GET.{name}", msgspec.json.encode(request), reply=inbox)
+            end = await asyncio.wait_for(ended, seconds)
+        finally:
+            await sub.unsubscribe()
+    except (nats.errors.Error, OSError) as error:
+        raise StreamUnavailable(f"batch from {name}: {error!r}") from error
+    if end["Status"] not in ("204", "404"):
+        raise StreamUnavailable(f"batch from {name}: status {end['Status']}")
+    return Batch(messages, end)

@@ -56,6 +56,13 @@ class NatsClient(Client):
             self._server_pool = []
             raise
 
+    @staticmethod
+    def _parse_header_lines(raw: bytes) -> dict[str, str]:
+        """As nats-py's own, which looks at each letter of each name: that was a third of what reading a message cost. Those
+        who write to our subjects are ourselves and the server, whose names have no spaces."""
+        lines = (line.partition(":") for line in raw.decode("utf-8", "replace").split("\r\n"))
+        return {name.strip(): value.strip() for name, colon, value in lines if colon}
+
     def _connect_command(self) -> bytes:
         """The first thing that is said to a server, with the password in it."""
         server = self._current_server

@@ -24,6 +24,12 @@ class SeqSet:
         self._lowers = [-1 if part.lower is None else part.lower for part in ranges]
         self._uppers = [float("inf") if part.upper is None else part.upper for part in ranges]
 
+    def copy(self) -> "SeqSet":
+        """Another one with the same numbers."""
+        other = SeqSet()
+        other._lowers, other._uppers = self._lowers.copy(), self._uppers.copy()
+        return other
+
     def __contains__(self, number: int) -> bool:
         index = bisect_right(self._lowers, number) - 1
         return index >= 0 and number < self._uppers[index]

@@ -19,20 +19,20 @@ from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import msgspec
-import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from tertulia.events.log.jetstream import (
-    API_TIMEOUT,
     MESSAGE_NOT_FOUND,
     STREAM_NOT_FOUND,
     StreamInfo,
     StreamUnavailable,
     call_api,
+    get_batch,
     list_streams,
     request_api,
     stream_info,
+    update_stream,
 )
 
 POS_ZERO: Final = "0" * 16 + "-" + "0" * 6  # sorts before every real position
@@ -59,6 +59,7 @@ class Stored(msgspec.Struct, frozen=True):
     xid: int | None
     xmax: int
     data: bytes
+    timeline: int = 0  # of PostgreSQL's log, which `pos` is a position of; 0: written before it was told
     previous: int = -1  # sequence of the event before it on the same subject; known for republished ones only
 
 
@@ -125,12 +126,11 @@ class EventStream:
         answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
         return None if answer is None else stream_info(answer)
 
-    async def compress(self, shard: int, epoch: int) -> None:
-        """Let a stream that was made before streams were compressed store what comes now in that way."""
-        name = stream_name(shard, epoch)
-        answer = await call_api(self.nc, f"STREAM.INFO.{name}", missing=[STREAM_NOT_FOUND])
-        if answer is not None and answer["config"].get("compression") != COMPRESSION:
-            await call_api(self.nc, f"STREAM.UPDATE.{name}", {**answer["config"], "compression": COMPRESSION})
+    async def adapt(self, shard: int, epoch: int, *, retention: float, replicas: int) -> bool:
+        """Give a stream that was made with other settings, or by an older version, those of today; whether it had others."""
+        config = event_stream_config(shard, epoch, first_seq=0, retention=retention, replicas=replicas)
+        wanted = {key: config[key] for key in ("compression", "max_age", "num_replicas")}
+        return await update_stream(self.nc, config["name"], wanted)
 
     async def get(self, shard: int, epoch: int, seq: int) -> Stored | None:
         return await self._direct(stream_name(shard, epoch), {"seq": seq})
@@ -197,30 +197,7 @@ class EventStream:
         return _from_direct(msg)
 
     async def _batch(self, name: str, request: dict[str, Any]) -> list[Msg]:
-        """The messages of one batch, as far as they arrived."""
-        inbox = self.nc.new_inbox()
-        messages: list[Msg] = []
-        ended: asyncio.Future[dict[str, str]] = asyncio.get_running_loop().create_future()
-
-        async def arrived(msg: Msg) -> None:
-            headers = msg.headers or {}
-            if "Status" not in headers:
-                messages.append(msg)
-            elif not ended.done():
-                ended.set_result(headers)
-
-        try:
-            sub = await self.nc.subscribe(inbox, cb=arrived)
-            try:
-                await self.nc.publish(f"$JS.API.DIRECT.GET.{name}", msgspec.json.encode(request), reply=inbox)
-                end = await asyncio.wait_for(ended, API_TIMEOUT)
-            finally:
-                await sub.unsubscribe()
-        except (nats.errors.Error, OSError) as error:
-            raise StreamUnavailable(f"batch from {name}: {error!r}") from error
-        if end["Status"] not in ("204", "404"):
-            raise StreamUnavailable(f"batch from {name}: status {end['Status']}")
-        return messages
+        return (await get_batch(self.nc, name, request)).messages
 
 
 def _unbroken(batch: Iterable[Msg]) -> Iterator[Stored]:
@@ -262,5 +239,6 @@ def _stored(seq: int, subject: str, headers: dict[str, str], data: bytes, previo
         xid=int(xid) if xid else None,
         xmax=int(headers.get("Xmax", 0)),
         data=data,
+        timeline=int(headers.get("Timeline", 0)),
         previous=previous,
     )

@@ -46,10 +46,15 @@ class Feed:
         self._stream = stream
         self._bury = bury
         self._target = 0
+        self._is_open = False
+        """Until the end of the log has been looked up, what arrives live only tells how far the log reaches."""
         self._catching: asyncio.Task[None] | None = None
         self._tail = Tail()
         self._listeners = Listeners()
         self._arrivals = Arrivals(self._look)
+        self._reaching_back = asyncio.Lock()
+        self._out_of_reach = 0
+        """Positions from here back are further than the tail can reach."""
 
     @property
     def queues(self) -> list[Queue]:
@@ -69,6 +74,7 @@ class Feed:
                     self._take(stored)
         finally:
             self._catching = None
+        self._is_open = True
         if self._target > self.head:
             self._catch_up()
 
@@ -86,7 +92,7 @@ class Feed:
         if self.is_closed or stored.epoch != self.epoch:
             return
         self._target = max(self._target, stored.seq)
-        if self._catching is not None:
+        if self._catching is not None or not self._is_open:
             return
         if stored.seq <= self.head:
             self._check_repeat(stored)
@@ -98,7 +104,7 @@ class Feed:
     def expect(self, last_seq: int) -> None:
         """An audit says that the realm's log reaches this number."""
         self._target = max(self._target, last_seq)
-        if self._catching is None and self._target > self.head and not self.is_closed:
+        if self._catching is None and self._is_open and self._target > self.head and not self.is_closed:
             log.info("events were missed, reading them from the log", realm=self.realm_id, after=self.head, to=last_seq)
             self._catch_up()
 
@@ -143,7 +149,7 @@ class Feed:
                 if not queue.knows(logged):
                     self._bury(queue)
         for queue in list(self._listeners.settling):
-            if queue.memberships.are_passed_by(logged.pos):
+            if queue.memberships.are_passed_by(logged.pos, logged.timeline):
                 self._listeners.settle(queue)
             else:
                 queue.replay(logged)
@@ -210,6 +216,8 @@ class Feed:
 
     async def _each_after(self, position: int, act: Callable[[LoggedEvent], None]) -> None:
         """Do something with every event after a position; with the last of them without waiting in between."""
+        if self._tail.after(position) is None:
+            await self._reach_back(position)
         while (recent := self._tail.after(position)) is None:
             until = self._tail.oldest
             try:
@@ -221,12 +229,36 @@ class Feed:
         for logged in recent:
             act(logged)
 
+    async def _reach_back(self, position: int) -> None:
+        """Let the tail begin at a position, if there is room for that: after a restart thousands of queues come back that are
+        all a little behind, and what they missed is read once."""
+        async with self._reaching_back:
+            tail = self._tail
+            if position <= self._out_of_reach or tail.after(position) is not None:
+                return
+            until, older, size = tail.oldest, [], 0
+            try:
+                async for logged in self._read(position, until):
+                    older.append(logged)
+                    size += logged.size
+                    if not tail.has_room_for(len(older), size):
+                        self._out_of_reach = position
+                        return
+            except EventsGone as reason:
+                raise QueueEnded(str(reason)) from reason
+            if self._tail is tail and tail.oldest == until:  # else it has lost its end meanwhile
+                tail.put_before(older, position)
+
     async def start_of(self, snapshot: Snapshot, head: int) -> int:
         """The number after which every event may be missing in the state of this snapshot.
 
         Events reach the log before their transaction is visible, so the search goes back from the head while the
         running maximum of transaction ids is not below the snapshot.
         """
+        if 0 < snapshot.timeline < self._tail.timeline:
+            raise StreamUnavailable(
+                "this process reads a database that was replaced: its transactions are not the log's"
+            )
         seen = self._tail.find_seen(snapshot, head)
         return await self._search_back(snapshot, head) if seen is None else seen
 

@@ -32,6 +32,7 @@ from tertulia.events.queues.served import ServedQueues
 from tertulia.events.queues.takeover import LoadMemberships, TakeOvers
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Reader
+from tertulia.kernel.joined import JoinedReader, together
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
 
@@ -124,12 +125,13 @@ class Gateway:
         """Read the state and make a queue of everything the state does not hold."""
         feed = await self._feeds.get(caller.realm_id)
         head = feed.head
-        async with self._database.snapshot() as reader:
-            snapshot = await read_snapshot(reader)
+        async with self._database.snapshot() as whole:
+            reader = JoinedReader(whole)
             # What the caller was when the request came in may have changed since: the state is of one moment.
-            caller = await self._refresh(reader, caller)
-            state = await load_state(reader, caller)
-            memberships = Memberships(snapshot, await self._load_memberships(reader, caller.user_id))
+            first = together(read_snapshot(reader), self._refresh(reader, caller))
+            snapshot, caller = await reader.answer(first)
+            rest = together(load_state(reader, caller), self._load_memberships(reader, [caller.user_id]))
+            state, numbers = await reader.answer(rest)
         record = QueueRecord(
             id=str(uuid.uuid4()),
             realm_id=caller.realm_id,
@@ -144,7 +146,7 @@ class Gateway:
         )
         await put_record(self._nc, record)
         try:
-            await self._served.add(record, feed, memberships)
+            await self._served.add(record, feed, Memberships(snapshot, numbers[caller.user_id]))
         except QueueEnded as reason:
             raise StreamUnavailable(str(reason)) from reason
         bounds = self._database.bounds
@@ -182,7 +184,7 @@ class Gateway:
     async def _end(self, queue_id: str) -> None:
         await drop_record(self._nc, queue_id)
         self._served.let_go(queue_id)
-        await self._served.claim(queue_id)
+        await self._served.claims.claim(queue_id)
 
     def is_alive(self, queue: Queue) -> bool:
         """Whether the queue still is the one that lives here."""

@@ -1,6 +1,7 @@
 """The state that a client begins with, put together from what the features provide."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from tertulia.events.queues.options import QueueOptions
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
+from tertulia.kernel.joined import together
 from tertulia.kernel.settings import Settings
 
 
@@ -48,8 +50,6 @@ class InitialState:
 
     async def load(self, reader: Reader, caller: Caller, wanted: StateRequest) -> dict[str, Any]:
         """Everything that is wanted, as of one snapshot."""
-        state: dict[str, Any] = {}
-        for part in self._providers:
-            if wanted.has(part.types):
-                state |= await part.provide(reader, caller, wanted, self._settings)
-        return state
+        parts = [part for part in self._providers if wanted.has(part.types)]
+        found = await together(*(part.provide(reader, caller, wanted, self._settings) for part in parts))
+        return dict(chain.from_iterable(part.items() for part in found))

@@ -11,7 +11,8 @@ from tertulia.events.queues.options import QueueOptions
 
 _decoder = msgspec.json.Decoder(Record)
 _number_decoder = msgspec.json.Decoder(Numbered)
-_NOTHING = Record(to=Audience(), type="", event=msgspec.Raw(b"{}"))
+_NOBODY = Audience()
+_NOTHING = Record(to=_NOBODY, type="", event=msgspec.Raw(b"{}"))
 
 
 class Listener(Protocol):
@@ -42,11 +43,25 @@ class Presenter(Protocol):
 class LoggedEvent:
     """One entry of a realm's log."""
 
-    __slots__ = ("_variants", "decoded", "is_broken", "number", "pos", "record", "seq", "size", "xid", "xmax")
+    __slots__ = (
+        "_variants",
+        "decoded",
+        "is_broken",
+        "is_silent",
+        "number",
+        "pos",
+        "record",
+        "seq",
+        "size",
+        "timeline",
+        "xid",
+        "xmax",
+    )
 
     def __init__(self, stored: Stored) -> None:
         self.seq = stored.seq
         self.pos = stored.pos
+        self.timeline = stored.timeline
         self.xid = stored.xid
         self.xmax = stored.xmax
         self.number: int | None = None
@@ -60,10 +75,16 @@ class LoggedEvent:
             # Too large for the log, or not from our relay: nobody can say who should have heard it.
             self.record = _NOTHING
             self.is_broken = True
+        self.is_silent = self._is_silent()
+        """Whether it is nothing to anybody who listens, such as the marks of take-overs."""
         self.size = len(stored.data)
         self.decoded: object = None
         """Where a presenter keeps the decoded event."""
         self._variants: dict[Hashable, bytes] = {}
+
+    def _is_silent(self) -> bool:
+        record = self.record
+        return record.to == _NOBODY and not (record.changes or record.ends or self.is_broken)
 
     def text_for(self, listener: Listener, presenter: Presenter | None) -> bytes:
         """The event as JSON, for one listener."""

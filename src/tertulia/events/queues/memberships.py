@@ -11,6 +11,7 @@ through them first, then they are replayed.
 from tertulia.events.log.ranges import SeqSet
 from tertulia.events.log.record import Change
 from tertulia.events.log.snapshot import Snapshot
+from tertulia.events.queues.logged_event import LoggedEvent
 
 
 class Memberships:
@@ -25,9 +26,9 @@ class Memberships:
         self.channels = {channel for channel, theirs in numbers.items() if theirs.is_open}
         """What the listener belongs to here and now: an open end."""
 
-    def are_passed_by(self, pos: str) -> bool:
+    def are_passed_by(self, pos: str, timeline: int) -> bool:
         """Whether everything from this position of the log on was committed after they were read."""
-        return self._read_at.is_before(pos)
+        return self._read_at.is_before(pos, timeline)
 
     def settle(self) -> None:
         """The log has passed the moment they were read."""
@@ -48,9 +49,9 @@ class Memberships:
         else:
             self.channels.discard(channel)
 
-    def replay(self, change: Change, xid: int | None) -> None:
+    def replay(self, change: Change, logged: LoggedEvent) -> None:
         """Take a change of the log, in its order."""
-        if not self._read_at.sees(xid):
+        if not self._hold(logged):
             self.set(change.channel, joined=change.joined)
             theirs = self._numbers.setdefault(change.channel, SeqSet())
             if change.joined:
@@ -60,11 +61,15 @@ class Memberships:
         elif change.channel in self._rewound:
             self.set(change.channel, joined=change.joined)
 
-    def rewind(self, change: Change, xid: int | None) -> None:
+    def rewind(self, change: Change, logged: LoggedEvent) -> None:
         """Before a change is replayed: if what was read holds it, take it back.
 
         Of several such changes the first tells what was before. The numbers stay: they tell of all times by themselves.
         """
-        if self._read_at.sees(xid) and change.channel not in self._rewound:
+        if self._hold(logged) and change.channel not in self._rewound:
             self._rewound.add(change.channel)
             self.set(change.channel, joined=not change.joined)
+
+    def _hold(self, logged: LoggedEvent) -> bool:
+        """Whether what the event tells was read with them."""
+        return self._read_at.covers(logged.xid, logged.pos, logged.timeline)

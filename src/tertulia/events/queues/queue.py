@@ -105,17 +105,17 @@ class Queue:
             self.offer(logged)
         for change in logged.record.changes:
             if self.user_id in change.users:
-                self.memberships.replay(change, logged.xid)
+                self.memberships.replay(change, logged)
 
     def rewind(self, logged: LoggedEvent) -> None:
         """Before an event is replayed: if the memberships hold what it changed, take that back."""
         for change in logged.record.changes:
             if self.user_id in change.users:
-                self.memberships.rewind(change, logged.xid)
+                self.memberships.rewind(change, logged)
 
     def knows(self, logged: LoggedEvent) -> bool:
         """Whether the client's state holds the event already."""
-        return self._snapshot is not None and self._snapshot.sees(logged.xid)
+        return self._snapshot is not None and self._snapshot.covers(logged.xid, logged.pos, logged.timeline)
 
     def is_closed_by(self, logged: LoggedEvent) -> bool:
         """Whether an event of the listener's audience ends the queue."""
@@ -133,7 +133,7 @@ class Queue:
         if logged.seq <= self._acknowledged:
             return  # the client has it from another process, which was ahead of this one in the log
         if self._snapshot is not None:
-            if self._snapshot.is_before(logged.pos):
+            if self._snapshot.is_before(logged.pos, logged.timeline):
                 self._snapshot = None
             elif self._snapshot.sees(logged.xid):
                 return

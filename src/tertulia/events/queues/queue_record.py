@@ -4,13 +4,15 @@ A record says who listens to what, from which snapshot and position. The client 
 so a record is written once, and again only to put off its end: it expires by itself when nobody polls.
 """
 
-from typing import Final
+import time
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 import nats.errors
 from nats.aio.client import Client
 
-from tertulia.events.log.buckets import QUEUE_BUCKET, find_entry
+from tertulia.events.log.buckets import QUEUE_BUCKET, Entry, find_entries, find_entry
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.snapshot import Snapshot
 from tertulia.events.queues.options import QueueOptions
@@ -41,6 +43,13 @@ class QueueRecord(msgspec.Struct, frozen=True):
         return self.user_id == caller.user_id and self.role == caller.role
 
 
+class FoundRecord(NamedTuple):
+    """A record, and how many seconds ago it was written; below zero if the clock of NATS is ahead of ours."""
+
+    record: QueueRecord
+    age: float
+
+
 _decoder = msgspec.json.Decoder(QueueRecord)
 
 
@@ -61,6 +70,20 @@ async def find_record(nc: Client, queue_id: str) -> QueueRecord | None:
         return None
     entry = await find_entry(nc, QUEUE_BUCKET, queue_id)
     return None if entry is None else _decoder.decode(entry.data)
+
+
+async def find_records(nc: Client, queue_ids: Sequence[str]) -> dict[str, FoundRecord]:
+    """The same for many, with their ages."""
+    possible = [queue_id for queue_id in queue_ids if _is_queue_id(queue_id)]
+    if len(possible) == 1:
+        entry = await find_entry(nc, QUEUE_BUCKET, possible[0])
+        return {} if entry is None else {possible[0]: _found(entry)}
+    entries = await find_entries(nc, QUEUE_BUCKET, possible) if possible else {}
+    return {queue_id: _found(entry) for queue_id, entry in entries.items()}
+
+
+def _found(entry: Entry) -> FoundRecord:
+    return FoundRecord(_decoder.decode(entry.data), time.time() - entry.written.timestamp())
 
 
 def _is_queue_id(text: str) -> bool:

@@ -6,24 +6,23 @@ A queue that nobody polls ends here first, and its record expires a little later
 
 import asyncio
 import time
-import uuid
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from nats.aio.client import Client
-from nats.aio.msg import Msg
 
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.queues.arrivals import FeedEnded
+from tertulia.events.queues.claims import Claims
 from tertulia.events.queues.feed import Feed
 from tertulia.events.queues.filters import Filter
 from tertulia.events.queues.memberships import Memberships
 from tertulia.events.queues.queue import Queue
-from tertulia.events.queues.queue_record import QueueRecord, put_record
+from tertulia.events.queues.queue_record import FoundRecord, QueueRecord, put_record
 from tertulia.events.queues.waiters import Waker
 
-CLAIM = "queue.claim"
 LONG_AGO = float("-inf")
 
 
@@ -43,7 +42,7 @@ class ServedQueues:
     def __init__(self, nc: Client, filters: Mapping[str, Filter]) -> None:
         self._nc = nc
         self._filters = filters
-        self._process = uuid.uuid4().hex.encode()
+        self.claims = Claims(nc, partial(self.let_go, moved=True))
         self._waker = Waker()
         self._served: dict[str, Served] = {}
         self._of_user: defaultdict[int, set[str]] = defaultdict(set)
@@ -59,7 +58,7 @@ class ServedQueues:
 
     async def open(self) -> None:
         """Hear when other processes take queues over."""
-        await self._nc.subscribe(f"{CLAIM}.*", cb=self._claimed)
+        await self.claims.open()
 
     def find(self, queue_id: str) -> Queue | None:
         """The queue, if it lives here."""
@@ -86,22 +85,21 @@ class ServedQueues:
         return queue
 
     async def move_here(
-        self, record: QueueRecord, feed: Feed, memberships: Memberships, after: int, start: int
+        self, found: FoundRecord, feed: Feed, memberships: Memberships, after: int, start: int
     ) -> Queue:
         """A queue that lived elsewhere, or too far behind; its memberships are newer than its place in the log.
 
         The client has everything up to `after`; the log is looked through from `start` on, for changes of memberships.
         """
+        record = found.record
         self.let_go(record.id, moved=True)
-        await self.claim(record.id)
+        await self.claims.claim(record.id)
         queue = self._make(record, memberships, after)
         await feed.rewind(queue, start)
-        await self._admit(queue, feed, start, record_kept_at=LONG_AGO)
+        # Not written again before it is due: thousands that move at once would write thousands of records.
+        kept_at = time.monotonic() - found.age if found.age >= 0 else LONG_AGO
+        await self._admit(queue, feed, start, record_kept_at=kept_at)
         return queue
-
-    async def claim(self, queue_id: str) -> None:
-        """Tell all other processes to let go of a queue."""
-        await self._nc.publish(f"{CLAIM}.{queue_id}", self._process)
 
     def let_go(self, queue_id: str, *, moved: bool = False) -> None:
         """Forget a queue, and send away the request that waits on it."""
@@ -162,7 +160,3 @@ class ServedQueues:
         self._served[queue.id] = Served(queue, feed, record_kept_at)
         for owners, owner in self._owners(queue):
             owners[owner].add(queue.id)
-
-    async def _claimed(self, msg: Msg) -> None:
-        if msg.data != self._process:
-            self.let_go(msg.subject.removeprefix(f"{CLAIM}."), moved=True)

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 import asyncpg
 
 from tertulia.events.log.stream import POS_ZERO
-from tertulia.events.relay.replication import Identity
+from tertulia.events.relay.lineage import Identity
 from tertulia.events.relay.wal import parse_lsn
 
 CONFIRMABLE: Final = -1  # "shard" of the row with the confirmable position
@@ -121,6 +121,19 @@ async def begin_epoch(pg: Any, old: State | None, new: State, bases: Mapping[int
         await pg.executemany("insert into relay_checkpoint (shard, epoch, seq, pos) values ($1, $2, $3, $4)", rows)
 
 
+async def follow(pg: Any, old: State, identity: Identity) -> None:
+    """Write down that the epoch goes on in a database that was promoted.
+
+    Events of a timeline are published only after this. So where they are, but this is not, another database of the same
+    origin has taken the same number for its timeline.
+    """
+    done = await pg.fetchval(
+        "update relay_state set timeline = $2 where id = 1 and epoch = $1 returning true", old.epoch, identity.timeline
+    )
+    if not done:
+        raise Fenced(f"epoch {old.epoch} was ended by somebody else")
+
+
 async def spoil_epoch(pg: Any, state: State) -> None:
     """Make the present epoch unusable before the slot is replaced, so that a crash in between cannot hide the gap."""
     done = await pg.fetchval(
@@ -128,6 +141,17 @@ async def spoil_epoch(pg: Any, state: State) -> None:
     )
     if not done:
         raise Fenced(f"epoch {state.epoch} was ended by somebody else")
+
+
+async def get_identity(pg: Any) -> Identity:
+    """Which database this connection leads to; fails on a standby."""
+    row = await pg.fetchrow(
+        """
+        select system_identifier::text, pg_walfile_name(pg_current_wal_insert_lsn()) from pg_control_system()
+        """,
+        timeout=STATEMENT_SECONDS,
+    )
+    return Identity(row[0], int(row[1][:8], 16))
 
 
 async def find_slot(pg: Any, name: str) -> Slot | None:
@@ -168,6 +192,18 @@ async def emit_marker(pg: Any, prefix: str, content: str) -> None:
     await pg.execute("select pg_logical_emit_message(true, $1::text, $2::text)", prefix, content)
 
 
-async def get_flushed(pg: Any) -> int:
-    """The end of the write-ahead log."""
-    return parse_lsn(await pg.fetchval("select pg_current_wal_flush_lsn()::text", timeout=STATEMENT_SECONDS))
+class WalEnd(NamedTuple):
+    flushed: int
+    waits: bool  # whether commits wait until a standby has them
+
+
+async def get_end(pg: Any) -> WalEnd:
+    """The end of the write-ahead log, and who has it."""
+    row = await pg.fetchrow(
+        """
+        select pg_current_wal_flush_lsn()::text, current_setting('synchronous_standby_names') <> ''
+            and current_setting('synchronous_commit') not in ('off', 'local')
+        """,
+        timeout=STATEMENT_SECONDS,
+    )
+    return WalEnd(parse_lsn(row[0]), row[1])

@@ -27,7 +27,8 @@ from tertulia.events.relay import checkpoint, wal
 from tertulia.events.relay.connection import RelayConnection
 from tertulia.events.relay.continuity import Continuity, ResumePoint
 from tertulia.events.relay.in_flight import InFlightTransactions, TransactionInFlight
-from tertulia.events.relay.metrics import DURABLE, LAG_BYTES, LAG_SECONDS, REJECTED, TRANSIENT
+from tertulia.events.relay.lag import Lag
+from tertulia.events.relay.metrics import DURABLE, REJECTED, TRANSIENT
 from tertulia.events.relay.publisher import Publisher
 from tertulia.events.relay.replication import Replication
 from tertulia.kernel.settings import Settings
@@ -55,17 +56,20 @@ class Pipeline:
         replication: Replication,
         continuity: Continuity,
         found: ResumePoint,
+        lag: Lag,
     ) -> None:
         self._settings = settings
         self._nc = nc
         self._pg = pg
         self._replication = replication
         self._continuity = continuity
+        self._lag = lag
         self._epoch = found.epoch
         self._shards = found.shards
         self._stored_before = {number: wal.position_key(shard.pos) for number, shard in found.shards.items()}
         self._transactions = InFlightTransactions()
-        self._publisher = Publisher(nc, found.epoch, found.shards, self._transactions)
+        self._lineage = replication.lineage
+        self._publisher = Publisher(nc, found.epoch, found.shards, self._transactions, replication.lineage)
         self._transaction: TransactionInFlight | None = None
         self._commit_lsn = 0
         self._index = 0
@@ -155,6 +159,7 @@ class Pipeline:
         for shard in self._shards.values():
             if shard.pos == POS_ZERO:  # so that a transient event, which repeats the position before it, has one
                 shard.pos = wal.position(self._commit_lsn, self._index)
+                shard.timeline = self._lineage.timeline
         self._caught_up = True
         log.info("caught up", lsn=wal.format_lsn(self._commit_lsn))
         early, self._early = self._early, []
@@ -214,11 +219,14 @@ class Pipeline:
         return self._caught_up and self._transaction is None and self._transactions.is_idle
 
     async def _measure(self) -> None:
-        end = await checkpoint.get_flushed(self._pg)
+        end, waits = await checkpoint.get_end(self._pg)
+        await self._continuity.note_waiting(end, waits)
         reached = self._replication.wal_end if self._transactions.is_settled else self._transactions.stored_end
-        LAG_BYTES.set(max(0, end - reached) if reached else 0)
-        oldest = self._transactions.oldest_commit
-        LAG_SECONDS.set(max(0.0, time.time() - oldest) if oldest else 0.0)
+        missing_bytes = max(0, end - reached) if reached else 0
+        if self._caught_up:
+            self._lag.measured(missing_bytes, self._transactions.oldest_commit)
+        else:  # the oldest has not come yet
+            self._lag.stands_still(missing_bytes)
 
     async def _audit(self) -> None:
         while True:

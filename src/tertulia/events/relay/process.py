@@ -15,11 +15,14 @@ from typing import Final
 import structlog
 
 from tertulia.events.relay.checkpoint import Memory
+from tertulia.events.relay.lag import MEASURE_SECONDS, Lag, LagWatch
 from tertulia.events.relay.metrics import SESSIONS
 from tertulia.events.relay.publisher import PublishFailed
 from tertulia.events.relay.session import EpochOpened, Session
 from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.outages import nats_outage, postgres_outage
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.tasks import end_tasks
 
 FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 2.0
@@ -34,6 +37,8 @@ async def run_relay(settings: Settings, stop: asyncio.Event) -> None:
     relay = Relay(settings)
     async with AsyncExitStack() as stack:
         await stack.enter_async_context(serve_monitor(settings, relay.missing))
+        measuring = asyncio.create_task(relay.measure())
+        stack.push_async_callback(end_tasks, [measuring])
         await relay.run(stop)
 
 
@@ -41,6 +46,8 @@ class Relay:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._memory = Memory()
+        self._lag = Lag()
+        self._away = {"NATS": nats_outage(settings.nats_url), "PostgreSQL": postgres_outage(settings.postgres_url)}
         self._session: Session | None = None
         self._refusal = ""
         """Why a stream did not take an event, until one does."""
@@ -59,12 +66,26 @@ class Relay:
             self._refusal = ""
         return f"JetStream, which stores no events: {FULL_DISK} ({self._refusal})" if self._refusal else None
 
+    async def measure(self) -> None:
+        """Tell how far behind the streams are while no session does."""
+        watch = LagWatch(self._settings, self._lag)
+        while True:
+            role = "starting" if self._session is None else self._session.role
+            if role == "active":
+                await watch.close()
+            else:
+                await watch.measure()
+            if role in ("active", "stand-by"):
+                for outage in self._away.values():
+                    outage.is_over()
+            await asyncio.sleep(MEASURE_SECONDS)
+
     async def run(self, stop: asyncio.Event) -> None:
         pause = FIRST_PAUSE
         while not stop.is_set():
             SESSIONS.inc()
             begun = time.monotonic()
-            self._session = Session(self._settings, self._memory)
+            self._session = Session(self._settings, self._memory, self._lag)
             try:
                 await self._session.run(stop)
             except EpochOpened:
@@ -72,7 +93,10 @@ class Relay:
             except Exception as error:
                 if isinstance(error, PublishFailed):
                     self._refusal = str(error)
-                log.warning("session ended", error=type(error).__name__, reason=str(error))
+                if self._session.connecting is not None:
+                    self._away[self._session.connecting].goes_on(error)
+                else:
+                    log.warning("session ended", error=type(error).__name__, reason=str(error))
                 log.debug("session ended", exc_info=error)
             if time.monotonic() - begun > GOOD_SESSION_SECONDS:
                 pause = FIRST_PAUSE

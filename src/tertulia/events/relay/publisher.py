@@ -21,6 +21,7 @@ from tertulia.events.log.jetstream import ApiError
 from tertulia.events.relay.checkpoint import Watermark
 from tertulia.events.relay.connection import RelayConnection, encode_publish
 from tertulia.events.relay.in_flight import InFlightTransactions, TransactionInFlight
+from tertulia.events.relay.lineage import Lineage
 from tertulia.events.relay.wal import position_key
 
 WINDOW: Final = 512
@@ -62,6 +63,7 @@ class Shard:
     stream: str
     seq: int  # of the last event sent
     pos: str
+    timeline: int  # of `pos`
     xmax: int
     acked: Watermark
     checkpointed: int
@@ -75,9 +77,15 @@ _ack_decoder = msgspec.json.Decoder(_Ack)
 
 class Publisher:
     def __init__(
-        self, nc: RelayConnection, epoch: int, shards: dict[int, Shard], transactions: InFlightTransactions
+        self,
+        nc: RelayConnection,
+        epoch: int,
+        shards: dict[int, Shard],
+        transactions: InFlightTransactions,
+        lineage: Lineage,
     ) -> None:
         self.epoch = epoch
+        self._lineage = lineage
         self.shards = shards
         self.has_stored = False
         self._nc = nc
@@ -118,12 +126,12 @@ class Publisher:
             self._room.clear()
             await self._room.wait()
         if pos:
-            shard.pos = pos
+            shard.pos, shard.timeline = pos, self._lineage.timeline_at(pos)
         if xid is not None and xid > shard.xmax:
             shard.xmax = xid
         headers = (
             f"NATS/1.0\r\nNats-Expected-Last-Sequence: {shard.seq}\r\nNats-Expected-Stream: {shard.stream}\r\n"
-            f"Pos: {shard.pos}\r\nEpoch: {self.epoch}\r\nXmax: {shard.xmax}\r\n"
+            f"Pos: {shard.pos}\r\nTimeline: {shard.timeline}\r\nEpoch: {self.epoch}\r\nXmax: {shard.xmax}\r\n"
             f"{'' if xid is None else f'Xid: {xid}{CRLF}'}\r\n"
         )
         shard.seq += 1

@@ -1,7 +1,7 @@
 """The replication slot, read without blocking the event loop.
 
-Lifecycle: `open` (connects), `start` (learns the server's identity and takes the slot; `SlotTaken` if another relay has it),
-then `read` until None and `readable`, and `confirm` about every second; `close` gives the slot back.
+Lifecycle: `open` (connects), `start` (learns where the server comes from and takes the slot; `SlotTaken` if another relay
+has it), then `read` until None and `readable`, and `confirm` about every second; `close` gives the slot back.
 
 Invariant: only `confirm` moves the slot. psycopg2 would also move it by itself: on a keepalive it forwards the flushed
 position to the end of the log if the *start* of the last message lies before what was confirmed, and a long transaction's
@@ -11,14 +11,15 @@ confirmed; so one cursor reads and never confirms, and another one on the same c
 
 import asyncio
 from collections.abc import Callable
-from typing import NamedTuple, Self
+from typing import Self
 
 import psycopg2
 import psycopg2.errors
 import psycopg2.extras
 
+from tertulia.events.relay.lineage import Identity, Lineage
 from tertulia.events.relay.wal import format_lsn
-from tertulia.kernel.postgres import libpq_options
+from tertulia.kernel.postgres import connect_libpq, libpq_options
 
 CONNECT_SECONDS = 5
 # A relay that sleeps longer than this loses the slot to its successor. It reports every second.
@@ -30,23 +31,18 @@ class SlotTaken(Exception):
     """Another relay reads this slot."""
 
 
-class Identity(NamedTuple):
-    system_identifier: str
-    timeline: int
-
-
 class Replication:
     def __init__(self, connection: psycopg2.extras.LogicalReplicationConnection) -> None:
         self._connection = connection
         self._reader = connection.cursor()
         self._confirmer = connection.cursor()
-        self.identity = Identity("", 0)
+        self.lineage = Lineage(Identity("", 0))
         self._descriptor: int = connection.fileno()
 
     @classmethod
     async def open(cls, url: str) -> Self:
         connection = await asyncio.to_thread(
-            psycopg2.connect,
+            connect_libpq,
             url,
             connection_factory=psycopg2.extras.LogicalReplicationConnection,
             connect_timeout=CONNECT_SECONDS,
@@ -59,9 +55,7 @@ class Replication:
         """Take the slot and read on from its confirmed position."""
 
         def take() -> None:
-            self._reader.execute("IDENTIFY_SYSTEM")
-            system_identifier, timeline, *_ = self._reader.fetchone() or ("", 0)
-            self.identity = Identity(str(system_identifier), int(timeline))
+            self.lineage = self._ask_lineage()
             self._reader.execute(f"SET wal_sender_timeout = '{SENDER_TIMEOUT_SECONDS}s'")
             options = {"proto_version": "1", "publication_names": f'"{publication}"', "messages": "true"}
             self._reader.start_replication(slot_name=slot, options=options, decode=False, status_interval=NEVER)
@@ -70,6 +64,19 @@ class Replication:
             await asyncio.to_thread(take)
         except psycopg2.errors.ObjectInUse as error:
             raise SlotTaken(str(error).strip()) from error
+
+    def _ask_lineage(self) -> Lineage:
+        self._reader.execute("IDENTIFY_SYSTEM")
+        system_identifier, timeline, *_ = self._reader.fetchone() or ("", 0)
+        identity = Identity(str(system_identifier), int(timeline))
+        if identity.timeline <= 1:
+            return Lineage(identity)
+        try:
+            self._reader.execute(f"TIMELINE_HISTORY {identity.timeline}")
+        except psycopg2.errors.UndefinedFile:
+            return Lineage(identity)  # somebody removed it: whatever was before is not known to be its past
+        _, history = self._reader.fetchone() or ("", "")
+        return Lineage.parse(identity, history if isinstance(history, str) else bytes(history).decode())
 
     def read(self) -> bytes | None:
         """The next message if one is there."""

@@ -12,8 +12,9 @@ Invariants
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, Literal, NamedTuple
 
+import asyncpg
 import structlog
 
 from tertulia.events.log.buckets import check_answers
@@ -23,19 +24,30 @@ from tertulia.events.relay import checkpoint
 from tertulia.events.relay.checkpoint import Memory
 from tertulia.events.relay.connection import WANTED_PAYLOAD, RelayConnection
 from tertulia.events.relay.continuity import Continuity
+from tertulia.events.relay.lag import Lag
+from tertulia.events.relay.lineage import Identity
 from tertulia.events.relay.metrics import ACTIVE, EPOCH, Role
 from tertulia.events.relay.pipeline import Pipeline
 from tertulia.events.relay.publisher import ContinuityBroken
 from tertulia.events.relay.replication import Replication, SlotTaken
+from tertulia.events.relay.source import Overtaken, check_not_overtaken, find_source, note_source
+from tertulia.kernel.engine_addresses import single_host_urls
 from tertulia.kernel.monitor import QUESTION_SECONDS
 from tertulia.kernel.postgres import Connector, work_limits
 from tertulia.kernel.settings import Settings
 
+Engine = Literal["NATS", "PostgreSQL"]
 CONNECT_SECONDS: Final = 5
 CLOSE_SECONDS: Final = 1.0
 STAND_BY_SECONDS: Final = 0.5
 SIGN_SECONDS: Final = 2.0
 UNSENT_BYTES: Final = 64 * 1024 * 1024
+# What the next host may do better: this one starts or stops, or is a standby.
+UNFIT: Final = (
+    asyncpg.CannotConnectNowError,
+    asyncpg.TargetServerAttributeNotMatched,
+    asyncpg.ObjectNotInPrerequisiteStateError,
+)
 
 log = structlog.get_logger("tertulia.events.relay.process")
 
@@ -48,13 +60,24 @@ class ConnectionLost(Exception):
     """One of the engines went away."""
 
 
+class Server(NamedTuple):
+    """A PostgreSQL that is a primary."""
+
+    url: str
+    pg: Any
+    identity: Identity
+
+
 class Session:
     """`memory` outlives sessions: what this process knows to be stored, and what it sent without an answer."""
 
-    def __init__(self, settings: Settings, memory: Memory) -> None:
+    def __init__(self, settings: Settings, memory: Memory, lag: Lag) -> None:
         self.role: Role = "starting"
+        self.connecting: Engine | None = None
+        """Which of the engines it tries to reach."""
         self._settings = settings
         self._memory = memory
+        self._lag = lag
         self._nc: RelayConnection | None = None
         self._pipeline: Pipeline | None = None
         self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -67,7 +90,7 @@ class Session:
     async def missing(self) -> str | None:
         """What the session waits for: in either role it has living connections, but JetStream may be off."""
         if self._nc is None or self.role not in ("active", "stand-by"):
-            return "PostgreSQL and NATS"
+            return self.connecting or "PostgreSQL and NATS"
         try:
             await check_answers(self._nc, QUESTION_SECONDS)
         except StreamUnavailable:
@@ -78,13 +101,16 @@ class Session:
         """Work until `stop`, or raise what ended the session."""
         try:
             async with AsyncExitStack() as stack:
+                self.connecting = "NATS"
                 nc = self._nc = await self._connect_nats(stack)
-                pg = await self._connect_postgres(stack)
-                await checkpoint.ensure_publication(pg, self._settings.publication)
-                replication = await self._take_slot(stack, pg, stop)
+                self.connecting = "PostgreSQL"
+                server = await self._connect_postgres(stack, nc)
+                self.connecting = None
+                await checkpoint.ensure_publication(server.pg, self._settings.publication)
+                replication = await self._take_slot(stack, nc, server, stop)
                 if replication is not None:
                     await stack.enter_async_context(_kept_alive(replication))
-                    await self._work(nc, pg, replication, stop)
+                    await self._work(nc, server.pg, replication, stop)
         finally:
             self.role = "down"
             ACTIVE.set(0)
@@ -114,30 +140,50 @@ class Session:
             log.error("NATS takes too small messages: set max_payload", bytes=nc.max_payload, wanted=WANTED_PAYLOAD)
         return nc
 
-    async def _connect_postgres(self, stack: AsyncExitStack) -> Any:
+    async def _connect_postgres(self, stack: AsyncExitStack, nc: RelayConnection) -> "Server":
+        """The first host that is a primary, and not one that was replaced: of two primaries, events follow the newer."""
+        failed: Exception | None = None
+        for url in single_host_urls(self._settings.postgres_url):
+            try:
+                server = await self._connect_to(url, stack)
+                await self._check_meant(nc, server)
+            except (OSError, Overtaken, *UNFIT) as error:
+                failed = failed or error
+                continue
+            server.pg.add_termination_listener(lambda _: self._lose("PostgreSQL closed the connection"))
+            return server
+        raise failed or OSError("the address of PostgreSQL names no host")
+
+    async def _connect_to(self, url: str, stack: AsyncExitStack) -> "Server":
         name = {"application_name": "tertulia relay"}
         # A new slot waits for all transactions under way, so statements have no limit; a silent connection has.
-        connector = Connector(self._settings.postgres_url, work_limits(self._settings))
-        pg = await connector.connect(server_settings=name)
-        pg.add_termination_listener(lambda _: self._lose("PostgreSQL closed the connection"))
+        pg = await Connector(url, work_limits(self._settings)).connect(server_settings=name)
         stack.push_async_callback(_close, pg.close(timeout=CLOSE_SECONDS))
-        return pg
+        return Server(url, pg, await checkpoint.get_identity(pg))
+
+    async def _check_meant(self, nc: RelayConnection, server: "Server") -> None:
+        """Leave a database alone that was replaced by another. One without our slot was restored: that one is meant."""
+        if await checkpoint.find_slot(server.pg, self._settings.slot) is not None:
+            check_not_overtaken(await find_source(nc), server.identity)
 
     def _lose(self, reason: str) -> None:
         if not self._lost.done():
             self._lost.set_exception(ConnectionLost(reason))
             self._lost.exception()  # it may be that nobody waits for it any more
 
-    async def _take_slot(self, stack: AsyncExitStack, pg: Any, stop: asyncio.Event) -> Replication | None:
+    async def _take_slot(
+        self, stack: AsyncExitStack, nc: RelayConnection, server: "Server", stop: asyncio.Event
+    ) -> Replication | None:
         """Wait until the slot is free and take it; None if `stop` came first."""
         while not stop.is_set():
             if self._lost.done():
                 await self._lost
-            if await self._is_slot_free(pg):
-                replication = await Replication.open(self._settings.postgres_url)
+            if await self._is_slot_free(nc, server):
+                replication = await Replication.open(server.url)
                 stack.callback(replication.close)
                 try:
                     await replication.start(self._settings.slot, self._settings.publication)
+                    _check_same(server.identity, replication.lineage.identity)
                     return replication
                 except SlotTaken:
                     replication.close()
@@ -148,8 +194,9 @@ class Session:
                 await asyncio.wait_for(stop.wait(), STAND_BY_SECONDS)
         return None
 
-    async def _is_slot_free(self, pg: Any) -> bool:
+    async def _is_slot_free(self, nc: RelayConnection, server: "Server") -> bool:
         """Whether nobody reads it. Makes a slot where none is, or where it has lost what it kept."""
+        pg = server.pg
         slot = await checkpoint.find_slot(pg, self._settings.slot)
         if slot is not None and not slot.lost:
             return not slot.active
@@ -158,18 +205,20 @@ class Session:
             await checkpoint.spoil_epoch(pg, state)
         if slot is not None:
             await checkpoint.drop_slot(pg, self._settings.slot)
+        if (noted := await find_source(nc)) is not None and noted.source.timeline > server.identity.timeline:
+            await note_source(nc, server.identity, noted)
         await checkpoint.create_slot(pg, self._settings.slot)
         return True
 
     async def _work(self, nc: RelayConnection, pg: Any, replication: Replication, stop: asyncio.Event) -> None:
-        continuity = Continuity(self._settings, nc, pg, self._memory)
+        continuity = Continuity(self._settings, nc, pg, self._memory, replication.lineage)
         try:
-            found = await continuity.inspect(replication.identity)
+            found = await continuity.inspect()
             self.role = "active"
             ACTIVE.set(1)
             EPOCH.set(found.epoch)
             log.info("active", epoch=found.epoch, last={number: shard.seq for number, shard in found.shards.items()})
-            pipeline = self._pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found)
+            pipeline = self._pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found, self._lag)
             try:
                 await pipeline.run(stop, self._lost)
             finally:
@@ -179,7 +228,13 @@ class Session:
                     self._memory.stored[key] = max(known, shard.acked, key=lambda watermark: watermark.seq)
                     self._memory.unsure[key] = [(sent.seq, sent.pos) for sent in shard.sent]
         except ContinuityBroken as broken:
-            raise EpochOpened(await continuity.open_epoch(str(broken), replication.identity)) from broken
+            raise EpochOpened(await continuity.open_epoch(str(broken))) from broken
+
+
+def _check_same(one: Identity, other: Identity) -> None:
+    """What is behind an address may change between two connections."""
+    if one != other:
+        raise ConnectionLost(f"the two connections lead to {one} and {other}")
 
 
 @asynccontextmanager

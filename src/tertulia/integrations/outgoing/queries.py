@@ -23,7 +23,7 @@ returning hook_call.bot_id, hook_call.message_id, due.owner_id, due.realm_id
 """
 
 _CALL = f"""
-select hook_call.message_id, hook_call.attempts, base_url, interface, token, bot_owner_id, {OWNER_COLUMNS}
+select hook_call.message_id, hook_call.attempts, nullif(base_url, '') as base_url, interface, token, bot_owner_id, {OWNER_COLUMNS}
 from hook_call join account on account.id = hook_call.bot_id join realm on realm.id = account.realm_id
 left join bot_service on bot_service.user_id = account.id
 where hook_call.bot_id = $1 and hook_call.message_id = $2

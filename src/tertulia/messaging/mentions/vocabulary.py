@@ -1,7 +1,7 @@
 """What means something in every message of a realm: its linkifiers and custom emoji.
 
 They are kept in memory by the realm's settings, which come with every caller and hold a number that grows with each change
-of them (migration 0008): what is kept was read after that number was, so it is never older than the caller's request.
+of them (`vocabulary_changed`): what is kept was read after that number was, so it is never older than the caller's request.
 """
 
 from collections import OrderedDict

@@ -2,7 +2,7 @@
 
 Words are stemmed and must all be there, in the topic or in the text. A "quoted phrase" must also be there as it was written,
 in one of the two. Scripts without spaces between words are searched by substrings. The stemming is PostgreSQL's: the
-configuration that the index was made with is `search_language()` in the database (migration 0006).
+configuration that the index was made with is `search_language()` in the database (first_release/conversations.sql).
 """
 
 import re

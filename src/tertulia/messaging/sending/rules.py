@@ -123,7 +123,7 @@ def render_plain(content: str) -> str:
 
 
 def direct_refused(reason: str, gone: str = "") -> Refusal:
-    """The refusal of a direct message for what `direct_refusal` (migration 0004) says. `gone`: who reads no more."""
+    """The refusal of a direct message for what `direct_refusal` in the database says. `gone`: who reads no more."""
     words = {
         "inactive": f"'{gone}' is deactivated and no longer reads messages here.",
         "disabled": "Direct messages are turned off in this organization.",

@@ -5,7 +5,7 @@ and reading messages have none. Which endpoint writes which entry is said in tes
 
 Invariants:
 - An entry is never changed, and deleted only when it is older than the organization keeps entries: the database refuses the
-  rest, whoever asks (migration 0024).
+  rest, whoever asks (first_release/audit.sql).
 - Entries hold ids. What names a person stands in `audit_detail`, and goes when the person is erased.
 - No password, key, token or code is ever handed to `note`. Only owners read the log.
 """

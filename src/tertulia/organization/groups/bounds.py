@@ -21,13 +21,35 @@ OWN_GROUPS = Bound(
     counted="user_group where share_of = $1",
 )
 """Those out of use count, or making and taking out of use in turns would have no end."""
+OWN_GROUP_BYTES = Bound(
+    name="own_group_bytes",
+    what="bytes of descriptions of groups made by one person or their bots; as above",
+    of="person",
+    limit=512 * 1024,
+    tables=("user_group",),
+    refusal="The descriptions of your groups are too long together (limit: {limit} bytes): shorten some of them.",
+    counted="user_group where share_of = $1",
+    weight="octet_length(description)",
+)
+"""Everybody gets them, with each registration."""
+OWN_GROUP_MEMBERS = Bound(
+    name="own_group_members",
+    what="people in groups made by one person or their bots, each as often as they are in one; as above",
+    of="person",
+    limit=100_000,
+    tables=("group_member",),
+    refusal="Your groups have {limit} members together, and can't have more: ask an administrator.",
+    counted="group_member where group_id in (select id from user_group where share_of = $1)",
+)
 HOLDERS = Otherwise(
-    tables=("realm_permission", "group_member", "group_subgroup"),
-    because="one for each permission; one for each account, or group, in a group",
+    tables=("realm_permission", "group_subgroup"),
+    because="one for each permission; one for each group in a group",
 )
 
 ALL = (
     GROUPS,
     OWN_GROUPS,
+    OWN_GROUP_BYTES,
+    OWN_GROUP_MEMBERS,
     HOLDERS,
 )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from tertulia.kernel.db import Reader
+from tertulia.kernel.joined import together
 from tertulia.organization.groups import queries
 from tertulia.organization.groups.holders import load_systems, values_of
 from tertulia.organization.groups.model import Group, GroupRecord
@@ -15,14 +16,14 @@ async def group_records(
 ) -> list[GroupRecord]:
     """The groups of a realm, or those with these ids, by id; deactivated users left out."""
     groups = await queries.named_groups(reader, realm_id, include_deactivated=include_deactivated, ids=ids)
-    values = await values_of(reader, [holder for group in groups for holder in group.holders.values()])
     own = [group.id for group in groups if not group.is_system]
-    members = await queries.direct_members(reader, own)
-    subgroups = await queries.direct_subgroups(reader, own)
-    if len(own) < len(groups):
-        systems = {name: group_id for group_id, name in (await load_systems(reader, realm_id)).names.items()}
-        members |= await system_members(reader, realm_id, systems)
-        subgroups |= system_chain(systems)
+    values, members, subgroups, (held, chain) = await together(
+        values_of(reader, [holder for group in groups for holder in group.holders.values()]),
+        queries.direct_members(reader, own),
+        queries.direct_subgroups(reader, own),
+        _system_parts(reader, realm_id, are_wanted=len(own) < len(groups)),
+    )
+    members, subgroups = members | held, subgroups | chain
     return [_record(group, values, members.get(group.id, []), subgroups.get(group.id, [])) for group in groups]
 
 
@@ -32,13 +33,19 @@ async def group_record(reader: Reader, realm_id: int, group_id: int) -> GroupRec
     return found
 
 
-async def system_members(reader: Reader, realm_id: int, systems: dict[SystemGroup, int]) -> dict[int, list[int]]:
-    """The direct members of system groups, by the group's id."""
-    found: dict[int, list[int]] = {group_id: [] for group_id in systems.values()}
-    for role, waits, user_ids in await queries.users_by_role(reader, realm_id):
+async def _system_parts(
+    reader: Reader, realm_id: int, *, are_wanted: bool
+) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+    """The direct members and the direct subgroups of system groups, by the group's id."""
+    if not are_wanted:
+        return {}, {}
+    by_id, users = await together(load_systems(reader, realm_id), queries.users_by_role(reader, realm_id))
+    systems = {name: group_id for group_id, name in by_id.names.items()}
+    members: dict[int, list[int]] = {group_id: [] for group_id in systems.values()}
+    for role, waits, user_ids in users:
         for group in direct_groups(role, waiting=waits):
-            found[systems[group]] += user_ids
-    return {group_id: sorted(user_ids) for group_id, user_ids in found.items()}
+            members[systems[group]] += user_ids
+    return {group_id: sorted(user_ids) for group_id, user_ids in members.items()}, system_chain(systems)
 
 
 def system_chain(systems: dict[SystemGroup, int]) -> dict[int, list[int]]:

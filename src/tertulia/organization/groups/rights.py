@@ -1,8 +1,8 @@
 """May they? The one place that answers, for one user or for many.
 
-The walk through nested groups is the SQL function `is_group_member` (migration 0002), so that the very same answer can be
-had inside any other statement: rights that must hold at the moment of a write are asked for in that write. Nothing is
-taken from what the caller was when the request came in; role and groups are those of the statement.
+The walk through nested groups is the SQL function `is_group_member` (first_release/organization.sql), so that the very same
+answer can be had inside any other statement: rights that must hold at the moment of a write are asked for in that write.
+Nothing is taken from what the caller was when the request came in; role and groups are those of the statement.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ from tertulia.kernel.auth import Caller, DirectoryClient
 from tertulia.kernel.compat import old_policies
 from tertulia.kernel.db import Reader
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.joined import together
 from tertulia.organization.groups import queries
 from tertulia.organization.groups.holders import load_systems, values_of
 from tertulia.organization.groups.model import Group
@@ -60,8 +61,7 @@ async def check_may_in_group(reader: Reader, caller: Caller, group: Group, actio
 
 async def permission_values(reader: Reader, realm_id: int) -> tuple[dict[str, GroupValue], dict[str, int]]:
     """The organization's permissions as the API shows them, and the policies that older clients know them as."""
-    systems = await load_systems(reader, realm_id)
-    chosen = await queries.permission_holders(reader, realm_id)
+    systems, chosen = await together(load_systems(reader, realm_id), queries.permission_holders(reader, realm_id))
     holders = {name: chosen.get(name) or systems.id_of(rule.default) for name, rule in REALM_SETTINGS.items()}
     values = await values_of(reader, list(holders.values())) if chosen else {}
     policies = old_policies({name: systems.names.get(holder) for name, holder in holders.items()})

@@ -68,7 +68,7 @@ class RealmSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     second_factor_grace_days: Days = 14
     """How long people who have to have one log in without, from the first login on to which the rule applies."""
     audit_log_retention_days: int = 365
-    """How long entries of the audit log are kept. The database knows the default as well (migration 0024)."""
+    """How long entries of the audit log are kept. The database knows the default as well (first_release/audit.sql)."""
     password_auth_enabled: bool = True
 
 

@@ -7,6 +7,7 @@ from tertulia.events.queues.initial_state import StateRequest, provider
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.compat import with_old_keys
 from tertulia.kernel.db import Reader
+from tertulia.kernel.joined import together
 from tertulia.kernel.settings import Settings
 from tertulia.organization.groups.rights import permission_values
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS, REALM_SETTINGS, published
@@ -35,11 +36,13 @@ async def version(_reader: Reader, _caller: Caller, _wanted: StateRequest, _sett
 @provider("realm")
 async def realm(reader: Reader, caller: Caller, _wanted: StateRequest, settings: Settings) -> dict[str, Any]:
     """The organization's settings and the server's limits."""
-    row = await queries.get_realm(reader, caller.realm_id)
-    rights, policies = await permission_values(reader, caller.realm_id)
+    row, (rights, policies), pictures = await together(
+        queries.get_realm(reader, caller.realm_id),
+        permission_values(reader, caller.realm_id),
+        pictures_of(reader, caller.realm_id),
+    )
     chosen = row.settings
     stored = {name: getattr(chosen, name) for name in RealmSettings.__struct_fields__}
-    pictures = await pictures_of(reader, caller.realm_id)
     parts = stored | ORGANIZATION | _about(row, chosen, settings) | pictures | mirrors(chosen) | rights | policies
     server = {
         "server_supported_permission_settings": PERMISSIONS,

@@ -31,8 +31,11 @@ from tertulia.people.users.authentication.revocation import end_keys
 from tertulia.people.users.events import those_who_know
 from tertulia.people.users.handover import BotHandover, hand_over
 from tertulia.people.users.model import Account, KeyOrigin
-from tertulia.people.users.notices import BY_OWNER, tell_former_owner, tell_owner
+from tertulia.people.users.notices import BY_OWNER, tell_former_owner, tell_new_owner, tell_owner
 from tertulia.people.users.rules import check_may_edit, clean_full_name
+
+NOWHERE = ""
+"""The address of an outgoing webhook that was given to somebody who has not said one yet."""
 
 
 class BotRequest(msgspec.Struct, frozen=True):
@@ -103,6 +106,10 @@ async def change_bot(
     bot, held = await _hold(tx, caller, bot_id, *others, owners=changes.role is not None)
     if changes.payload_url is not None:
         check_reads_by(caller.user_id, bot)
+        if changes.owner_id not in (None, bot.bot_owner_id) and caller.role > Role.ADMINISTRATOR:
+            raise Refusal(
+                "Where the bot sends what it hears is for its new owner to say: leave service_payload_url out."
+            )
     if changes.full_name is not None and changes.full_name.strip() not in ("", bot.full_name):
         await _check_name_free(tx, caller, clean_full_name(changes.full_name), bot.id)
     await change_user(tx, caller, bot.id, Changes(full_name=changes.full_name, role=changes.role))
@@ -143,13 +150,36 @@ async def _give(
     """Give a bot to somebody else."""
     now = await users_queries.find_account(tx, bot.id)
     assert now is not None  # its name and role may have changed in this very call
+    await _check_room_for_bot(tx, new)
+    url = await _address_after(tx, caller, bot)
     await hand_over(tx, caller.realm_id, now, new.id, handover)
     await tell_former_owner(tx, caller, now, old, new)
+    await tell_new_owner(tx, caller, now, new, url)
     if old is not None and old.role > Role.ADMINISTRATOR:
         tx.emit(caller.realm_id, events.lost([old.id], bot.id))
     if new.role > Role.ADMINISTRATOR:
         for told in events.added([new.id], await queries.get_bot(tx, bot.id), new.id):
             tx.emit(caller.realm_id, told)
+
+
+async def _check_room_for_bot(tx: Transaction, owner: Account) -> None:
+    try:
+        await check_room(tx, BOTS, owner.id)
+    except Refusal:
+        raise Refusal("Failed to change owner, they have as many bots as one person may have") from None
+
+
+async def _address_after(tx: Transaction, caller: Caller, bot: Account) -> str | None:
+    """Where a given bot sends what it hears; None: it does not. Whoever gave it could go on listening at their own address,
+    so that goes unless an administrator gives the bot."""
+    services = (await queries.get_bot(tx, bot.id)).services
+    if not services:
+        return None
+    if caller.role <= Role.ADMINISTRATOR or not services[0].base_url:
+        return services[0].base_url
+    await queries.put_service(tx, bot.id, msgspec.structs.replace(services[0], base_url=NOWHERE))
+    note(tx, caller.realm_id, Act.BOT_CHANGED, user(bot.id), payload_url=(None, None))
+    return NOWHERE
 
 
 async def _change_service(

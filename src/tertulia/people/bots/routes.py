@@ -120,7 +120,8 @@ async def change_bot(
 
     A role is at most that of the bot's owner, and a bot of an owner of the organization is changed by owners only. Where the
     bot sends what it hears (`service_payload_url`) only its own owner says. With another owner the bot's API keys and event
-    queues end, it leaves private channels that the new owner cannot read, and sees no older direct messages.
+    queues end, it leaves private channels that the new owner cannot read, and sees no older direct messages. Unless an
+    administrator gives it, it also forgets where it sends what it hears. The new owner is told.
     A new short name is a new address; the bot's keys stay valid. Default channels are given by name; an empty name: none.
     A file of a multipart request is its new avatar. A browser's session has to send the password for a role and for
     `service_payload_url`, because what the bot may do, and where it tells what it hears, outlives the session.

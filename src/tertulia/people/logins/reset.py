@@ -87,21 +87,37 @@ async def set_password(tx: Transaction, user_id: int, stored: str, *, keep_keys:
         await end_keys(tx, user_id)
 
 
-async def reset_by_hand(tx: Transaction, realm_id: int, email: str, password: str | None, *, keep_keys: bool) -> None:
-    """Set a password as the operator; None: the old one ends, and its owner has to ask for a mail."""
+async def set_by_hand(
+    tx: Transaction, realm_id: int, email: str, password: str, settings: Settings, *, keep_keys: bool
+) -> None:
+    """Set a password as the operator, who may choose no weaker one than its owner could."""
+    account = await _get_account(tx, realm_id, email)
+    await check_strength(password, await words_of(tx, realm_id, settings), account.email, account.full_name)
+    await _replace(tx, realm_id, account, await hash_password(password), keep_keys=keep_keys)
+
+
+async def end_by_hand(tx: Transaction, realm_id: int, email: str, *, keep_keys: bool) -> Account:
+    """End a password as the operator: its owner has to ask for a mail."""
+    account = await _get_account(tx, realm_id, email)
+    await _replace(tx, realm_id, account, MUST_RESET, keep_keys=keep_keys)
+    return account
+
+
+async def _get_account(tx: Transaction, realm_id: int, email: str) -> Account:
     account = await queries.find_account(tx, realm_id, email_key_of(email))
     if account is None:
         raise Refusal("Nobody in this organization has that address.")
-    stored = MUST_RESET if password is None else await hash_password(password)
+    return account
+
+
+async def _replace(tx: Transaction, realm_id: int, account: Account, stored: str, *, keep_keys: bool) -> None:
     await set_password(tx, account.id, stored, keep_keys=keep_keys)
     note(tx, realm_id, Act.PASSWORD_RESET, user(account.id))
 
 
 async def link_by_hand(tx: Transaction, realm_id: int, email: str, url: str, *, keep_keys: bool) -> str:
     """A link for a new password, for the operator to hand over; the old one ends now. `url` is the page, without a token."""
-    await reset_by_hand(tx, realm_id, email, None, keep_keys=keep_keys)
-    account = await queries.find_account(tx, realm_id, email_key_of(email))
-    assert account is not None
+    account = await end_by_hand(tx, realm_id, email, keep_keys=keep_keys)
     token = secrets.token_urlsafe(TOKEN_BYTES)
     await queries.insert_reset(tx, account.id, email_key_of(account.email), digest_of_key(token), VALID_SECONDS)
     return f"{url}/{token}"

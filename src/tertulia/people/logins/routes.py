@@ -9,7 +9,8 @@ from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.endpoint import Call, Reply, delete, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
-from tertulia.kernel.limits import RateLimits, parse_rates
+from tertulia.kernel.limits import RateLimits
+from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
@@ -21,7 +22,6 @@ from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.reauthentication import Proof, Reauthentication
 from tertulia.people.users.rules import is_email
 
-RESETS_PER_ADDRESS = parse_rates("2/3600,5/86400")
 Token = Annotated[str, msgspec.Meta(max_length=100)]
 
 
@@ -123,12 +123,13 @@ async def ask_for_password_reset(
     call: Call, database: Database, settings: Settings, limits: RateLimits, *, email: str
 ) -> None:
     """Send a link for a new password to this address, if it has an account. The answer is the same if not."""
+    check_mails_leave(settings)
     realm = await _realm_with_passwords(call, database)
     email = email.strip()
     if not is_email(email):
         raise Refusal("Enter a valid email address.")
     if settings.rate_limits:
-        await limits.spend(call, "password-reset", f"{realm.id}:{email_key_of(email)}", RESETS_PER_ADDRESS)
+        await limits.spend_mail(call, "password-reset", realm.id, email_key_of(email))
     url = f"{realm_url(realm, call, settings)}/accounts/password/reset"
     async with database.transaction() as tx:
         await reset.ask_for_reset(tx, realm, email, url)

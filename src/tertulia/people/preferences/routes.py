@@ -11,6 +11,7 @@ from tertulia.kernel.endpoint import Call, patch
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.extra_parameters import extra_parameters
 from tertulia.kernel.limits import RateLimits, parse_rates
+from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import get_realm
 from tertulia.organization.realms.routes import realm_url
@@ -62,6 +63,7 @@ async def change_own_settings(
     changes = check_changes(SettingsChange(wanted, full_name, timezone))
     asks_for_address = email is not None and email.strip() != caller.email
     if asks_for_address:
+        check_mails_leave(settings)
         await again.check(caller, call, Proof(old_password, code, passkey))
     if new_password is not None:
         if old_password is None:

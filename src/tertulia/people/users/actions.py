@@ -26,6 +26,7 @@ from tertulia.people.users.rules import (
     clean_full_name,
     counted_role,
     is_email,
+    is_last_owner,
     no_such_user,
 )
 
@@ -164,6 +165,22 @@ async def change_by_directory(
     await _write(tx, target, name, role, email)
     _note_changed(tx, realm_id, target, name, role, email)
     await _tell(tx, realm_id, target, name, role, email)
+    return True
+
+
+async def give_role(tx: Transaction, realm_id: int, user_id: int, role: int) -> bool:
+    """Give a person a role as the operator, who may make owners; returns whether they had another one. One owner stays."""
+    held = await queries.lock_accounts(tx, realm_id, [user_id], owners=True, tied_to=user_id)
+    target = held.get(user_id)
+    if target is None or target.is_bot:
+        raise no_such_user()
+    if role == target.given_role:
+        return False
+    if is_last_owner(target, held.values()):
+        raise Refusal("The organization would have no owner any more.")
+    await _write(tx, target, target.full_name, role, target.email)
+    _note_changed(tx, realm_id, target, target.full_name, role, target.email)
+    await _tell(tx, realm_id, target, target.full_name, role, target.email)
     return True
 
 

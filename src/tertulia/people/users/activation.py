@@ -72,6 +72,15 @@ async def deactivate_by_directory(tx: Transaction, realm_id: int, user_id: int) 
     return True
 
 
+async def reactivate_by_operator(tx: Transaction, realm_id: int, user_id: int) -> bool:
+    """Reactivate a person's account; returns whether they were not active. Their bots stay as they are."""
+    target = (await queries.lock_accounts(tx, realm_id, [user_id])).get(user_id)
+    if target is None or target.is_bot or target.is_active:
+        return False
+    await _turn_on(tx, realm_id, target)
+    return True
+
+
 async def reactivate_user(tx: Transaction, caller: Caller, user_id: int, handover: BotHandover) -> None:
     """Reactivate an account, as an administrator or the owner of a bot. No error if it is active."""
     await check_seen(tx, caller, user_id)

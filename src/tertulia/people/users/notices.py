@@ -1,6 +1,6 @@
 """What the notification bot tells the owner of a bot: that somebody may act and read as the bot who did not before."""
 
-from tertulia.content.markup.writing import Mention, Text
+from tertulia.content.markup.writing import Bold, Mention, Part, Text
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.organization.notices import Notice, tell
@@ -43,3 +43,20 @@ async def tell_former_owner(tx: Transaction, caller: Caller, bot: Account, old: 
         "The files that it had uploaded are yours now.",
     )
     await tell(tx, caller.realm_id, [Notice(text, user_id=old.id)])
+
+
+async def tell_new_owner(tx: Transaction, caller: Caller, bot: Account, new: Account, url: str | None) -> None:
+    """Tell somebody whom another person gave a bot. `url`: where it sends what it hears, if that is what it is for."""
+    if new.id == caller.user_id:
+        return
+    text: list[Part] = [
+        Mention(caller.user_id, caller.full_name),
+        " gave you the bot ",
+        Mention(bot.id, bot.full_name),
+        ": it is shown as yours from now on. Its API keys have ended. If you do not want it, deactivate it in the settings.",
+    ]
+    if url:
+        text += [" What it hears it sends to ", Bold(url), ": look whether that is right."]
+    elif url is not None:
+        text.append(" It sends what it hears nowhere, until you say in the settings where to.")
+    await tell(tx, caller.realm_id, [Notice(tuple(text), user_id=new.id)])

@@ -8,6 +8,7 @@ import msgspec
 from tertulia.events.queues.initial_state import Provider, StateRequest
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Reader
+from tertulia.kernel.joined import together
 from tertulia.kernel.settings import Settings
 from tertulia.organization.groups.rights import holds
 from tertulia.organization.realms.settings import settings_of
@@ -23,24 +24,29 @@ def realm_users(directory: Directory) -> Provider:
     """Everybody in the organization, and who the caller is in it."""
 
     async def provide(reader: Reader, caller: Caller, wanted: StateRequest, settings: Settings) -> dict[str, Any]:
-        if caller.is_nobody:
-            view = anonymous_view(caller.realm_id, caller.subdomain, settings)
-            active, others = await queries.users_for_public(reader, view)
-        elif await is_limited(reader, caller):
-            view = view_of(caller)
-            active, others, _ = await queries.users_for_state(reader, view, limited=True)
-            if not wanted.options.understands("user_list_incomplete"):
-                active = with_unknown(active, await queries.hidden_users(reader, view), caller.fake_domain)
-        else:
-            view = view_of(caller)
-            active, others = await directory.state(reader, view)
+        is_public = caller.is_nobody
+        view = anonymous_view(caller.realm_id, caller.subdomain, settings) if is_public else view_of(caller)
+        (active, others), bots, rights = await together(
+            queries.users_for_public(reader, view) if is_public else listed(reader, caller, wanted),
+            queries.system_bots(reader, view),
+            what_one_may(reader, caller, settings),
+        )
         return {
             "realm_users": msgspec.Raw(active),
             "realm_non_active_users": msgspec.Raw(others),
-            "cross_realm_bots": msgspec.Raw(await queries.system_bots(reader, view)),
+            "cross_realm_bots": msgspec.Raw(bots),
             **about_oneself(caller),
-            **await what_one_may(reader, caller, settings),
+            **rights,
         }
+
+    async def listed(reader: Reader, caller: Caller, wanted: StateRequest) -> tuple[bytes, bytes]:
+        view = view_of(caller)
+        if not await is_limited(reader, caller):
+            return await directory.state(reader, view)
+        active, others, _ = await queries.users_for_state(reader, view, limited=True)
+        if not wanted.options.understands("user_list_incomplete"):
+            active = with_unknown(active, await queries.hidden_users(reader, view), caller.fake_domain)
+        return active, others
 
     return Provider(frozenset(["realm_user"]), provide)
 
@@ -72,13 +78,16 @@ def about_oneself(caller: Caller) -> dict[str, Any]:
 
 async def what_one_may(reader: Reader, caller: Caller, settings: Settings) -> dict[str, bool]:
     """Rights that clients ask for by these names."""
-    public = await holds(reader, caller, "can_create_public_channel_group")
-    private = await holds(reader, caller, "can_create_private_channel_group")
+    asked = ("public_channel", "private_channel", "web_public_channel")
+    public, private, web_public, invite = await together(
+        *(holds(reader, caller, f"can_create_{kind}_group") for kind in asked),
+        holds(reader, caller, "can_invite_users_group"),
+    )
     is_open = is_open_to_web(settings, settings_of(caller))
     return {
         "can_create_streams": public or private,
         "can_create_public_streams": public,
         "can_create_private_streams": private,
-        "can_create_web_public_streams": is_open and await holds(reader, caller, "can_create_web_public_channel_group"),
-        "can_invite_others_to_realm": await holds(reader, caller, "can_invite_users_group"),
+        "can_create_web_public_streams": is_open and web_public,
+        "can_invite_others_to_realm": invite,
     }

@@ -11,10 +11,21 @@ from tertulia.kernel.auth import Anyone, Caller
 from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, post
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.gate import Gate
 from tertulia.kernel.settings import Settings
 from tertulia.people.bots.defaults import listening_defaults
 from tertulia.people.users.spectators import spectator_at
 from tertulia.server.registration.request import Capabilities, Days, IdleSeconds, Pair, Pairs, Types
+
+PATIENCE = 3.0
+"""Seconds that a client waits for its turn."""
+
+
+class RegistrationGate(Gate):
+    """Registering reads everything that a client shows, so few do it at once: half of the connections are left for others."""
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(inside=max(1, settings.pool_size // 2), patience=PATIENCE)
 
 
 @post("/register", feature="events")
@@ -25,6 +36,7 @@ async def register(
     initial: InitialState,
     database: Database,
     settings: Settings,
+    gate: RegistrationGate,
     *,
     event_types: Types | None = None,
     fetch_event_types: Types | None = None,
@@ -60,17 +72,18 @@ async def register(
     )
     if caller is None:
         check_anonymous(client_gravatar=client_gravatar, include_subscribers=include_subscribers)
-        async with database.snapshot() as reader:
+        async with gate.enter(), database.snapshot() as reader:
             spectator = await spectator_at(call, reader, settings)
             return {"queue_id": None, **await initial.load(reader, spectator, wanted)}
     listening = await choose_listening(database, caller, Listening(all_public_streams, narrow))
     check_listening(gateway, caller, listening)
-    record, state = await gateway.register(
-        caller,
-        with_listening(options, listening),
-        idle_queue_timeout or settings.default_idle_queue_seconds,
-        lambda reader, now: initial.load(reader, now, wanted),
-    )
+    async with gate.enter():
+        record, state = await gateway.register(
+            caller,
+            with_listening(options, listening),
+            idle_queue_timeout or settings.default_idle_queue_seconds,
+            lambda reader, now: initial.load(reader, now, wanted),
+        )
     return {
         "queue_id": record.id,
         "last_event_id": record.start,

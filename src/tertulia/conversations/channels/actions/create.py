@@ -10,13 +10,13 @@ import msgspec
 
 from tertulia.content.markup import render_description
 from tertulia.conversations.channels import events, statements
-from tertulia.conversations.channels.bounds import CHANNELS, OWN_CHANNELS
+from tertulia.conversations.channels.bounds import CHANNELS, OWN_CHANNEL_BYTES, OWN_CHANNELS
 from tertulia.conversations.channels.creation import ChannelRequest, NewChannel, check_combination, clean_description
 from tertulia.conversations.channels.records import channel_records
 from tertulia.conversations.channels.rules import clean_channel_name, name_key_of
 from tertulia.conversations.channels.statements import ChannelRow
 from tertulia.kernel.auth import Caller, Role, check_owner
-from tertulia.kernel.bounds import check_count, check_share, hold_count
+from tertulia.kernel.bounds import check_bytes, check_count, check_share, find_sharer, hold_count
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
@@ -131,6 +131,8 @@ async def create_channels(
         return {}
     if creator_id is not None:
         await check_share(tx, OWN_CHANNELS, creator_id)
+        if any(row.description for row in rows):
+            await check_descriptions(tx, min(made.values()), creator_id)
     await check_count(tx, CHANNELS, realm_id, adding=0)
     if new.is_default:
         events.tell_defaults(tx, realm_id, await statements.default_channels(tx, realm_id))
@@ -141,6 +143,12 @@ async def create_channels(
         facts = {"name": (None, channel.name), "invite_only": (None, channel.invite_only)}
         note(tx, realm_id, Act.CHANNEL_CREATED, audit_log.channel(channel.stream_id), **facts)
     return made
+
+
+async def check_descriptions(tx: Transaction, channel_id: int, user_id: int) -> None:
+    """Refuse descriptions that are too long with all others of whoever made this channel, right after they were written."""
+    if (person := await find_sharer(tx, "channel", channel_id, user_id)) is not None:
+        await check_bytes(tx, OWN_CHANNEL_BYTES, person)
 
 
 def name_taken(name: str) -> Refusal:

@@ -12,7 +12,8 @@ from tertulia.conversations.invitations.signup import pages
 from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, Reply, get, post
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.limits import RateLimits, parse_rates
+from tertulia.kernel.limits import RateLimits
+from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
@@ -24,7 +25,6 @@ from tertulia.people.sessions.routes import Session
 from tertulia.people.users.arrival import Arrival
 from tertulia.people.users.queries import email_key_of
 
-KEYS_PER_ADDRESS = parse_rates("2/3600,5/86400")
 Key = Annotated[str, msgspec.Meta(max_length=100)]
 
 
@@ -57,10 +57,11 @@ async def ask_to_sign_up(
     `key` is that of a link from POST /invites/multiuse; without one, the organization must be open to everybody. The
     answer is the same if the address has an account already.
     """
+    check_mails_leave(settings)
     realm = await _realm_of(call, database)
     email = signup.clean_address(realm, settings, email)
     if settings.rate_limits:
-        await limits.spend(call, "signup", f"{realm.id}:{email_key_of(email)}", KEYS_PER_ADDRESS)
+        await limits.spend_mail(call, "signup", realm.id, email_key_of(email))
     async with database.transaction() as tx:
         await signup.ask_for_key(tx, realm, email, key, realm_url(realm, call, settings))
 

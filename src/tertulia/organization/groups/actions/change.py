@@ -13,6 +13,7 @@ from tertulia.organization import audit_log
 from tertulia.organization.audit_log import Act, note
 from tertulia.organization.groups import queries, statements
 from tertulia.organization.groups.access import hold_group
+from tertulia.organization.groups.actions.create import check_size
 from tertulia.organization.groups.bounds import GROUPS
 from tertulia.organization.groups.events import tell_deactivated, tell_reactivated, tell_updated
 from tertulia.organization.groups.holders import change_value, discard, load_systems, values_of
@@ -45,6 +46,7 @@ async def change_group(tx: Transaction, caller: Caller, group_id: int, changes: 
         await _rename(tx, caller.realm_id, group, changes.name)
     if changes.description is not None and changes.description != group.description:
         await statements.describe_group(tx, group.id, changes.description)
+        await check_size(tx, caller, group.id)
         _note(tx, Act.GROUP_CHANGED, group, description=(group.description, changes.description))
         _tell(tx, caller.realm_id, group, description=changes.description)
     if changes.deactivated is False and group.is_deactivated:

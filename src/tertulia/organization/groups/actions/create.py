@@ -3,11 +3,11 @@
 import msgspec
 
 from tertulia.kernel.auth import Caller, DirectoryClient
-from tertulia.kernel.bounds import check_count, check_share
+from tertulia.kernel.bounds import check_bytes, check_count, check_share, find_sharer
 from tertulia.kernel.db import Transaction
 from tertulia.organization.audit_log import Act, group, note
 from tertulia.organization.groups import statements
-from tertulia.organization.groups.bounds import GROUPS, OWN_GROUPS
+from tertulia.organization.groups.bounds import GROUPS, OWN_GROUP_BYTES, OWN_GROUP_MEMBERS, OWN_GROUPS
 from tertulia.organization.groups.events import tell_created, tell_subgroups
 from tertulia.organization.groups.holders import Systems, check_exists, load_systems, store_value
 from tertulia.organization.groups.records import group_record
@@ -46,6 +46,7 @@ async def create_group(tx: Transaction, caller: Caller, plan: Plan) -> int:
         await check_share(tx, OWN_GROUPS, creator_id)
     await check_count(tx, GROUPS, caller.realm_id, adding=0)
     await statements.insert_members(tx, caller.realm_id, group_id, members)
+    await check_size(tx, caller, group_id)
     await tell_created(tx, caller.realm_id, await group_record(tx, caller.realm_id, group_id))
     if subgroups:
         await statements.insert_subgroups(tx, caller.realm_id, group_id, subgroups)
@@ -56,6 +57,13 @@ async def create_group(tx: Transaction, caller: Caller, plan: Plan) -> int:
         name=(None, plan.name), members=(None, members), subgroups=(None, subgroups), **values,
     )  # fmt: skip
     return group_id
+
+
+async def check_size(tx: Transaction, caller: Caller, group_id: int) -> None:
+    """Refuse what is too much with all groups of whoever made this one, right after it was written: everybody gets all of it."""
+    if (person := await find_sharer(tx, "user_group", group_id, caller.user_id)) is not None:
+        await check_bytes(tx, OWN_GROUP_BYTES, person)
+        await check_count(tx, OWN_GROUP_MEMBERS, person, adding=0)
 
 
 async def _store_settings(tx: Transaction, caller: Caller, plan: Plan, systems: Systems) -> dict[str, int]:

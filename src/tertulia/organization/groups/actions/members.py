@@ -10,6 +10,7 @@ from tertulia.organization import audit_log
 from tertulia.organization.audit_log import Act, note
 from tertulia.organization.groups import queries, statements
 from tertulia.organization.groups.access import hold_group
+from tertulia.organization.groups.actions.create import check_size
 from tertulia.organization.groups.events import tell_members, tell_subgroups
 from tertulia.organization.groups.holders import check_exists, check_users
 from tertulia.organization.groups.model import Group
@@ -42,6 +43,8 @@ async def edit_group(tx: Transaction, caller: Caller, group_id: int, edit: Edit)
     for ids, change in zip(msgspec.structs.astuple(edit), changes, strict=True):
         if ids:
             await change(tx, caller.realm_id, group, sorted(set(ids)))
+    if edit.add:
+        await check_size(tx, caller, group.id)
     await _notify(tx, caller, group, edit)
     changed = {name: (None, sorted(set(ids))) for name, ids in msgspec.structs.asdict(edit).items() if ids}
     note(tx, caller.realm_id, Act.GROUP_MEMBERS_CHANGED, audit_log.group(group.id), **changed)

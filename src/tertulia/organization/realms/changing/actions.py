@@ -122,13 +122,14 @@ def _clean(name: str, value: Any) -> Any:
     if name == AUDIT_RETENTION:
         return _limit(name, value, KEEP_FOR_EVER, SHORTEST_AUDIT_RETENTION)
     if name in ABOUT:
-        return _clean_about(name, value.strip())
+        return clean_about(name, value.strip())
     if name == "default_language" and value not in LANGUAGES:
         raise Refusal("Invalid default_language")
     return value
 
 
-def _clean_about(name: str, text: str) -> str:
+def clean_about(name: str, text: str) -> str:
+    """A name or a description as an organization may have it."""
     if name == "name" and not text:
         raise Refusal("An organization's name can't be empty.")
     if len(text) > ABOUT[name]:

@@ -1,0 +1,27 @@
+"""Whether mails leave: without them nobody joins by an invitation, and nobody gets a new password."""
+
+import smtplib
+import ssl
+
+from tertulia.cli.doctor import Advice
+from tertulia.cli.errors import CommandFailed
+from tertulia.kernel.settings import Settings
+
+
+def look_at_mail(settings: Settings) -> str:
+    """Greet the mail server, and log in there if we would."""
+    from tertulia.kernel.mail import SmtpServer
+
+    if not settings.smtp_url:
+        if settings.mail_folder:
+            return f"written to {settings.mail_folder}"
+        raise Advice(
+            "none is sent: set TERTULIA_SMTP_URL. Until then people cannot ask for a new password or join by mail;"
+            " `tertulia user reset-password --link` makes a link by hand"
+        )
+    server = SmtpServer.parse(settings.smtp_url)
+    try:
+        server.greet()
+    except (OSError, smtplib.SMTPException, ssl.SSLError) as problem:
+        raise CommandFailed(f"{server.host}:{server.port} takes none from us: {problem}") from problem
+    return f"{server.host}:{server.port} takes them"

@@ -1,0 +1,85 @@
+"""What an operator is asked about organizations."""
+
+from typing import TYPE_CHECKING, Any
+
+from tertulia.cli.accounts import Subdomain, get_realm, in_transaction, realms
+from tertulia.cli.output import AsJson, print_json, print_rows
+from tertulia.cli.target import DataFolder, target_settings
+
+if TYPE_CHECKING:
+    from tertulia.kernel.db import Transaction
+
+_LIST = """
+select id, subdomain, name, is_active,
+    (select count(*) from account where realm_id = realm.id and is_active and bot_type is null) as people
+from realm order by id
+"""
+_COUNTS = """
+select (select count(*) from account where realm_id = $1 and is_active and bot_type is null) as people,
+    (select count(*) from account where realm_id = $1 and is_active and bot_type is not null and system_bot is null) as bots,
+    (select count(*) from channel join conversation using (id) where conversation.realm_id = $1) as channels,
+    (select coalesce(max(used), 0) from upload_space where realm_id = $1) as bytes_of_files
+"""
+
+
+@realms.command("list")
+def list_realms(as_json: AsJson = False, data: DataFolder = None) -> None:
+    """All organizations, one on a line: id, address, people, name."""
+    settings = target_settings(data)
+
+    async def read(tx: "Transaction") -> list[dict[str, Any]]:
+        return [{**row, "url": settings.url_of(row["subdomain"])} for row in await tx.fetch(_LIST)]
+
+    found = in_transaction(data, read)
+    if as_json:
+        print_json(found)
+    else:
+        print_rows((one["id"], one["url"], one["people"], one["name"]) for one in found)
+
+
+@realms.command("show")
+def show_realm(realm: Subdomain = "", as_json: AsJson = False, data: DataFolder = None) -> None:
+    """What one organization is, and how large."""
+    settings = target_settings(data)
+
+    async def read(tx: "Transaction") -> dict[str, Any]:
+        found = await get_realm(tx, realm)
+        counts = await tx.fetchrow(_COUNTS, found.id)
+        about = {
+            "id": found.id,
+            "url": settings.url_of(found.subdomain),
+            "name": found.name,
+            "is_active": found.is_active,
+        }
+        return {**about, "description": found.description, **(counts or {})}
+
+    _print(in_transaction(data, read), as_json=as_json)
+
+
+@realms.command("settings")
+def show_settings(realm: Subdomain = "", as_json: AsJson = False, data: DataFolder = None) -> None:
+    """What its owners have set."""
+    import msgspec
+
+    async def read(tx: "Transaction") -> dict[str, Any]:
+        return msgspec.structs.asdict((await get_realm(tx, realm)).settings)
+
+    _print(in_transaction(data, read), as_json=as_json)
+
+
+@realms.command("rename")
+def rename(name: str, realm: Subdomain = "", data: DataFolder = None) -> None:
+    """Give an organization another name. Its address stays."""
+    from tertulia.organization.realms.changing.actions import change_settings, clean_about
+
+    async def work(tx: "Transaction") -> None:
+        await change_settings(tx, (await get_realm(tx, realm)).id, {"name": clean_about("name", name.strip())})
+
+    in_transaction(data, work)
+
+
+def _print(found: dict[str, Any], *, as_json: bool) -> None:
+    if as_json:
+        print_json(found)
+    else:
+        print_rows(found.items())

@@ -1,0 +1,53 @@
+"""The form of the database, and which programs work with it.
+
+A form has the number of the newest migration. A program knows its own: the newest migration it was shipped with. Migrations
+only add, so that the version before goes on working on the new form (expand); what it no longer needs is taken away a version
+later (contract). Each migration says in `works_with` the oldest form whose programs work on its result, and the database
+remembers the greatest of these.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ASK = "select (select version_num from schema_version) as form, (select form from oldest_program) as oldest"
+
+
+class Standing(NamedTuple):
+    """What a database says of itself."""
+
+    form: str
+    """Of its newest migration."""
+    oldest: str
+    """Programs of an older form do not work with it."""
+
+
+class WrongForm(Exception):
+    """This program and this database do not fit. The text says what to do."""
+
+
+def own_form() -> str:
+    """The form that this program was made for. Asked of the folder: Alembic takes half a second to be loaded."""
+    return max(path.name[:4] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py"))
+
+
+def check(own: str, found: Standing | None) -> None:
+    """Refuse a database that this program does not work with."""
+    if found is None:
+        raise WrongForm("the database is empty: run `tertulia migrate`")
+    if found.form < own:
+        raise WrongForm(
+            f"the database has form {found.form} and this program is for {own}: run `tertulia migrate` with this program"
+        )
+    if found.oldest > own:
+        raise WrongForm(
+            f"this program is too old: it is for form {own} of the database, which has {found.form} and works with programs"
+            f" for {found.oldest} or newer. Start the version that migrated it, or restore a backup from before"
+        )
+
+
+async def find_standing(connection: Any) -> Standing | None:
+    """By an asyncpg connection; None: nobody has migrated it yet."""
+    if await connection.fetchval("select to_regclass('oldest_program')") is None:
+        return None
+    row = await connection.fetchrow(ASK)
+    return Standing(row["form"], row["oldest"]) if row["form"] else None

@@ -1,0 +1,81 @@
+"""What an operator is asked every day: each command as a process, against a running server."""
+
+import json
+from typing import Any
+
+from tests.harness.command import said_once, tertulia
+from tests.harness.mails import mails_to
+from tests.harness.realm import Realm
+from tests.harness.server import OwnServer
+from tests.harness.talk import unique
+
+FOR_JSON = "--json"
+
+
+def run(realm: Realm, *arguments: str, code: int = 0, **environment: str) -> str:
+    """What it answers."""
+    env = {"TERTULIA_POSTGRES_URL": realm.stage.server.postgres_url, **environment}
+    done = tertulia(*arguments, env=env)
+    assert (done.returncode, done.stderr) == (code, "")
+    return done.stdout
+
+
+def of_realm(realm: Realm, *arguments: str) -> Any:
+    return json.loads(run(realm, *arguments, "--realm", realm.subdomain, FOR_JSON))
+
+
+def test_people_are_listed_shown_let_out_and_let_in(realm: Realm) -> None:
+    where = ("--realm", realm.subdomain)
+    listed = {one["email"]: one["role"] for one in of_realm(realm, "user", "list")}
+    assert listed[realm.owner.email] == "owner"
+    assert listed[realm.guest.email] == "guest"
+    assert len(listed) == 5
+    person = realm.member.email
+    shown = of_realm(realm, "user", "show", person)
+    assert (shown["id"], shown["keys"], shown["has_password"]) == (realm.member.id, 1, False)
+    [key] = of_realm(realm, "user", "keys", person)
+    assert key["id"]
+    assert of_realm(realm, "user", "sessions", person) == []
+
+    run(realm, "user", "role", person, "moderator", *where)
+    assert realm.member.get("users/me")["role"] == 300
+    run(realm, "user", "deactivate", person, *where)
+    assert realm.member.request("GET", "users/me").status_code == 401
+    assert person not in run(realm, "user", "list", *where)
+    assert f"{realm.member.id}\tdeactivated\t{person}\t" in run(realm, "user", "list", "--all", *where)
+    run(realm, "user", "reactivate", person, *where)
+    assert of_realm(realm, "user", "show", person)["is_active"]
+
+    env = {"TERTULIA_POSTGRES_URL": realm.stage.server.postgres_url}
+    for last in (("deactivate", realm.owner.email), ("role", realm.owner.email, "member")):
+        assert "owner" in said_once(tertulia("user", *last, *where, env=env))
+
+
+def test_an_organization_is_shown_and_renamed_and_its_people_hear_of_it(realm: Realm) -> None:
+    name = unique("Another Name")
+    run(realm, "realm", "rename", name, "--realm", realm.subdomain)
+    shown = of_realm(realm, "realm", "show")
+    assert (shown["id"], shown["name"], shown["people"]) == (realm.id, name, 5)
+    assert name in run(realm, "realm", "list")
+    assert of_realm(realm, "realm", "settings")["invite_required"] is True
+    acts = realm.owner.get("audit_log")["entries"]
+    assert next(one["act"] for one in acts if "name" in one["changes"]) == "organization.settings_changed"
+
+
+def test_numbers_of_the_server_and_its_relay_are_told(realm: Realm) -> None:
+    found = json.loads(run(realm, "stats", FOR_JSON))
+    assert found["people"] >= 5
+    relay = json.loads(run(realm, "relay", "status", FOR_JSON))
+    assert (relay["active"], relay["slot"], relay["epoch"] > 0) == (True, "tertulia_events", True)
+    assert json.loads(run(realm, "version", FOR_JSON))["version"]
+
+
+def test_a_mail_is_tried_without_the_worker(realm: Realm) -> None:
+    server = realm.stage.server
+    env = {"TERTULIA_POSTGRES_URL": server.postgres_url}
+    assert "set TERTULIA_SMTP_URL" in said_once(tertulia("mail", "test", "me@example.com", env=env))
+    assert isinstance(server, OwnServer)
+    folder, address = server.folder / "tried", unique("me").replace(" ", ".") + "@example.com"
+    run(realm, "mail", "test", address, TERTULIA_MAIL_FOLDER=str(folder))
+    [mail] = mails_to(folder, address)
+    assert mail["subject"] == "Mails arrive"

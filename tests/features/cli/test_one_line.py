@@ -1,0 +1,91 @@
+"""What goes wrong in an expected way is one line, and what would do harm by mistake is refused."""
+
+import json
+import os
+import socket
+import subprocess
+from contextlib import closing
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from tests.harness.command import said_once, tertulia
+from tests.harness.server import Engines, OwnServer, Server
+
+WRONG = "password authentication failed"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["migrate"], ["user", "create", "a@example.com", "--name", "Ada"], ["web"], ["worker"]],
+    ids=lambda one: one[0],
+)
+def test_a_wrong_password_is_one_line(server: Server, command: list[str]) -> None:
+    secret = server.postgres_url.split("@")[0].rpartition(":")[2]
+    env = {"TERTULIA_POSTGRES_URL": server.postgres_url.replace(secret, "guess"), "TERTULIA_NATS_URL": server.nats_url}
+    line = said_once(tertulia(*command, env=env | {"TERTULIA_PORT": "0"}))
+    assert line.startswith("tertulia: PostgreSQL: ")
+    assert WRONG in line
+    assert "TERTULIA_POSTGRES_URL" in line
+
+
+def test_a_database_without_tables_is_one_line(engines: Engines) -> None:
+    url = engines.postgres.url_of("postgres")
+    line = said_once(tertulia("realm", "create", "Ours", env={"TERTULIA_POSTGRES_URL": url}))
+    assert "run `tertulia migrate`" in line
+
+
+def test_a_missing_extension_is_one_line(engines: Engines) -> None:
+    name = f"bare_{os.getpid()}"
+    with closing(psycopg2.connect(engines.postgres.url_of("postgres"))) as connection:
+        if connection.server_version < 180_000:
+            pytest.skip("only PostgreSQL 18 lets one hide extensions")
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(f"create database {name}")
+            cursor.execute(f"alter database {name} set extension_control_path = '/nowhere'")
+            try:
+                env = {"TERTULIA_POSTGRES_URL": engines.postgres.url_of(name), "TERTULIA_NATS_URL": engines.nats.url}
+                line = said_once(tertulia("migrate", env=env))
+                assert 'extension "pg_trgm" is not available' in line
+                assert "contrib" in line
+                assert "the extension pg_trgm is not installed" in tertulia("doctor", env=env).stdout
+            finally:
+                cursor.execute(f"drop database {name} with (force)")
+
+
+def test_a_port_in_use_is_one_line(server: Server) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        for command in ("web", "serve"):
+            line = said_once(tertulia(command, env={"TERTULIA_PORT": str(port)}))
+            assert f"port {port} of 127.0.0.1 cannot be opened" in line
+        engines = {"TERTULIA_POSTGRES_URL": server.postgres_url, "TERTULIA_NATS_URL": server.nats_url}
+        line = said_once(tertulia("worker", env=engines | {"TERTULIA_METRICS_PORT": str(port)}))
+        assert f"127.0.0.1:{port}" in line
+
+
+def test_a_variable_that_is_no_setting_is_told(server: Server) -> None:
+    env = {"TERTULIA_POSTGRES_URL": server.postgres_url, "TERTULIA_POOLSIZE": "5"}
+    told = "TERTULIA_POOLSIZE is no setting, and has no effect; is TERTULIA_POOL_SIZE meant?"
+    done = tertulia("scim-token", "list", env=env)
+    assert (done.returncode, done.stderr) == (0, f"tertulia: {told}\n")
+    wrong = env | {"TERTULIA_POSTGRES_URL": server.postgres_url.replace("//tertulia:", "//nobody:")}
+    first, _ = tertulia("worker", env=wrong).stderr.splitlines()
+    assert json.loads(first)["problem"] == told
+
+
+def test_large_data_goes_into_no_database_but_that_of_trying_it_out(server: Server, tmp_path: Path) -> None:
+    fill = ("dev", "fill", "--users", "3")
+    env = {"TERTULIA_POSTGRES_URL": server.postgres_url, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    elsewhere = ("--data", str(tmp_path / "nothing"))
+    refused = tertulia(*fill, *elsewhere, env=env)
+    assert "No `tertulia dev` runs in" in said_once(refused)
+    file = tmp_path / "tertulia.toml"
+    file.write_text(f'postgres_url = "{server.postgres_url}"\n')
+    for configured in (env, {"TERTULIA_CONFIG": str(file)}):
+        done: subprocess.CompletedProcess[str] = tertulia(*fill, env=configured)
+        assert "No `tertulia dev` runs in" in said_once(done)
+    if isinstance(server, OwnServer):
+        assert tertulia(*fill, "--data", str(server.folder / "data"), env=env).returncode == 0

@@ -1,0 +1,62 @@
+"""Settings of streams and buckets that exist already follow those of the relay."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tertulia.engines import Postgres
+from tertulia.events.log.jetstream import call_api
+from tests.system.nats_cluster import NatsCluster
+from tests.system.relay_load import Load
+from tests.system.relay_site import SHARDS, Site, eventually, relay_postgres
+
+__all__ = ["relay_postgres"]
+pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.timeout(240)]
+NAMES = [*(f"EV_{shard}_1" for shard in range(SHARDS)), "KV_TERTULIA_STATE", "KV_TERTULIA_QUEUES"]
+
+
+class ClusterSite(Site):
+    """One whose NATS is a cluster."""
+
+    def __init__(self, postgres: Postgres, folder: Path) -> None:
+        super().__init__(postgres, folder)
+        self.nats = NatsCluster(folder)  # type: ignore[assignment]
+
+
+@pytest.fixture
+def site(relay_postgres: Postgres, tmp_path: Path) -> Iterator[ClusterSite]:
+    site = ClusterSite(relay_postgres, tmp_path)
+    site.start()
+    try:
+        yield site
+    finally:
+        site.stop()
+
+
+async def test_raised_replicas_and_retention_reach_the_streams_and_buckets_that_exist(site: ClusterSite) -> None:
+    load = Load(site, writers=2)
+    relay = await site.start_first_relay()
+    async with load.running():
+        await load.wait_for(50)
+        assert {config["num_replicas"] for config in await configs(site)} == {1}
+        relay.kill()
+        site.start_relay(TERTULIA_NATS_REPLICAS="3", TERTULIA_EVENT_RETENTION_SECONDS="86400")
+        await eventually(lambda: have(site, lambda config: config["num_replicas"] == 3))
+        await load.wait_for(50)
+    await load.check()
+    record = await site.epoch()
+    assert record is not None
+    assert record.epoch == 1
+    assert {config["max_age"] for config in await configs(site) if config["name"].startswith("EV")} == {86400 * 10**9}
+
+
+async def have(site: ClusterSite, check: Callable[[dict[str, Any]], bool]) -> bool:
+    return all(map(check, await configs(site)))
+
+
+async def configs(site: ClusterSite) -> list[dict[str, Any]]:
+    async with site.connected() as nc:
+        answers = [await call_api(nc, f"STREAM.INFO.{name}") for name in NAMES]
+    return [answer["config"] for answer in answers if answer is not None]
