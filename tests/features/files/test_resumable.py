@@ -109,6 +109,7 @@ def test_one_request_at_a_time_continues_an_upload(realm: Realm) -> None:
     where, other = begin(member, 10), begin(member, 10)
     with _sending(member, where, b"01234", 10):
         eventually(lambda: send(member, where, 0, b"").status_code == 409)
+        assert offset(member, where) == 0  # it is the other request that is in the way, and not what it has brought
         assert send(member, other, 0, b"").status_code == 204
     eventually(lambda: offset(member, where) == 5)
     eventually(lambda: send(member, where, 5, b"").status_code == 204)
