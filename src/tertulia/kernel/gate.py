@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 
 from tertulia.kernel.errors import Refusal, server_not_ready
 
-LATEST_SECONDS = 30.0
+LATEST_SECONDS = 15.0
 """Nobody is told to come back later than this, but for a random part: they may never come, and others are served."""
 WEIGHT = 0.1
 """How much the newest measurement counts."""

@@ -46,9 +46,8 @@ REFILL_PAUSE = 0.2
 BARRIER = "mark"
 """The type of events that only tell how far the log has come."""
 PACE = 0.05
-"""Seconds between two transactions with barriers: thousands of clients that come back together share a few."""
-READ_PACE = 0.02
-"""The same for what is read. Whoever comes alone waits for nobody."""
+"""Seconds between two reads, or two transactions with barriers: thousands of clients that come back together share a few of
+them. Whoever comes alone waits for nobody."""
 
 BURST_SECONDS = 5.0
 """So much time of the event loop somebody may use for take-overs; one takes a few thousandths of a second, or a second where a
@@ -102,9 +101,9 @@ class TakeOvers:
         self._feeds = feeds
         self._served = served
         self._load_memberships = load_memberships
-        self._records: Coalescer[str, FoundRecord] = Coalescer(self._read_records, pace=READ_PACE, most=TOGETHER)
-        self._infos: Coalescer[Feed, StreamInfo] = Coalescer(self._read_infos, pace=READ_PACE)
-        self._members: Coalescer[Member, ReadNow] = Coalescer(self._read_members, pace=READ_PACE, most=TOGETHER)
+        self._records: Coalescer[str, FoundRecord] = Coalescer(self._read_records, pace=PACE, most=TOGETHER)
+        self._infos: Coalescer[Feed, StreamInfo] = Coalescer(self._read_infos, pace=PACE)
+        self._members: Coalescer[Member, ReadNow] = Coalescer(self._read_members, pace=PACE, most=TOGETHER)
         self._barriers: Coalescer[int, int] = Coalescer(self._write_barriers, pace=PACE)
         self._under_way: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
         self._budgets = TimeBudgets(BURST_SECONDS, SHARE) if limited else None
