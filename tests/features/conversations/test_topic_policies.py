@@ -1,6 +1,11 @@
 """Policies of topics: what is stored, what happens at the same time, and what a message does to several users."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+
+import psycopg2
+import psycopg2.errors
+import pytest
 
 from tertulia.conversations.read_state.marks import TopicPolicy
 from tertulia.conversations.topics.actions import get_topic, set_policies
@@ -9,9 +14,10 @@ from tertulia.kernel.db import Transaction
 from tertulia.organization.realms.settings import RealmSettings
 from tests.contract.changes import edit, events, listen
 from tests.contract.policies import decide, muted, policies
+from tests.harness.realm import Realm
 from tests.harness.server import Channel
 from tests.harness.stage import Stage, Web, at_once
-from tests.harness.talk import Speaker, check_error
+from tests.harness.talk import Speaker, check_error, check_success, eventually, unique
 
 
 def test_a_topic_made_for_a_policy_has_no_messages_and_stays_one_row(stage: Stage) -> None:
@@ -141,3 +147,20 @@ def test_who_reads_a_private_channel_by_a_group_keeps_policies_there(stage: Stag
     edit(member, sent, topic="new", propagate_mode="change_all", send_notification_to_new_thread=False)
     assert policies(reader) == {(channel.stream_id, "new"): 1}
     assert [topic for _, topic in muted(reader)] == ["new"]
+
+
+def test_whoever_makes_a_topic_waits_for_a_rename_before_it_holds_accounts(realm: Realm) -> None:
+    """Or the two wait for each other: a new topic holds its channel, and then its author; a rename names people as well."""
+    owner, member, stage = realm.owner, realm.member, realm.stage
+    channel = stage.channel(owner, member, realm_id=realm.id)
+    members = {"direct_members": [member.id], "direct_subgroups": []}
+    fields = {"new_name": unique("renamed"), "can_administer_channel_group": {"new": members}}
+    with ThreadPoolExecutor(1) as thread:
+        with stage.session() as hold:
+            hold("select from account where id = %s for update", member.id)
+            renaming = thread.submit(owner.request, "PATCH", f"streams/{channel.stream_id}", **fields)
+            waiting = "select pid from pg_stat_activity where wait_event_type = 'Lock' and query like '%%account%%'"
+            eventually(lambda: stage.sql(waiting) != [])
+            with pytest.raises(psycopg2.errors.LockNotAvailable), stage.session() as other:
+                other("select from channel where id = %s for key share nowait", channel.stream_id)
+        check_success(renaming.result())

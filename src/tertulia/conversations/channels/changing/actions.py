@@ -69,6 +69,8 @@ async def change_channel(tx: Transaction, caller: Caller, channel: RuledChannel,
     wanted: dict[str, object] = {}
     if plan.new_name is not None:
         wanted |= _name(channel, plan.new_name)
+        # Before accounts: whoever decides about a new topic holds the channel by it, and then their account.
+        await queries.lock_name(tx, channel.id)
     if plan.description is not None:
         description = clean_description(plan.description)
         wanted |= {"description": description, "rendered_description": render_description(description)}

@@ -28,6 +28,11 @@ async def lock_channel(tx: Transaction, realm_id: int, channel_id: int) -> None:
     await tx.execute(sql, realm_id, channel_id)
 
 
+async def lock_name(tx: Transaction, channel_id: int) -> None:
+    """Hold the channel's own row as a change of its unique name does: whoever makes a topic in it waits from now on."""
+    await tx.execute("select from channel where id = $1 for update", channel_id)
+
+
 async def update_channel(tx: Transaction, channel_id: int, values: Mapping[str, object]) -> None:
     """Write columns; raises UniqueViolationError if a name is taken."""
     assert values.keys() <= COLUMNS
