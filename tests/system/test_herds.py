@@ -5,7 +5,6 @@ import collections
 from pathlib import Path
 from typing import Any
 
-import asyncpg
 import httpx
 import pytest
 
@@ -63,23 +62,3 @@ async def server_side_message(server: Server) -> int:
         reply = await owner.post("messages", data={"type": "direct", "to": to, "content": "while you were away"})
         number: int = reply.json()["id"]
         return number
-
-
-@pytest.mark.timed
-async def test_who_registers_while_too_many_do_is_told_to_come_back_and_gets_in_then(
-    server: Server, shared_folder: Path
-) -> None:
-    with second_web(server, shared_folder, pool_size=2) as web:
-        async with server.async_client(server.owner, url=web.url) as client:
-            connection = await asyncpg.connect(server.postgres_url)
-            async with connection.transaction():
-                await connection.execute("lock table draft in access exclusive mode")
-                inside = asyncio.create_task(client.post("register"))
-                await asyncio.sleep(0.5)
-                refused = await asyncio.wait_for(client.post("register"), 6)
-            await connection.close()
-            assert (refused.status_code, refused.json()["code"]) == (503, "SERVER_NOT_READY")
-            assert int(refused.headers["retry-after"]) >= 1
-            assert (await inside).status_code == 200
-            reply, _ = await obedient(client, "POST", "register")
-            assert reply.status_code == 200

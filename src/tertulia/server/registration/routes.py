@@ -22,10 +22,10 @@ PATIENCE = 3.0
 
 
 class RegistrationGate(Gate):
-    """Registering reads everything that a client shows, so few do it at once, and some connections are left for others."""
+    """So many register at once. Not as few as there are connections: that was slower (docs/decisions/0122-herds.md)."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(inside=max(1, settings.pool_size * 3 // 4), patience=PATIENCE)
+        super().__init__(inside=3 * settings.pool_size, patience=PATIENCE)
 
 
 @post("/register", feature="events")
