@@ -69,7 +69,8 @@ async def test_a_web_process_answers_before_its_engines_are_there(site: Site, en
     port, metrics = free_port(), free_port()
     started = site.start_process("web", TERTULIA_PORT=str(port), TERTULIA_METRICS_PORT=str(metrics), **wrong)
     reply = await eventually(lambda: ask(port, "/api/v1/server_settings"))
-    assert (reply.status_code, reply.json()["code"], reply.headers["retry-after"]) == (503, "SERVER_NOT_READY", "1")
+    assert (reply.status_code, reply.json()["code"]) == (503, "SERVER_NOT_READY")
+    assert int(reply.headers["retry-after"]) >= 1
     assert [
         getattr(await ask(metrics, f"/health/{name}"), "status_code", 0) for name in ("live", "serving", "ready")
     ] == [
