@@ -75,12 +75,14 @@ async def _no_replication(pg: Any, settings: Settings) -> list[str]:
     import psycopg2
     import psycopg2.extras
 
+    from tertulia.kernel.postgres import connect_libpq
+
     role = await pg.fetchval("select current_user")
     if not await pg.fetchval("select rolreplication or rolsuper from pg_roles where rolname = current_user"):
         return [f'the account may not read the stream of changes: alter role "{role}" replication']
     try:
         connection = await asyncio.to_thread(
-            psycopg2.connect,
+            connect_libpq,
             settings.postgres_url,
             connection_factory=psycopg2.extras.LogicalReplicationConnection,
             connect_timeout=CONNECT_SECONDS,
