@@ -47,7 +47,9 @@ def test_a_missing_extension_is_one_line(engines: Engines) -> None:
             cursor.execute(f"alter database {name} set extension_control_path = '/nowhere'")
             try:
                 env = {"TERTULIA_POSTGRES_URL": engines.postgres.url_of(name), "TERTULIA_NATS_URL": engines.nats.url}
-                line = said_once(tertulia("migrate", env=env))
+                done = tertulia("migrate", env=env)
+                [line] = done.stderr.splitlines()
+                assert done.returncode == 1
                 assert 'extension "pg_trgm" is not available' in line
                 assert "contrib" in line
                 assert "the extension pg_trgm is not installed" in tertulia("doctor", env=env).stdout
