@@ -13,7 +13,7 @@ from msgspec import Meta
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.auth import Anyone, Caller, Person
 from tertulia.kernel.docs_page import documentation
-from tertulia.kernel.endpoint import Call, Reply, Wire, alias, collect, delete, get, patch, post
+from tertulia.kernel.endpoint import AnyLength, Call, Reply, Wire, alias, collect, delete, get, patch, post
 from tertulia.kernel.errors import Refusal, server_not_ready, unauthorized
 from tertulia.kernel.http import Api, BodyLimits
 from tertulia.kernel.openapi import About
@@ -115,7 +115,12 @@ async def send_message(
 @patch("/echo", takes_files=True)
 @delete("/echo", takes_files=True)
 async def echo(
-    call: Call, *, text: str = "", number: int | None = None, items: list[str] | None = None, word: Word | None = None
+    call: Call,
+    *,
+    text: Annotated[str, AnyLength()] = "",
+    number: int | None = None,
+    items: list[str] | None = None,
+    word: Word | None = None,
 ) -> dict[str, Any]:
     """Answer what was understood."""
     files = [[upload.field, upload.filename, upload.size, upload.file.read().decode()] for upload in call.files]
