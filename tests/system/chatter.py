@@ -19,7 +19,6 @@ from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import asyncpg
 import httpx
@@ -31,7 +30,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.users.actions import create_api_key, create_user
 from tests.harness.schemas import acheck_reply
-from tests.harness.server import PLAIN_HTTP
+from tests.harness.server import PLAIN_HTTP, Addresses
 from tests.system.model_client import Json, Mismatch, ModelState
 
 PEOPLE = 6
@@ -78,17 +77,12 @@ class Listener:
     """When something new was heard."""
 
 
-class HasDatabase(Protocol):
-    @property
-    def postgres_url(self) -> str: ...
-
-
 class Chatter:
     """A realm in which people talk. `urls`: of the web processes; every listener keeps to a few of them. `pause`: about how
     long each sender waits after a reply, in seconds."""
 
     def __init__(
-        self, server: HasDatabase, urls: Sequence[str], randomness: random.Random, *, pause: float = PAUSE
+        self, server: Addresses, urls: Sequence[str], randomness: random.Random, *, pause: float = PAUSE
     ) -> None:
         self.urls = urls
         self._pause = pause

@@ -6,18 +6,24 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psycopg2
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import Engine, create_engine
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.pool import NullPool
 
 from tertulia.kernel.postgres import connect_libpq
 from tertulia.migrations.form import own_form
 
 FOLDER = Path(__file__).parent
+VERSION_TABLE = "schema_version"
+CONNECT_SECONDS = 5
+"""For each host of the address."""
 TRIES = 30
 """How often a migration asks for a lock that others hold. It waits 5 s each time, so that nobody waits behind it for long."""
 PAUSE_SECONDS = 1.0
@@ -64,18 +70,21 @@ def pending(postgres_url: str) -> list[Pending]:
     ]
 
 
+def engine_of(postgres_url: str) -> Engine:
+    """How SQLAlchemy reaches the database. PostgreSQL's own library reads the address: SQLAlchemy knows no lists of hosts.
+
+    No pool: a lock of a session ends with its connection, also when a migration fails.
+    """
+
+    def connect() -> Any:
+        return connect_libpq(postgres_url, connect_timeout=CONNECT_SECONDS)
+
+    return create_engine("postgresql+psycopg2://", creator=connect, poolclass=NullPool)
+
+
 def _find_form(postgres_url: str) -> str | None:
-    connection = connect_libpq(postgres_url, connect_timeout=5)
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute("select to_regclass('schema_version')")
-            if cursor.fetchone() == (None,):
-                return None
-            cursor.execute("select version_num from schema_version")
-            row = cursor.fetchone()
-            return str(row[0]) if row else None
-    finally:
-        connection.close()
+    with engine_of(postgres_url).connect() as connection:
+        return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE}).get_current_revision()
 
 
 def _config(postgres_url: str, folder: Path = FOLDER) -> Config:
