@@ -15,7 +15,7 @@ COLUMNS, LINES = 150, 30
 SECONDS = 30.0
 ESCAPE_SECONDS = 0.3
 """A terminal sends the same for Escape and then A as for Alt-A: only a pause tells them apart."""
-COMPLAINTS = re.compile(r"exception|traceback|\berror\b|went wrong|unable to|cannot|invalid", re.IGNORECASE)
+COMPLAINTS = re.compile(r"exception|traceback|error\b|went wrong|unable to|cannot|invalid", re.IGNORECASE)
 
 
 class Complaint(Exception):

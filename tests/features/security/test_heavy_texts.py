@@ -40,7 +40,7 @@ def test_what_rendering_takes_is_counted_for_whoever_writes() -> None:
     times = RenderingTime()
     with times.of(1) as seconds:
         began = time.thread_time()
-        while time.thread_time() - began < BURST_SECONDS:
+        while time.thread_time() - began < BURST_SECONDS * 1.2:  # some of it comes back before we look
             pass
     with times.of(1) as left, times.of(2) as left_of_another:
         assert left == 0
