@@ -13,8 +13,7 @@ def named_by_settings(table: str, settings: Iterable[str]) -> str:
     ) as setting join lateral (
         select from group_member where group_id = setting.holder and is_anonymous
         union all select from group_subgroup where group_id = setting.holder and is_anonymous
-    ) as named on true"""
-
+    ) as named on true"""  # noqa: S608
 
 
 GROUPS = Bound(
