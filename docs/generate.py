@@ -249,8 +249,9 @@ def metrics_of(source: str) -> list[str]:
                 args=[ast.Constant(value=str(name)), ast.Constant(value=str(text)), *more],
             ):
                 kind = word.removesuffix("MetricFamily")
-                if kind not in ("Counter", "Gauge", "Histogram", "Summary"):
+                if kind not in ("Counter", "Gauge", "Histogram", "Summary", "Durations"):
                     continue
+                kind = "Histogram" if kind == "Durations" else kind
                 named = [keyword.value for keyword in node.keywords if keyword.arg in ("labelnames", "labels")]
                 labels = ", ".join(ast.literal_eval([*more, *named][0])) if more or named else ""
                 ending = "_total" if kind == "Counter" and not name.endswith("_total") else ""

@@ -38,7 +38,7 @@ def seconds_told(refusal: Refusal) -> int:
 
 
 async def test_so_many_are_inside_and_the_next_has_a_turn_when_one_leaves() -> None:
-    gate, first, others = Gate(inside=2, patience=5), asyncio.Event(), asyncio.Event()
+    gate, first, others = Gate("test", inside=2, patience=5), asyncio.Event(), asyncio.Event()
     [one] = await begun(gate, first, 1)
     _, third = await begun(gate, others, 2)
     left = time.monotonic()
@@ -49,7 +49,7 @@ async def test_so_many_are_inside_and_the_next_has_a_turn_when_one_leaves() -> N
 
 
 async def test_whoever_would_wait_too_long_is_told_at_once_when_to_come_back() -> None:
-    gate, over = Gate(inside=1, patience=0.05), asyncio.Event()
+    gate, over = Gate("test", inside=1, patience=0.05), asyncio.Event()
     await measured(gate, 0.02)
     tasks = await begun(gate, over, 8)
     asked = time.monotonic()
@@ -63,7 +63,7 @@ async def test_whoever_would_wait_too_long_is_told_at_once_when_to_come_back() -
 
 
 async def test_whoever_waited_too_long_is_refused_and_leaves_no_place_behind() -> None:
-    gate, over = Gate(inside=1, patience=0.05), asyncio.Event()
+    gate, over = Gate("test", inside=1, patience=0.05), asyncio.Event()
     tasks = await begun(gate, over, 3)
     with pytest.raises(Refusal) as refused:
         await tasks[1]
@@ -77,7 +77,7 @@ async def test_whoever_waited_too_long_is_refused_and_leaves_no_place_behind() -
 
 
 async def test_whoever_goes_away_while_waiting_takes_no_turn() -> None:
-    gate, over = Gate(inside=1, patience=5), asyncio.Event()
+    gate, over = Gate("test", inside=1, patience=5), asyncio.Event()
     inside, gone, last = await begun(gate, over, 3)
     gone.cancel()
     over.set()
@@ -86,7 +86,7 @@ async def test_whoever_goes_away_while_waiting_takes_no_turn() -> None:
 
 
 async def test_a_herd_is_told_to_come_back_as_fast_as_it_can_be_served() -> None:
-    gate, over = Gate(inside=1, patience=0.0), asyncio.Event()
+    gate, over = Gate("test", inside=1, patience=0.0), asyncio.Event()
     await measured(gate, 0.02)
     inside = await begun(gate, over, 2)
     told = []
@@ -115,7 +115,7 @@ def test_a_time_to_come_back_is_never_too_early_and_not_the_same_for_everybody()
 
 
 async def test_when_there_is_room_again_nobody_is_sent_behind_those_who_were_told_to_come_back() -> None:
-    gate, over = Gate(inside=1, patience=0.0), asyncio.Event()
+    gate, over = Gate("test", inside=1, patience=0.0), asyncio.Event()
     await measured(gate, 0.02)
     for is_first in (True, False):
         inside = await begun(gate, over, 2)

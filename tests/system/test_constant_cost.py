@@ -114,11 +114,13 @@ class Site:
                 act()
             self._act_and_tell(act)
             after = self._counts()
-            changed[name] = {
+            differences = {
                 table: (new[0] - old[0], new[1] - old[1], new[2] - old[2])
                 for table, new in after.items()
                 if new != (old := before[table])
             }
+            # What the worker did before it was stopped may be told only now. It did less than every message does.
+            changed[name] = {table: rows for table, rows in differences.items() if sum(rows) >= ROUNDS}
             before = after
         return changed
 

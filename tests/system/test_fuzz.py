@@ -37,7 +37,7 @@ def outcomes(server: Server, shared_folder: Path) -> Iterator[dict[str, Outcome]
         backstage.close()
 
 
-@pytest.mark.timeout(300, func_only=False)
+@pytest.mark.timeout(900, func_only=False)
 @pytest.mark.parametrize("role", ROLES)
 def test_whatever_is_asked_is_answered_as_described(outcomes: dict[str, Outcome], role: str) -> None:
     outcome = outcomes[role]

@@ -11,7 +11,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.endpoint import Authenticator
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.limits import RateLimits, TimeBudgets, network_of, too_often
+from tertulia.kernel.limits import REFUSED, RateLimits, TimeBudgets, network_of, too_often
 from tertulia.kernel.refused_keys import RefusedKeys
 from tertulia.kernel.threads import Lanes
 
@@ -127,8 +127,9 @@ class Admission:
 
     def check_again(self, call: Call) -> None:
         """Refuse who has used up their time since they were let in: they may have been let in many times before."""
-        for budgets in (self._turns, self._database):
+        for name, budgets in (("turns", self._turns), ("database", self._database)):
             if budgets is not None and (seconds := budgets.wait(call.payer)):
+                REFUSED.labels(name).inc()
                 raise too_often(seconds)
 
     def took(self, call: Call, seconds: float) -> None:
@@ -157,4 +158,5 @@ def _lanes(inside: int) -> Lanes | None:
 
 
 def _too_many() -> Refusal:
+    REFUSED.labels("at once").inc()
     return too_often(1.0)

@@ -17,11 +17,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 import structlog
+from prometheus_client import Counter
 
 from tertulia.kernel.auth import Caller, DirectoryClient
 from tertulia.kernel.call import Call
 
 log = structlog.get_logger()
+ACTS = Counter("tertulia_audited_acts", "What the audit log has noted; `login.failed` is a failed log-in", ["act"])
 
 MAX_AGENT = 300
 MAX_TEXT = 500
@@ -172,6 +174,7 @@ def tell(entries: Iterable[Entry]) -> None:
     if not structlog.is_configured():
         return
     for entry in entries:
+        ACTS.labels(entry.act).inc()
         by = {"actor_id": entry.actor_id, "key_id": entry.key_id, "session_id": entry.session_id}
         about = {"target": f"{entry.target_kind} {entry.target_id}"} if entry.target_kind else {}
         known = {name: value for name, value in by.items() if value is not None}

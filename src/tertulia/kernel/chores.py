@@ -18,11 +18,15 @@ HOUSEKEEPING_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """A periodic task of the worker: its name, its interval, and how to make its function from the worker's services."""
+    """A periodic task of the worker: its name, its interval, and how to make its function from the worker's services.
+
+    `waiting`: where its work waits, as SQL after `from`: a table, or a subquery with a name, with a column `due`.
+    """
 
     name: str
     seconds: float
     work: Callable[[Services], Work]
+    waiting: str = ""
 
 
 def housekeeping(task: Callable[[Database], Awaitable[int]]) -> Chore:

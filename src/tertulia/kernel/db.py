@@ -14,6 +14,7 @@ Invariants:
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -29,11 +30,13 @@ from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.bounds import EVENTS, Bounds, full
 from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, server_not_ready
+from tertulia.kernel.metrics import Durations
 from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
 from tertulia.kernel.shares import Clock, Shares
 
 log = structlog.get_logger()
+WAITED = Durations("tertulia_postgres_wait_seconds", "How long those waited who found no free connection in the pool")
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
 """A connection of one's own, or one lent by the pool."""
@@ -418,12 +421,15 @@ class _Lent:
         # A limit costs a task for each acquiring: only who may have to wait has one. Opening a connection has its own.
         seconds = None if database.lent < database.pool.get_max_size() else database.acquire_seconds
         database.lent += 1
+        began = 0.0 if seconds is None else time.monotonic()
         try:
             self._connection = await database.pool.acquire(timeout=seconds)
         except BaseException:
             database.lent -= 1
             database.shares.give_back(self._share)
             raise
+        if began:
+            WAITED.observe(time.monotonic() - began)
         database.shares.begin(self._share)
         return self._connection
 

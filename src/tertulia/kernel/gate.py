@@ -14,7 +14,12 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from prometheus_client import Counter, Gauge
+
 from tertulia.kernel.errors import Refusal, server_not_ready
+
+REFUSED = Counter("tertulia_gate_refused", "Requests told to come back later, by what they wanted", ["gate"])
+WAITING = Gauge("tertulia_gate_waiting", "Requests that wait for their turn, by what they want", ["gate"])
 
 LATEST_SECONDS = 15.0
 """Nobody is told to come back later than this, but for a random part: they may never come, and others are served."""
@@ -25,7 +30,7 @@ WEIGHT = 0.1
 class Gate:
     """In one process, on its event loop."""
 
-    def __init__(self, *, inside: int, patience: float) -> None:
+    def __init__(self, name: str, *, inside: int, patience: float) -> None:
         self._free = inside
         self._inside = inside
         self._patience = patience
@@ -34,6 +39,8 @@ class Gate:
         """How long somebody is inside, lately."""
         self._promised = 0.0
         """Up to this moment turns are given away, to those who wait and those who were told to come back."""
+        self._refused = REFUSED.labels(name)
+        WAITING.labels(name).set_function(lambda: len(self._waiting))
 
     @asynccontextmanager
     async def enter(self) -> AsyncIterator[None]:
@@ -87,6 +94,7 @@ class Gate:
         )
 
     def _refuse(self) -> Refusal:
+        self._refused.inc()
         now = time.monotonic()
         self._promised = next_turn(self._promised, now + len(self._waiting) * self.pace, self.pace)
         return server_not_ready(

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import structlog
+from prometheus_client import Counter
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
@@ -20,6 +21,7 @@ from tertulia.kernel.settings import Settings, SettingsError
 
 log = structlog.get_logger()
 K = TypeVar("K")
+REFUSED = Counter("tertulia_rate_limited", "Requests refused because a budget was used up", ["budget"])
 
 MAX_KEYS = 100_000
 """After so many keys half of them are forgotten: those whose budgets are full, or nearest to it. A full budget is like none."""
@@ -186,6 +188,7 @@ class RateLimits:
         for rate in self._files:
             outcome = await self._file_budgets.take(f"files-{rate.seconds:g}", str(caller.person_id), rate)
             if outcome.retry_after:
+                REFUSED.labels("files").inc()
                 raise too_often(outcome.retry_after)
 
     async def spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
@@ -204,6 +207,7 @@ class RateLimits:
             call.set_header("x-ratelimit-remaining", str(outcome.remaining))
             call.set_header("x-ratelimit-reset", str(int(outcome.full_at + 0.999)))
             if outcome.retry_after:
+                REFUSED.labels(bucket).inc()
                 raise too_often(outcome.retry_after)
 
 

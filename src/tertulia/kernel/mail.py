@@ -17,6 +17,7 @@ from urllib.parse import parse_qs, unquote
 
 import msgspec
 import structlog
+from prometheus_client import Counter
 
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
@@ -26,6 +27,8 @@ from tertulia.kernel.text import without_bad_characters
 from tertulia.kernel.urls import split_url
 
 log = structlog.get_logger()
+
+MAILS = Counter("tertulia_mails", "Mails by what became of a try: sent, put_off, or given_up", ["outcome"])
 
 TIMEOUT_SECONDS = 20.0
 FIRST_WAIT_SECONDS = 10
@@ -105,13 +108,16 @@ class Postman:
             await asyncio.to_thread(send, message)
         except (Refused, ValueError) as error:
             log.error("a mail cannot be delivered", mail=mail.id, error=repr(error))
+            MAILS.labels("given_up").inc()
             await _forget(tx, mail)
             return False
         except (OSError, smtplib.SMTPException) as error:
             log.warning("a mail was not accepted yet", mail=mail.id, attempts=mail.attempts + 1, error=repr(error))
+            MAILS.labels("given_up" if mail.is_old else "put_off").inc()
             await (_forget(tx, mail) if mail.is_old else _put_off(tx, mail))
             return False
         await _forget(tx, mail)
+        MAILS.labels("sent").inc()
         return True
 
 

@@ -4,11 +4,15 @@ import time
 from typing import Final
 
 import structlog
+from prometheus_client import Counter, Gauge
 
 from tertulia.kernel.engine_addresses import nats_servers, single_host_urls
 from tertulia.kernel.urls import split_url
 
 log = structlog.get_logger()
+
+UP = Gauge("tertulia_engine_up", "1: the engine answered when this process last needed it; 0: it did not", ["engine"])
+OUTAGES = Counter("tertulia_engine_outages", "Times that an engine went away", ["engine"])
 
 AGAIN_SECONDS: Final = 30.0
 MOST_AT_ONCE: Final = 5
@@ -24,11 +28,15 @@ class Outage:
         self._since: float | None = None
         self._told = 0.0
         self._said: set[str] = set()
+        OUTAGES.labels(engine)
 
     def goes_on(self, error: object) -> None:
         """It did not answer. Something else than before is said at once."""
         now, said = time.monotonic(), str(error) or repr(error)
-        self._since = now if self._since is None else self._since
+        UP.labels(self._engine).set(0)
+        if self._since is None:
+            self._since = now
+            OUTAGES.labels(self._engine).inc()
         if now - self._told < AGAIN_SECONDS and (said in self._said or len(self._said) >= MOST_AT_ONCE):
             return
         self._told = now
@@ -37,6 +45,7 @@ class Outage:
 
     def is_over(self) -> None:
         """It answers."""
+        UP.labels(self._engine).set(1)
         if self._since is not None:
             log.info("an engine is back", **self._names(), seconds=round(time.monotonic() - self._since))
         self._since = None

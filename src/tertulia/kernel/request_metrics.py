@@ -4,27 +4,17 @@ Labels come from our own code only: what a stranger sends (paths, odd methods) n
 A request costs two additions here; the families that Prometheus knows are made when it asks.
 """
 
-from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import accumulate
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
 from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
+from tertulia.kernel.metrics import Buckets
+
 _METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
-_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
-_BOUNDS = [*(str(float(bound)) for bound in _SECONDS), "+Inf"]
-
-
-class _Durations:
-    __slots__ = ("counts", "total")
-
-    def __init__(self) -> None:
-        self.counts = [0] * len(_BOUNDS)
-        self.total = 0.0
 
 
 class RequestMetrics(Collector):
@@ -32,15 +22,13 @@ class RequestMetrics(Collector):
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._counts: defaultdict[tuple[str, str, int], int] = defaultdict(int)
-        self._durations: defaultdict[str, _Durations] = defaultdict(_Durations)
+        self._durations: defaultdict[str, Buckets] = defaultdict(Buckets)
         registry.register(self)
 
     def __call__(self, endpoint: str, method: str, status: int, seconds: float) -> None:
         """Count one answered request; `endpoint` is empty when no route matched."""
         self._counts[endpoint, method if method in _METHODS else "other", status] += 1
-        durations = self._durations[endpoint]
-        durations.counts[bisect_left(_SECONDS, seconds)] += 1
-        durations.total += seconds
+        self._durations[endpoint].observe(seconds)
 
     def collect(self) -> Iterator[Metric]:
         """What Prometheus reads."""
@@ -56,6 +44,5 @@ class RequestMetrics(Collector):
             labels=["endpoint"],
         )
         for endpoint, durations in self._durations.items():
-            buckets = list(zip(_BOUNDS, accumulate(durations.counts), strict=True))
-            seconds.add_metric([endpoint or "none"], buckets, durations.total)
+            durations.add_to(seconds, [endpoint or "none"])
         yield seconds

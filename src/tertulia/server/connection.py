@@ -23,6 +23,7 @@ from typing import Self
 
 import httptools
 import structlog
+from prometheus_client import Counter
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from tertulia.kernel.errors import Refusal, error_body
@@ -47,6 +48,9 @@ _HEADER_LINE = len(": \r\n")
 _odd_method = re.compile(rb"\s*([!#$%&'*+.^_`|~0-9A-Za-z-]{1,64})(?= )")
 
 log = structlog.get_logger()
+TURNED_AWAY = Counter(
+    "tertulia_connections_refused", "Connections turned away: too many of this process, or of their network", ["of"]
+)
 
 
 class _Stage(enum.Enum):
@@ -89,6 +93,7 @@ class Connection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to watch; turn away who is one too many."""
         super().connection_made(transport)
+        self.tally.connections += 1
         self._since = self.loop.time()
         self._pace = Pace(self._since)
         self._is_proxy = self.client is not None and self.proxies.trusts(self.client[0])
@@ -96,6 +101,8 @@ class Connection(HttpToolsProtocol):
         self._timer = self.loop.call_later(self.limits.tick, self._look)
         excess = len(self.connections) - self.limits.max_connections
         of_network = 0 if self._is_proxy or self.client is None else self._count(self.client[0])
+        if max(excess, of_network) > 0:
+            TURNED_AWAY.labels("process" if excess > 0 else "network").inc()
         if max(excess, of_network) > SPARE_CONNECTIONS:
             self._is_refused = True
             transport.abort()
@@ -107,6 +114,7 @@ class Connection(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is over."""
+        self.tally.connections -= 1
         if self._timer is not None:
             self._timer.cancel()
         self._release()

@@ -75,6 +75,7 @@ class Tally:
 
     def __init__(self, limits: ConnectionLimits) -> None:
         self.networks = Networks(limits.max_network_connections)
+        self.connections = 0
         self.unread_heads = 0
         self.unsent: UnsentAnswers[Any] = UnsentAnswers()
         self._told = 0.0

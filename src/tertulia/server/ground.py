@@ -43,5 +43,7 @@ GROUND = Feature(
     ),
     bounds=BOUNDS,
     sealed=(BODY,),
-    chores=(Chore("mails", 1.0, lambda services: partial(services[Postman].deliver, services[Database])),),
+    chores=(
+        Chore("mails", 1.0, lambda services: partial(services[Postman].deliver, services[Database]), "mail_outbox"),
+    ),
 )

@@ -1,14 +1,32 @@
 """How a web process is: its metrics, and whether it can do its job. Answered on a port of its own (kernel/monitor.py)."""
 
 import asyncio
+from collections.abc import Iterator
 
-from prometheus_client import CollectorRegistry, Gauge, ProcessCollector
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.core import CounterMetricFamily
+from prometheus_client.metrics_core import Metric
+from prometheus_client.registry import Collector
 
 from tertulia.events.queues.gateway import Gateway
 from tertulia.kernel.db import Database
 from tertulia.kernel.monitor import QUESTION_SECONDS
 from tertulia.kernel.request_metrics import RequestMetrics
+from tertulia.kernel.turns import Standstill
+from tertulia.server.connection_limits import Tally
 from tertulia.server.proxies import Proxies
+
+
+class Stalls(Collector):
+    """Of the whole process."""
+
+    def collect(self) -> Iterator[Metric]:
+        """What Prometheus reads."""
+        yield CounterMetricFamily(
+            "tertulia_loop_stall_seconds",
+            "Time for which single requests kept everybody waiting, in turns of more than 50 ms",
+            value=Standstill.seconds,
+        )
 
 
 class Health:
@@ -19,8 +37,8 @@ class Health:
         self.is_listening = False
         self._database: Database | None = None
         self._gateway: Gateway | None = None
-        ProcessCollector(registry=self.registry)
         self.observe = RequestMetrics(self.registry)
+        self.registry.register(Stalls())
         said = Gauge(
             "tertulia_forwarded_requests",
             "Requests by what X-Forwarded-For said: `named` by a trusted proxy, `silent` of one, `disbelieved` of others.",
@@ -31,9 +49,26 @@ class Health:
         said.labels("silent").set_function(lambda: proxies.silent)
         said.labels("disbelieved").set_function(lambda: proxies.disbelieved)
 
+    def watch_connections(self, tally: Tally) -> None:
+        """The port is open."""
+        connections = Gauge("tertulia_connections", "Open connections of clients and proxies.", registry=self.registry)
+        connections.set_function(lambda: tally.connections)
+        unsent = Gauge(
+            "tertulia_unsent_answer_bytes", "Bytes of answers that clients do not read yet.", registry=self.registry
+        )
+        unsent.set_function(lambda: tally.unsent.total)
+
     def watch(self, database: Database, gateway: Gateway) -> None:
         """The engines are there."""
         self._database, self._gateway = database, gateway
+        pool = Gauge(
+            "tertulia_postgres_connections",
+            "Connections of this process's pool: idle, or used by a request.",
+            ["state"],
+            registry=self.registry,
+        )
+        pool.labels("idle").set_function(database.pool.get_idle_size)
+        pool.labels("used").set_function(lambda: database.pool.get_size() - database.pool.get_idle_size())
         queues = Gauge("tertulia_event_queues", "Event queues in this process.", registry=self.registry)
         queues.set_function(lambda: gateway.queue_count)
         waiting = Gauge("tertulia_waiting_polls", "Long polls waiting in this process.", registry=self.registry)

@@ -81,9 +81,11 @@ async def _serve(settings: Settings, open_files: int) -> None:
     health = Health(proxies)
     sockets = open_sockets(settings)
     opening = Opening()
+    connections = Connection.limited(limits_of(settings, open_files), proxies)
+    health.watch_connections(connections.tally)
     config = uvicorn.Config(
         opening,
-        http=Connection.limited(limits_of(settings, open_files), proxies),
+        http=connections,
         proxy_headers=False,
         headers=hsts_headers(settings),
         ws="none",

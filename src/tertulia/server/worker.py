@@ -22,6 +22,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
 from tertulia.server.app import bounds_of, services_of
 from tertulia.server.features import FEATURES
+from tertulia.server.measuring import keep_measuring
 
 log = structlog.get_logger()
 
@@ -66,8 +67,10 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
         log.info("worker", work=[chore.name for chore in chores])
         # Each goes on by itself: a mail server that does not answer holds up nothing but mails.
         tasks = [asyncio.create_task(_keep_at(chore, chore.work(services), stop, away)) for chore in chores]
+        tasks.append(asyncio.create_task(keep_measuring(database, settings, chores)))
         await stop.wait()
         # What is under way may finish; what hangs is rolled back, and another worker finds it.
+        tasks.pop().cancel()
         await asyncio.wait(tasks, timeout=STOP_SECONDS)
         await end_tasks(tasks)
         with suppress(TimeoutError):

@@ -28,6 +28,7 @@ class StreamInfo(msgspec.Struct, frozen=True):
     first_seq: int
     last_seq: int
     messages: int
+    bytes: int = 0
 
 
 class ApiError(msgspec.Struct, frozen=True):
@@ -97,6 +98,7 @@ def stream_info(answer: dict[str, Any]) -> StreamInfo:
         first_seq=state["first_seq"],
         last_seq=state["last_seq"],
         messages=state["messages"],
+        bytes=state.get("bytes", 0),
     )
 
 

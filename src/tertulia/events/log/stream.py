@@ -60,6 +60,7 @@ class Stored(msgspec.Struct, frozen=True):
     xmax: int
     data: bytes
     timeline: int = 0  # of PostgreSQL's log, which `pos` is a position of; 0: written before it was told
+    committed: float = 0.0  # when, by PostgreSQL's clock; 0: it is of no transaction, or nobody told
     previous: int = -1  # sequence of the event before it on the same subject; known for republished ones only
 
 
@@ -240,5 +241,6 @@ def _stored(seq: int, subject: str, headers: dict[str, str], data: bytes, previo
         xmax=int(headers.get("Xmax", 0)),
         data=data,
         timeline=int(headers.get("Timeline", 0)),
+        committed=float(headers.get("Committed", 0.0)),
         previous=previous,
     )

@@ -21,9 +21,14 @@ from tertulia.events.log.jetstream import StreamInfo, StreamUnavailable
 from tertulia.events.log.stream import EventStream, live_subject, parse_live
 from tertulia.events.queues.feed import Feed
 from tertulia.events.queues.queue import Queue
+from tertulia.kernel.metrics import Durations
 from tertulia.kernel.settings import Settings
 
 log = structlog.get_logger()
+HEARD_AFTER = Durations(
+    "tertulia_event_delay_seconds",
+    "From the commit of a change to the moment at which those who listen here have its event, by the clocks of both machines",
+)
 
 IDLE_SECONDS = 120.0
 """How long a feed without listeners is kept."""
@@ -145,7 +150,10 @@ class Feeds:
         feed = Feed(self._stream, realm_id, current.epoch, self._bury_queue)
 
         async def receive(msg: Msg) -> None:
-            feed.receive(parse_live(msg))
+            stored = parse_live(msg)
+            feed.receive(stored)
+            if stored.committed:
+                HEARD_AFTER.observe(time.time() - stored.committed)
 
         subscription = await self._nc.subscribe(live_subject(feed.shard, realm_id), cb=receive)
         try:

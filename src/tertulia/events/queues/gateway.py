@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from nats.aio.client import Client
+from prometheus_client import Counter
 
 from tertulia.events.log.buckets import check_answers, ensure_buckets
 from tertulia.events.log.jetstream import StreamUnavailable
@@ -35,6 +36,8 @@ from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.joined import JoinedReader, together
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
+
+REGISTERED = Counter("tertulia_queue_registrations", "Event queues registered")
 
 SWEEP_SECONDS = 20.0
 
@@ -152,6 +155,7 @@ class Gateway:
         bounds = self._database.bounds
         for queue_id in self._served.too_many_of(record, bounds.limit(QUEUES), bounds.limit(QUEUES_WITH_OWNED)):
             await self._end(queue_id)
+        REGISTERED.inc()
         return record, state
 
     async def _beginning(self, feed: Feed) -> int:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from nats.aio.client import Client
+from prometheus_client import Counter
 
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.queues.arrivals import FeedEnded
@@ -22,6 +23,11 @@ from tertulia.events.queues.memberships import Memberships
 from tertulia.events.queues.queue import Queue
 from tertulia.events.queues.queue_record import FoundRecord, QueueRecord, put_record
 from tertulia.events.queues.waiters import Waker
+
+TAKEN_OVER = Counter("tertulia_queue_takeovers", "Event queues taken over from another process, or moved back")
+ENDED = Counter(
+    "tertulia_queues_ended", "Event queues that left this process, for another one (moved) or for good (ended)", ["how"]
+)
 
 LONG_AGO = float("-inf")
 
@@ -99,6 +105,7 @@ class ServedQueues:
         # Not written again before it is due: thousands that move at once would write thousands of records.
         kept_at = time.monotonic() - found.age if found.age >= 0 else LONG_AGO
         await self._admit(queue, feed, start, record_kept_at=kept_at)
+        TAKEN_OVER.inc()
         return queue
 
     def let_go(self, queue_id: str, *, moved: bool = False) -> None:
@@ -109,6 +116,7 @@ class ServedQueues:
                 owners[owner].discard(queue_id)
                 if not owners[owner]:
                     del owners[owner]
+            ENDED.labels("moved" if moved else "ended").inc()
             served.feed.remove(served.queue)
             served.queue.close(moved=moved)
 

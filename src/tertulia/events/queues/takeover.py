@@ -107,7 +107,7 @@ class TakeOvers:
         self._barriers: Coalescer[int, int] = Coalescer(self._write_barriers, pace=PACE)
         self._under_way: dict[tuple[str, int], asyncio.Task[Queue | None]] = {}
         self._budgets = TimeBudgets(BURST_SECONDS, SHARE) if limited else None
-        self._gate = Gate(inside=INSIDE, patience=PATIENCE)
+        self._gate = Gate("take-over", inside=INSIDE, patience=PATIENCE)
 
     async def take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         """The caller's queue, living here; None if it is dead or not theirs."""

@@ -43,7 +43,7 @@ from tertulia.events.relay import checkpoint
 from tertulia.events.relay.checkpoint import CONFIRMABLE, Memory, State, Watermark
 from tertulia.events.relay.failover import check_descent, check_nothing_answered_is_lost, say_undone, undone_events
 from tertulia.events.relay.lineage import Lineage
-from tertulia.events.relay.metrics import FAILOVERS
+from tertulia.events.relay.metrics import FAILOVERS, STREAM_BYTES, STREAM_EVENTS
 from tertulia.events.relay.publisher import RESERVE, ContinuityBroken, Shard
 from tertulia.events.relay.source import NotedSource, Overtaken, Source, check_not_overtaken, find_source, note_source
 from tertulia.kernel.settings import Settings
@@ -163,6 +163,8 @@ class Continuity:
         info = await self._streams.info(number, epoch)
         if info is None:
             raise ContinuityBroken(f"{shard.stream} is missing")
+        STREAM_BYTES.labels(shard.stream).set(info.bytes)
+        STREAM_EVENTS.labels(shard.stream).set(info.messages)
         if info.last_seq < known.seq:
             raise TailLost(f"{shard.stream} ends at {info.last_seq}, {known.seq} was stored")
         await self._check_known(epoch, number, known)

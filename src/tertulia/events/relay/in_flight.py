@@ -5,7 +5,9 @@ an unbroken prefix of stored transactions counts (`stored_end`). A stored transa
 it may be confirmed, because NATS writes to disk with a delay: what a power cut takes from NATS must still be in the slot.
 """
 
+import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 BUCKET_SECONDS = 0.25  # resting transactions are remembered in batches: a busy second costs four entries, not thousands
@@ -28,7 +30,9 @@ class _Resting:
 
 
 class InFlightTransactions:
-    def __init__(self) -> None:
+    def __init__(self, observe: Callable[[float], None] = lambda _: None) -> None:
+        """`observe` hears of each transaction with events how long after its commit it was stored."""
+        self._observe = observe
         self.stored_end = 0
         self._unstored: deque[TransactionInFlight] = deque()
         self._resting: deque[_Resting] = deque()
@@ -45,6 +49,7 @@ class InFlightTransactions:
     def acknowledged(self, transaction: TransactionInFlight, now: float) -> None:
         transaction.unacked -= 1
         if not transaction.unacked:
+            self._observe(time.time() - transaction.committed_at)
             self._settle(now)
 
     @property

@@ -4,6 +4,8 @@ from typing import Literal
 
 from prometheus_client import Counter, Gauge
 
+from tertulia.kernel.metrics import Durations
+
 Role = Literal["starting", "stand-by", "active", "down"]
 
 LAG_BYTES = Gauge("tertulia_relay_lag_bytes", "Write-ahead log that no relay has stored yet")
@@ -22,5 +24,10 @@ FAILOVERS = Counter(
     ["queues"],
 )
 UNDONE = Counter("tertulia_relay_undone_events", "Events that were heard, of changes that a fail-over then undid")
+STORED_AFTER = Durations(
+    "tertulia_relay_store_seconds", "From the commit of a transaction to the moment at which NATS has all of its events"
+)
+STREAM_BYTES = Gauge("tertulia_jetstream_bytes", "Bytes in a stream of events", ["stream"])
+STREAM_EVENTS = Gauge("tertulia_jetstream_events", "Events in a stream", ["stream"])
 DURABLE = EVENTS.labels("durable")
 TRANSIENT = EVENTS.labels("transient")

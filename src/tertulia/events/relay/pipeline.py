@@ -28,7 +28,7 @@ from tertulia.events.relay.connection import RelayConnection
 from tertulia.events.relay.continuity import Continuity, ResumePoint
 from tertulia.events.relay.in_flight import InFlightTransactions, TransactionInFlight
 from tertulia.events.relay.lag import Lag
-from tertulia.events.relay.metrics import DURABLE, REJECTED, TRANSIENT
+from tertulia.events.relay.metrics import DURABLE, REJECTED, STORED_AFTER, TRANSIENT
 from tertulia.events.relay.publisher import Publisher
 from tertulia.events.relay.replication import Replication
 from tertulia.kernel.settings import Settings
@@ -67,7 +67,7 @@ class Pipeline:
         self._epoch = found.epoch
         self._shards = found.shards
         self._stored_before = {number: wal.position_key(shard.pos) for number, shard in found.shards.items()}
-        self._transactions = InFlightTransactions()
+        self._transactions = InFlightTransactions(STORED_AFTER.observe)
         self._lineage = replication.lineage
         self._publisher = Publisher(nc, found.epoch, found.shards, self._transactions, replication.lineage)
         self._transaction: TransactionInFlight | None = None

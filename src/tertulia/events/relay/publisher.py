@@ -132,7 +132,8 @@ class Publisher:
         headers = (
             f"NATS/1.0\r\nNats-Expected-Last-Sequence: {shard.seq}\r\nNats-Expected-Stream: {shard.stream}\r\n"
             f"Pos: {shard.pos}\r\nTimeline: {shard.timeline}\r\nEpoch: {self.epoch}\r\nXmax: {shard.xmax}\r\n"
-            f"{'' if xid is None else f'Xid: {xid}{CRLF}'}\r\n"
+            f"{'' if xid is None else f'Xid: {xid}{CRLF}'}"
+            f"{'' if transaction is None else f'Committed: {transaction.committed_at:.4f}{CRLF}'}\r\n"
         )
         shard.seq += 1
         if shard.refill:

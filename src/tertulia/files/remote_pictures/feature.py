@@ -21,7 +21,7 @@ FEATURE = Feature(
     name="remote_pictures",
     bounds=bounds.ALL,
     chores=(
-        Chore("pictures from elsewhere", 0.5, _fetch),
+        Chore("pictures from elsewhere", 0.5, _fetch, "(select due from remote_picture where state = 0) as them"),
         Chore("unshown pictures", 600.0, lambda services: partial(forget_unshown, services[Database])),
     ),
 )

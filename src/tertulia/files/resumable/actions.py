@@ -13,7 +13,7 @@ from tertulia.files.resumable.bounds import UNFINISHED
 from tertulia.files.resumable.model import Upload
 from tertulia.files.resumable.rules import conflict, no_such_upload, refused, too_much
 from tertulia.files.uploads import queries as files
-from tertulia.files.uploads.actions import UNFINISHED_SECONDS, Uploading
+from tertulia.files.uploads.actions import UNFINISHED_SECONDS, Uploading, count_file
 from tertulia.files.uploads.kinds import HEAD, kind_of
 from tertulia.files.uploads.model import NewFile
 from tertulia.files.uploads.names import clean_name, new_key, new_path
@@ -175,6 +175,7 @@ class Resumable(msgspec.Struct, frozen=True):
             if isinstance(problem, Refusal) and problem.code == over_quota().code:
                 raise refused(problem.msg, 413) from None
             raise
+        count_file(new)
         return await self.find(upload.id)
 
     async def _head(self, upload: Upload, last: bytes) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 import structlog
+from prometheus_client import Counter
 
 from tertulia.content.storage import Store, orphans
 from tertulia.files.uploads import queries
@@ -23,6 +24,8 @@ from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.settings import Settings
 
 log = structlog.get_logger()
+FILES = Counter("tertulia_uploads", "Files uploaded")
+BYTES = Counter("tertulia_upload_bytes", "Bytes of files uploaded")
 
 UNFINISHED_SECONDS = 86_400.0
 """How long an upload may take."""
@@ -54,7 +57,9 @@ class Uploading(msgspec.Struct, frozen=True):
     async def adopt(self, caller: Caller, new: NewFile) -> AttachmentRecord:
         """An announced object becomes the caller's file, if there is room for it."""
         async with self.database.transaction() as tx:
-            return await self.adopt_in(tx, caller, new)
+            added = await self.adopt_in(tx, caller, new)
+        count_file(new)
+        return added
 
     async def adopt_in(self, tx: Transaction, caller: Caller, new: NewFile) -> AttachmentRecord:
         """As `adopt`, with something else that must happen together with it."""
@@ -136,3 +141,9 @@ async def forget_file(tx: Transaction, realm_id: int, file: StoredFile) -> None:
     await orphans.drop(tx, [file.key, *thumbnail_keys(file)])
     used = await queries.give_space(tx, realm_id, file.size)
     tell_removed(tx, realm_id, file.owner_id, file.id, used)
+
+
+def count_file(new: NewFile) -> None:
+    """A file is there, its transaction committed."""
+    FILES.inc()
+    BYTES.inc(new.size)

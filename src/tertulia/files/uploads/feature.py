@@ -27,8 +27,18 @@ FEATURE = Feature(
     state=(state.limits,),
     services=(Service(Uploading, _uploading),),
     chores=(
-        Chore("thumbnails", 0.5, lambda services: partial(make_thumbnails, services[Database], services[Store])),
-        Chore("orphaned objects", 1.0, lambda services: partial(sweep_objects, services[Database], services[Store])),
+        Chore(
+            "thumbnails",
+            0.5,
+            lambda services: partial(make_thumbnails, services[Database], services[Store]),
+            "(select thumbnail_due as due from attachment where thumbnail = 1) as them",
+        ),
+        Chore(
+            "orphaned objects",
+            1.0,
+            lambda services: partial(sweep_objects, services[Database], services[Store]),
+            "orphan_object",
+        ),
         Chore("unused files", 600.0, lambda services: partial(forget_unused, services[Database], services[Settings])),
     ),
     bounds=bounds.ALL,

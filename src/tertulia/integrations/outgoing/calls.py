@@ -3,6 +3,7 @@
 import asyncpg
 import msgspec
 import structlog
+from prometheus_client import Counter
 
 from tertulia.integrations.outgoing import queries
 from tertulia.integrations.outgoing.model import HookCall
@@ -31,6 +32,7 @@ from tertulia.people.users.addresses import fake_domain
 from tertulia.people.users.authentication.queries import owner_of
 
 log = structlog.get_logger()
+CALLS = Counter("tertulia_bot_calls", "Calls of outgoing webhooks, by whether they were answered", ["outcome"])
 
 MAX_RUNNING = 64
 MAX_OF_ONE_BOT = 10
@@ -99,6 +101,7 @@ class Calls:
                 raise Failed(str(error), again=True) from error
             said = said_in(call, answer)
         except Failed as failure:
+            CALLS.labels("failed").inc()
             if failure.again and call.attempts < ATTEMPTS:
                 async with self._database.transaction() as tx:
                     seconds = RETRY_SECONDS[min(call.attempts, len(RETRY_SECONDS)) - 1]
@@ -106,6 +109,7 @@ class Calls:
             else:
                 await self._end(call, failure.reason, message)
             return
+        CALLS.labels("answered").inc()
         await self._end(call, None if said is None else await self._answer(call, message, said), message)
 
     async def _answer(self, call: HookCall, message: MessageRecord, said: str) -> str | None:

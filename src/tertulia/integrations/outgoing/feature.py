@@ -21,6 +21,6 @@ def _call(services: Services) -> Work:
 FEATURE = Feature(
     name="outgoing",
     hooks={Belongings: (Belongings(("hook_call",), take_all),), SideEffect: (record_calls,)},
-    chores=(Chore("calls to bots", 0.3, _call),),
+    chores=(Chore("calls to bots", 0.3, _call, "hook_call"),),
     bounds=bounds.ALL,
 )

@@ -15,7 +15,7 @@ FEATURE = Feature(
     routes=(routes,),
     wire=wire,
     state=(state.reminders,),
-    chores=(Chore("reminders", 1.0, lambda services: partial(remind_all, services[Database])),),
+    chores=(Chore("reminders", 1.0, lambda services: partial(remind_all, services[Database]), "reminder"),),
     bounds=bounds.ALL,
     hooks={Belongings: (Belongings(("reminder",), take_all),)},
 )

@@ -21,7 +21,9 @@ FEATURE = Feature(
     routes=(routes,),
     wire=wire,
     state=(state.scheduled_messages,),
-    chores=(Chore("scheduled messages", 0.5, _deliver),),
+    chores=(
+        Chore("scheduled messages", 0.5, _deliver, "(select due from scheduled_message where not failed) as them"),
+    ),
     bounds=bounds.ALL,
     hooks={Belongings: (Belongings(("scheduled_message",), take_all),)},
 )

@@ -36,7 +36,7 @@ FEATURE = Feature(
     ),
     follow_ups={NOTICES: lambda services: services[Notices].deliver},
     chores=(
-        Chore("notices", 1.0, lambda services: services[Notices].deliver_left),
+        Chore("notices", 1.0, lambda services: services[Notices].deliver_left, "notice"),
         housekeeping(forget_old_keys),
     ),
     bounds=bounds.ALL,

@@ -21,6 +21,7 @@ from typing import Any
 
 import asyncpg
 import structlog
+from prometheus_client import Counter
 
 from tertulia.kernel.audit import forget_request
 from tertulia.kernel.db import LOST, STALE, UNABLE, Connection, Database, OutcomeUnknown, Transaction, is_bad_value
@@ -29,6 +30,7 @@ from tertulia.messaging.sending.model import Outgoing, Sent
 from tertulia.messaging.sending.storing import Stored, Storing, Unsent
 
 log = structlog.get_logger()
+SENT = Counter("tertulia_messages_sent", "Messages stored, by whomever they were sent")
 
 MAX_BATCH = 200
 MAX_WAITING_LANES = 4
@@ -236,6 +238,7 @@ class SendLane:
         if not await self._is_committed(connection, transaction, stored):
             _mark(batch, is_being_committed=False)
             raise ConnectionError("the commit did not happen")
+        SENT.inc(sum(isinstance(outcome, Sent) for outcome in stored.outcomes))
         left = []
         for ticket, outcome in zip(batch, stored.outcomes, strict=True):
             if outcome is Unsent.HELD:

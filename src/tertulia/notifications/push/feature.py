@@ -17,6 +17,8 @@ FEATURE = Feature(
     services=(Service(PushKeys, lambda services: PushKeys(services[Database], services[Settings])),),
     hooks={SideEffect: (record_pushes,)},
     sealed=(queries.PRIVATE_KEY, queries.AUTH_SECRET),
-    chores=(Chore("pushes", 0.5, lambda services: Pushes(services[Database], services[Settings]).start_due),),
+    chores=(
+        Chore("pushes", 0.5, lambda services: Pushes(services[Database], services[Settings]).start_due, "push_call"),
+    ),
     bounds=bounds.ALL,
 )

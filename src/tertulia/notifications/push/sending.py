@@ -1,6 +1,7 @@
 """Deciding whom to push to, and pushing: claimed for a while, sent without holding anything, forgotten when taken."""
 
 import structlog
+from prometheus_client import Counter
 
 from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
@@ -13,6 +14,9 @@ from tertulia.notifications.push.model import Push
 from tertulia.notifications.push.rules import payload_of
 
 log = structlog.get_logger()
+PUSHES = Counter(
+    "tertulia_pushes", "Tries to push, by what the push service said: taken, refused, or gone", ["outcome"]
+)
 
 BATCH = 100
 MAX_RUNNING = 64
@@ -87,6 +91,7 @@ class Pushes:
         except Unreachable as error:
             log.info("a push service cannot be reached", endpoint_host=push.endpoint.split("/")[2], reason=str(error))
             status = 503
+        PUSHES.labels("taken" if status < 300 else "gone" if status in (404, 410) else "refused").inc()
         if status in (404, 410):
             async with self._database.transaction() as tx:
                 await queries.forget_subscription(tx, push.subscription_id, push.endpoint)

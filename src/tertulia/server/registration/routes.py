@@ -25,7 +25,7 @@ class RegistrationGate(Gate):
     """So many register at once. Not as few as there are connections: that was slower (docs/decisions/0122-herds.md)."""
 
     def __init__(self, settings: Settings) -> None:
-        super().__init__(inside=3 * settings.pool_size, patience=PATIENCE)
+        super().__init__("registration", inside=3 * settings.pool_size, patience=PATIENCE)
 
 
 @post("/register", feature="events")
