@@ -308,6 +308,29 @@ def test_an_invitation_gives_no_more_than_its_inviter_could_give_now(
     check_bad(visitor.sign_up(key_for(folder_of_mails, other)))
 
 
+def test_an_invitation_is_good_while_its_inviter_may_invite(
+    realm: Realm, visitor: Visitor, folder_of_mails: Path
+) -> None:
+    email, confirmed = address(), address()
+    check_success(invite(realm.member, email))
+    allow(realm, create_multiuse_invite_group={"new": {"direct_members": [realm.member.id], "direct_subgroups": []}})
+    many = link(realm.member)
+    check_success(visitor.request("POST", "signups", email=confirmed, key=many))
+    by_mail, by_link = key_for(folder_of_mails, email), key_for(folder_of_mails, confirmed)
+    only_owner = {"new": {"direct_members": [realm.owner.id], "direct_subgroups": []}}
+    allow(realm, can_invite_users_group=only_owner, create_multiuse_invite_group=only_owner)
+    check_bad(visitor.sign_up(by_mail))
+    check_bad(visitor.sign_up(by_link))
+    check_bad(visitor.request("POST", "signups", email=address(), key=many))
+    (sent, _) = invites(realm.member)
+    assert check_error(realm.member.request("POST", f"invites/{sent['id']}/resend")) == "Insufficient permission"
+    # As it was before: so are they.
+    members = {"new": {"direct_members": [realm.owner.id, realm.member.id], "direct_subgroups": []}}
+    allow(realm, can_invite_users_group=members)
+    visitor.join(by_mail)
+    check_bad(visitor.sign_up(by_link))
+
+
 def test_invitations_end_with_the_account_of_who_sent_them_and_of_who_came_otherwise(
     realm: Realm, visitor: Visitor, folder_of_mails: Path
 ) -> None:

@@ -44,6 +44,8 @@ OTHER_LIMITS = {
     "own_groups": 2,
     "own_channel_bytes": 1000,
     "own_group_bytes": 600,
+    "own_channel_holders": 10,
+    "own_group_holders": 10,
     "own_custom_emoji": 2,
     "event_queues_with_owned": 4,
     "events": 1000,
@@ -143,6 +145,31 @@ def group_filled(place: Place) -> Try:
     return lambda number: place.member.request("POST", f"user_groups/{made}/members", add=[people[number].id])
 
 
+def channel_ruled(place: Place) -> Try:
+    """Each time another setting of a channel names four people."""
+    made = place.member.post("channels/create", name="ruled", subscribers=[place.member.id])["id"]
+    people = [one.id for one in place.people()[:4]]
+    settings = ["can_create_topic", "can_move_messages_out_of_channel", "can_move_messages_within_channel",
+                "can_remove_subscribers", "can_resolve_topics", "can_send_message", "can_subscribe"]  # fmt: skip
+    return lambda number: place.member.request(
+        "PATCH", f"streams/{made}", **{f"{settings[number]}_group": naming(people)}
+    )
+
+
+def group_ruled(place: Place) -> Try:
+    """Each time another setting of two groups names three people."""
+    made = [group_made(place.member)(number).json()["group_id"] for number in range(2)]
+    people = [one.id for one in place.people()[:3]]
+    settings = ["can_join", "can_leave", "can_mention", "can_remove_members"]
+    return lambda number: place.member.request(
+        "PATCH", f"user_groups/{made[number % 2]}", **{f"{settings[number // 2]}_group": naming(people)}
+    )
+
+
+def naming(people: list[int]) -> dict[str, dict[str, list[int]]]:
+    return {"new": {"direct_members": people, "direct_subgroups": []}}
+
+
 def token_made(place: Place) -> Try:
     give_password(place.realm.stage, place.owner)
     return posting(place.owner, "scim/tokens", label="token #", password=PASSWORD)
@@ -235,6 +262,8 @@ TRIES: dict[str, Callable[[Place], Try]] = {
     "own_channel_bytes": lambda place: channel_made(place.member, LONG),
     "own_group_bytes": lambda place: group_made(place.member, LONG),
     "own_group_members": group_filled,
+    "own_channel_holders": channel_ruled,
+    "own_group_holders": group_ruled,
     "scim_tokens": token_made,
     "own_groups": lambda place: group_made(place.member),
     "realm_domains": lambda place: posting(
@@ -261,6 +290,8 @@ FITTING = {"own_submessage_bytes": 1000 // len(OPTION), "submessage_bytes": 2000
     "reminder_bytes": 1,
     "own_channel_bytes": 1,
     "own_group_bytes": 1,
+    "own_channel_holders": 2,  # of four, beside who made it
+    "own_group_holders": 2,  # of three, beside who made both, twice
     "own_group_members": LIMIT - 1,  # beside who made it
 }
 """Where it is not as many as the bound says."""
@@ -269,6 +300,18 @@ FITTING = {"own_submessage_bytes": 1000 // len(OPTION), "submessage_bytes": 2000
 def _reacting(people: list[Speaker], message_id: int, names: list[str]) -> Try:
     at = f"messages/{message_id}/reactions"
     return lambda number: people[number].request("POST", at, emoji_name=names[number])
+
+
+def test_new_channels_do_not_multiply_whom_their_settings_name(place: Place) -> None:
+    people = [one.id for one in place.people()[:6]]
+    settings = {"can_send_message_group": {"direct_members": people, "direct_subgroups": []}}
+    wanted = [{"name": f"many {number}"} for number in range(1000)]
+    for setting in ("can_create_topic", "can_move_messages_out_of_channel", "can_move_messages_within_channel",
+                    "can_remove_subscribers", "can_resolve_topics", "can_subscribe", "can_add_subscribers",
+                    "can_administer_channel"):  # fmt: skip
+        settings[f"{setting}_group"] = settings["can_send_message_group"]
+    reply = place.owner.request("POST", "users/me/subscriptions", subscriptions=wanted, **settings)
+    assert check_error(reply).startswith("The settings of the new channels name too many people")
 
 
 def test_each_bound_that_refuses_is_tried() -> None:

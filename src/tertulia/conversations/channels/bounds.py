@@ -1,6 +1,8 @@
 """How many channels an organization may have, and of these one person."""
 
 from tertulia.kernel.bounds import Bound, Otherwise
+from tertulia.organization.groups.bounds import named_by_settings
+from tertulia.organization.groups.settings import CHANNEL_SETTINGS
 
 CHANNELS = Bound(
     name="channels",
@@ -32,6 +34,15 @@ OWN_CHANNEL_BYTES = Bound(
     weight="octet_length(description) + octet_length(rendered_description)",
 )
 """Everybody gets them, with each registration."""
+OWN_CHANNEL_HOLDERS = Bound(
+    name="own_channel_holders",
+    what="people and groups that settings of channels made by one person or their bots name one by one; as above",
+    of="person",
+    limit=50_000,
+    tables=("group_member", "group_subgroup"),
+    refusal="The settings of your channels name {limit} people together, and can't name more: name a group instead.",
+    counted=named_by_settings("channel", CHANNEL_SETTINGS),
+)
 MEMBERSHIPS = Otherwise(
     tables=("subscription", "default_channel"),
     because="one for each person and channel; one for each channel",
@@ -49,6 +60,7 @@ ALL = (
     CHANNELS,
     OWN_CHANNELS,
     OWN_CHANNEL_BYTES,
+    OWN_CHANNEL_HOLDERS,
     MEMBERSHIPS,
     CONVERSATIONS,
     TRAFFIC,

@@ -7,6 +7,7 @@ whose address an identity provider vouches for.
 Invariants:
 - A key is random; only its digest is stored, except for links for many, which lists show again: those are sealed.
 - Used, taken back, expired and unknown keys are answered alike.
-- An invitation gives no more than its inviter could give at the moment it is used: role, channels and groups.
+- An invitation gives no more than its inviter could give at the moment it is used: whether they may invite at all, role, channels
+  and groups.
 - Locks: groups, conversations, the inviter's account, the new one, the realm, invitations by id.
 """

@@ -14,7 +14,14 @@ from tertulia.conversations.invitations.bounds import INVITATIONS
 from tertulia.conversations.invitations.frequency import Spend
 from tertulia.conversations.invitations.mails import join_url, send_invitation
 from tertulia.conversations.invitations.model import Invite, Offer
-from tertulia.conversations.invitations.rules import KEY_BYTES, check_may_invite_as, may_invite_as, no_such_invitation
+from tertulia.conversations.invitations.rules import (
+    INVITES_BY_LINK,
+    INVITES_BY_MAIL,
+    KEY_BYTES,
+    check_may_invite_as,
+    may_invite_as,
+    no_such_invitation,
+)
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.bounds import check_room
 from tertulia.kernel.db import Database, Reader, Transaction
@@ -69,7 +76,7 @@ async def invite(
 
     An address that nobody here may have makes all fail; one that has an account, or was sent enough, is left out.
     """
-    await _check_offer(tx, caller, "can_invite_users_group", offer)
+    await _check_offer(tx, caller, INVITES_BY_MAIL, offer)
     wrong = await _wrong(tx, caller, emails)
     if wrong:
         return Failures(wrong, sent=False)
@@ -101,7 +108,7 @@ async def invite(
 
 async def make_link(tx: Transaction, caller: Caller, base: str, offer: Offer) -> str:
     """Make a link that any number of people can join by."""
-    await _check_offer(tx, caller, "create_multiuse_invite_group", offer)
+    await _check_offer(tx, caller, INVITES_BY_LINK, offer)
     await check_room(tx, INVITATIONS, caller.user_id)
     key = secrets.token_urlsafe(KEY_BYTES)
     invitation_id = await queries.insert_link(tx, caller.realm_id, caller.user_id, offer, key, digest_of_key(key))
@@ -154,6 +161,7 @@ async def resend(
     """Send an invitation once more, with another key: the last mail counts."""
     row = await _hold(tx, caller, invitation_id, is_reusable=False)
     assert row.email is not None
+    await check_holds(tx, caller, INVITES_BY_MAIL)
     if why := await spend(row.email):
         raise Failures([(row.email, why, False)], sent=False).refusal()
     if not await queries.count_mails(tx, realm.id, 1, limit):

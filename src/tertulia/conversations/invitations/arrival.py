@@ -7,12 +7,12 @@ from tertulia.conversations.channels.actions.defaults import welcome as subscrib
 from tertulia.conversations.channels.queries import ruled_channels
 from tertulia.conversations.invitations import queries
 from tertulia.conversations.invitations.model import Terms
-from tertulia.conversations.invitations.rules import bad_key, may_invite_as
+from tertulia.conversations.invitations.rules import INVITES_BY_LINK, INVITES_BY_MAIL, bad_key, may_invite_as
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.ids import digest_of_key
 from tertulia.organization.groups.events import tell_members
 from tertulia.organization.groups.queries import find_group
-from tertulia.organization.groups.rights import may_in_group
+from tertulia.organization.groups.rights import holds, may_in_group
 from tertulia.organization.groups.rules import GroupAction
 from tertulia.organization.groups.statements import insert_members, lock_groups
 from tertulia.organization.notices import Notice, tell
@@ -30,7 +30,7 @@ async def find_good_terms(reader: Reader, realm_id: int, key: str) -> Terms | No
         # Nobody's invitation: an address was confirmed where everybody may join.
         is_open = terms is not None and not (await get_realm(reader, realm_id)).settings.invite_required
         return terms if is_open else None
-    return terms if may_invite_as(terms.inviter_role, terms.invited_as) else None
+    return terms if await _may_give(reader, terms) else None
 
 
 async def hold(tx: Transaction, realm_id: int, who: Newcomer) -> Reception:
@@ -42,7 +42,7 @@ async def hold(tx: Transaction, realm_id: int, who: Newcomer) -> Reception:
         await lock_groups(tx, realm_id)
     channels = await _hold_channels(tx, realm_id, terms)
     role = await hold_role(tx, terms.inviter_id)
-    if role is None or not may_invite_as(role, terms.invited_as):
+    if role is None or not await _may_give(tx, terms):
         raise bad_key()
     return Reception(
         email=who.email,
@@ -92,9 +92,18 @@ async def _terms_for(tx: Transaction, realm_id: int, who: Newcomer) -> Terms | N
             raise bad_key()
         return terms
     for terms in await queries.terms_of_address(tx, realm_id, email_key):
-        if terms.inviter_role is not None and may_invite_as(terms.inviter_role, terms.invited_as):
+        if await _may_give(tx, terms):
             return terms
     return None
+
+
+async def _may_give(reader: Reader, terms: Terms) -> bool:
+    """Whether the inviter could invite in this way, and as this, now: roles and permissions may have changed since."""
+    if terms.inviter_id is None:
+        return False
+    inviter = (await get_owner(reader, terms.inviter_id)).caller
+    right = INVITES_BY_LINK if terms.is_reusable else INVITES_BY_MAIL
+    return may_invite_as(inviter.role, terms.invited_as) and await holds(reader, inviter, right)
 
 
 async def _hold_channels(tx: Transaction, realm_id: int, terms: Terms) -> tuple[int, ...]:

@@ -10,6 +10,9 @@ MAX_MINUTES = 10 * 366 * 24 * 60
 MAX_EMAILS = 1000
 KEY_BYTES = 24
 """Random ones, in the keys of invitations and those that are sent to addresses."""
+INVITES_BY_MAIL = "can_invite_users_group"
+INVITES_BY_LINK = "create_multiuse_invite_group"
+"""The permissions of the organization."""
 _NAMED = re.compile(r".*<([^<>]+)>\s*")
 
 

@@ -1,6 +1,20 @@
 """How many groups an organization may have, and of these one person."""
 
+from collections.abc import Iterable
+
 from tertulia.kernel.bounds import Bound, Otherwise
+from tertulia.organization.groups.settings import GROUP_SETTINGS
+
+
+def named_by_settings(table: str, settings: Iterable[str]) -> str:
+    """Whom the settings of one person's rows name one by one, as a bound counts them: people and groups, by anonymous groups."""
+    return f"""(
+        select unnest(array[{", ".join(settings)}]) as holder from {table} where share_of = $1
+    ) as setting join lateral (
+        select from group_member where group_id = setting.holder and is_anonymous
+        union all select from group_subgroup where group_id = setting.holder and is_anonymous
+    ) as named on true"""  # noqa: S608
+
 
 GROUPS = Bound(
     name="groups",
@@ -41,6 +55,16 @@ OWN_GROUP_MEMBERS = Bound(
     refusal="Your groups have {limit} members together, and can't have more: ask an administrator.",
     counted="group_member where group_id in (select id from user_group where share_of = $1)",
 )
+OWN_GROUP_HOLDERS = Bound(
+    name="own_group_holders",
+    what="people and groups that settings of groups made by one person or their bots name one by one; as above",
+    of="person",
+    limit=50_000,
+    tables=("group_member", "group_subgroup"),
+    refusal="The settings of your groups name {limit} people together, and can't name more: name a group instead.",
+    counted=named_by_settings("user_group", GROUP_SETTINGS),
+)
+"""Everybody gets them, with each registration: as those of channels."""
 HOLDERS = Otherwise(
     tables=("realm_permission", "group_subgroup"),
     because="one for each permission; one for each group in a group",
@@ -51,5 +75,6 @@ ALL = (
     OWN_GROUPS,
     OWN_GROUP_BYTES,
     OWN_GROUP_MEMBERS,
+    OWN_GROUP_HOLDERS,
     HOLDERS,
 )

@@ -10,7 +10,7 @@ import msgspec
 
 from tertulia.content.markup import render_description
 from tertulia.conversations.channels import events, statements
-from tertulia.conversations.channels.bounds import CHANNELS, OWN_CHANNEL_BYTES, OWN_CHANNELS
+from tertulia.conversations.channels.bounds import CHANNELS, OWN_CHANNEL_BYTES, OWN_CHANNEL_HOLDERS, OWN_CHANNELS
 from tertulia.conversations.channels.creation import ChannelRequest, NewChannel, check_combination, clean_description
 from tertulia.conversations.channels.records import channel_records
 from tertulia.conversations.channels.rules import clean_channel_name, name_key_of
@@ -35,6 +35,8 @@ from tertulia.organization.realms.web_access import is_open_to_web
 
 MAX_DESCRIPTIONS = 20_000
 """Characters, of all channels that are made at once: they are rendered while nobody else is answered."""
+MAX_HOLDERS = 50_000
+"""People and groups that the settings of all channels name that are made at once, each as often as one is named."""
 DELETE_SETTINGS = ("can_delete_any_message_group", "can_delete_own_message_group")
 
 
@@ -133,6 +135,8 @@ async def create_channels(
         await check_share(tx, OWN_CHANNELS, creator_id)
         if any(row.description for row in rows):
             await check_descriptions(tx, min(made.values()), creator_id)
+        if new.settings:
+            await check_holders(tx, min(made.values()), creator_id)
     await check_count(tx, CHANNELS, realm_id, adding=0)
     if new.is_default:
         events.tell_defaults(tx, realm_id, await statements.default_channels(tx, realm_id))
@@ -149,6 +153,12 @@ async def check_descriptions(tx: Transaction, channel_id: int, user_id: int) -> 
     """Refuse descriptions that are too long with all others of whoever made this channel, right after they were written."""
     if (person := await find_sharer(tx, "channel", channel_id, user_id)) is not None:
         await check_bytes(tx, OWN_CHANNEL_BYTES, person)
+
+
+async def check_holders(tx: Transaction, channel_id: int, user_id: int) -> None:
+    """The same for whom the settings name."""
+    if (person := await find_sharer(tx, "channel", channel_id, user_id)) is not None:
+        await check_count(tx, OWN_CHANNEL_HOLDERS, person, adding=0)
 
 
 def name_taken(name: str) -> Refusal:
@@ -169,6 +179,11 @@ async def _store_values(
 ) -> list[dict[str, int]]:
     """The holders of the settings of so many channels: an anonymous group belongs to one setting of one channel."""
     objects = {name: value for name, value in values.items() if isinstance(value, GroupMembers)}
+    named = sum(len(value.direct_members) + len(value.direct_subgroups) for value in objects.values())
+    if named * count > MAX_HOLDERS:
+        raise Refusal(
+            f"The settings of the new channels name too many people (limit: {MAX_HOLDERS} in all): name a group instead."
+        )
     integers = {name: value for name, value in values.items() if isinstance(value, int)}
     made = iter(await insert_anonymous_groups(tx, realm_id, list(objects.values()) * count))
     return [integers | {name: next(made) for name in objects} for _ in range(count)]

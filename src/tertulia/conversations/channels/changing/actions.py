@@ -10,7 +10,12 @@ import msgspec
 
 from tertulia.content.markup import render_description
 from tertulia.conversations.channels.access import get_ruled_channel
-from tertulia.conversations.channels.actions.create import DELETE_SETTINGS, check_descriptions, name_taken
+from tertulia.conversations.channels.actions.create import (
+    DELETE_SETTINGS,
+    check_descriptions,
+    check_holders,
+    name_taken,
+)
 from tertulia.conversations.channels.actions.defaults import add_default, remove_default
 from tertulia.conversations.channels.changing import queries
 from tertulia.conversations.channels.changing.events import tell_changed, view_of
@@ -90,6 +95,8 @@ async def change_channel(tx: Transaction, caller: Caller, channel: RuledChannel,
     await _write(tx, channel, wanted | settings)
     if "description" in wanted:
         await check_descriptions(tx, channel.id, caller.user_id)
+    if settings:
+        await check_holders(tx, channel.id, caller.user_id)
     if "name" in wanted:
         await tell_renamed(tx, caller.realm_id, channel.id)
     await _set_default(tx, caller, channel, plan, wanted)

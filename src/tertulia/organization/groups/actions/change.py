@@ -13,7 +13,7 @@ from tertulia.organization import audit_log
 from tertulia.organization.audit_log import Act, note
 from tertulia.organization.groups import queries, statements
 from tertulia.organization.groups.access import hold_group
-from tertulia.organization.groups.actions.create import check_size
+from tertulia.organization.groups.actions.create import check_holders, check_size
 from tertulia.organization.groups.bounds import GROUPS
 from tertulia.organization.groups.events import tell_deactivated, tell_reactivated, tell_updated
 from tertulia.organization.groups.holders import change_value, discard, load_systems, values_of
@@ -57,6 +57,7 @@ async def change_group(tx: Transaction, caller: Caller, group_id: int, changes: 
         group = msgspec.structs.replace(group, is_deactivated=False)
     if changes.settings:
         await _change_settings(tx, caller.realm_id, group, changes.settings)
+        await check_holders(tx, caller, group.id)
 
 
 async def deactivate_group(tx: Transaction, caller: Caller, group_id: int) -> None:

@@ -7,7 +7,13 @@ from tertulia.kernel.bounds import check_bytes, check_count, check_share, find_s
 from tertulia.kernel.db import Transaction
 from tertulia.organization.audit_log import Act, group, note
 from tertulia.organization.groups import statements
-from tertulia.organization.groups.bounds import GROUPS, OWN_GROUP_BYTES, OWN_GROUP_MEMBERS, OWN_GROUPS
+from tertulia.organization.groups.bounds import (
+    GROUPS,
+    OWN_GROUP_BYTES,
+    OWN_GROUP_HOLDERS,
+    OWN_GROUP_MEMBERS,
+    OWN_GROUPS,
+)
 from tertulia.organization.groups.events import tell_created, tell_subgroups
 from tertulia.organization.groups.holders import Systems, check_exists, load_systems, store_value
 from tertulia.organization.groups.records import group_record
@@ -47,6 +53,8 @@ async def create_group(tx: Transaction, caller: Caller, plan: Plan) -> int:
     await check_count(tx, GROUPS, caller.realm_id, adding=0)
     await statements.insert_members(tx, caller.realm_id, group_id, members)
     await check_size(tx, caller, group_id)
+    if plan.settings:
+        await check_holders(tx, caller, group_id)
     await tell_created(tx, caller.realm_id, await group_record(tx, caller.realm_id, group_id))
     if subgroups:
         await statements.insert_subgroups(tx, caller.realm_id, group_id, subgroups)
@@ -64,6 +72,12 @@ async def check_size(tx: Transaction, caller: Caller, group_id: int) -> None:
     if (person := await find_sharer(tx, "user_group", group_id, caller.user_id)) is not None:
         await check_bytes(tx, OWN_GROUP_BYTES, person)
         await check_count(tx, OWN_GROUP_MEMBERS, person, adding=0)
+
+
+async def check_holders(tx: Transaction, caller: Caller, group_id: int) -> None:
+    """The same for whom the settings name."""
+    if (person := await find_sharer(tx, "user_group", group_id, caller.user_id)) is not None:
+        await check_count(tx, OWN_GROUP_HOLDERS, person, adding=0)
 
 
 async def _store_settings(tx: Transaction, caller: Caller, plan: Plan, systems: Systems) -> dict[str, int]:
