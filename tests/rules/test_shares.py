@@ -11,7 +11,7 @@ from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.call import Call
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.postgres import Limits
-from tertulia.kernel.shares import FREE_SECONDS, Share, Shares
+from tertulia.kernel.shares import FREE_SECONDS, SLOW_SECONDS, Share, Shares
 from tertulia.kernel.turns import telling_turns
 
 POOL, OF_ONE, WRITING_OF_ONE = 10, 3, 2
@@ -43,8 +43,7 @@ async def test_one_person_has_a_third_and_waits_for_their_own_while_others_do_no
     waiting = asyncio.create_task(take(shares, call_of("person 1")))
     await asyncio.sleep(0)
     for payer in ("person 2", "192.0.2.1"):
-        for _ in range(OF_ONE):
-            await asyncio.wait_for(take(shares, call_of(payer)), 0.1)
+        await asyncio.wait_for(take(shares, call_of(payer)), 0.1)
     assert not waiting.done()
     shares.give_back(own[0])
     await waiting
@@ -145,6 +144,46 @@ async def test_who_writes_may_have_waited_for_others(shares: Shares) -> None:
 async def test_the_time_in_which_somebody_kept_the_event_loop_is_not_the_databases(shares: Shares) -> None:
     await keep(shares, call := call_of("person 1"), blocked=True)
     assert call.database_seconds < FREE_SECONDS
+
+
+async def test_what_people_have_beside_their_first_one_is_a_third_together(shares: Shares) -> None:
+    taking = [asyncio.create_task(take(shares, call_of(f"person {number % 4}"))) for number in range(4 * OF_ONE)]
+    await asyncio.sleep(0.01)
+    taken = [one.result() for one in taking if one.done()]
+    assert len(taken) == 4 + POOL // 3
+    await asyncio.wait_for(take(shares, call_of("person 9")), 0.1)
+    for share in taken[4:]:
+        shares.give_back(share)
+    await asyncio.sleep(0.01)
+    assert sum(one.done() for one in taking) == 4 + 2 * (POOL // 3)
+    for one in taking:
+        one.cancel()
+
+
+async def test_the_slow_leave_a_third_to_others_until_time_has_made_up_for_it(
+    shares: Shares, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people = [f"person {number}" for number in range(4)]
+    for payer in people:
+        share = await take(shares, call := call_of(payer))
+        call.database_seconds += SLOW_SECONDS + 1
+        shares.give_back(share)
+    taking = [asyncio.create_task(take(shares, call_of(payer))) for payer in people for _ in range(OF_ONE)]
+    await asyncio.sleep(0.01)
+    taken = [one.result() for one in taking if one.done()]
+    assert len(taken) == POOL - POOL // 3
+    for _ in range(2):  # a first one, and another
+        await asyncio.wait_for(take(shares, call_of("quick")), 0.1)
+    shares.give_back(taken[0])
+    await asyncio.sleep(0.01)
+    assert sum(one.done() for one in taking) == len(taken) + 1
+    for one in taking:
+        one.cancel()
+    later = time.monotonic() + 60
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    for share in taken[1:]:
+        shares.give_back(share)
+    assert (await take(shares, call_of(people[0]))).shared is None
 
 
 async def test_without_limits_nobody_has_a_share() -> None:

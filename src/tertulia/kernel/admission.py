@@ -4,9 +4,12 @@ Nothing else asks the authenticator, so nowhere can credentials be tried without
 address they came from, wherever they were tried. tests/rules/test_admission.py holds this.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from tertulia.kernel.arriving import ArrivingBodies
+from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.call import Call
 from tertulia.kernel.endpoint import Authenticator
@@ -60,6 +63,7 @@ class Admission:
         self._lanes = _lanes(at_once)
         self._network_lanes = _lanes(at_once * OF_NETWORK)
         self._file_lanes = _lanes(files_at_once)
+        self._network_file_lanes = _lanes(files_at_once * OF_NETWORK)
         self._refused = RefusedKeys()
         self.arriving = ArrivingBodies(arriving_bytes) if arriving_bytes else None
 
@@ -120,10 +124,23 @@ class Admission:
         if lanes is not None:
             lanes.leave(place)
 
+    @asynccontextmanager
+    async def let_network_in(self, call: Call) -> AsyncIterator[None]:
+        """Around what is shown to whoever knows its address. No rate: a page shows hundreds, and a company is one network."""
+        self._check_turns(call, None)
+        place = await self.enter(call, files=True)
+        try:
+            with request_under_way(call, None):
+                yield
+        finally:
+            self.leave(place, files=True)
+            self.settle(call)
+
     def _lanes_of(self, payer: str, files: bool) -> Lanes | None:
+        is_person = payer.startswith(_PERSON)
         if files:
-            return self._file_lanes
-        return self._lanes if payer.startswith(_PERSON) else self._network_lanes
+            return self._file_lanes if is_person else self._network_file_lanes
+        return self._lanes if is_person else self._network_lanes
 
     def check_again(self, call: Call) -> None:
         """Refuse who has used up their time since they were let in: they may have been let in many times before."""

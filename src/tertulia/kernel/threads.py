@@ -73,6 +73,11 @@ class Lanes:
         lane = self._lanes.get(name)
         return lane is not None and lane.inside >= self._inside
 
+    def count(self, name: str) -> int:
+        """How many of somebody's are inside."""
+        lane = self._lanes.get(name)
+        return 0 if lane is None else lane.inside
+
     def leave(self, name: str) -> None:
         """Whoever waits the longest takes the place; in the thread of the event loop."""
         if not name:

@@ -93,7 +93,7 @@ def build_api(features: Sequence[Feature], services: Services, observe: Observe 
         arriving_bytes=settings.max_arriving_bytes,
     )
     avatars = AvatarFinder(database, admission, settings)
-    gallery = Gallery(database, services[Store], avatars)
+    gallery = Gallery(database, services[Store], avatars, admission)
     site = Site(WebClient(services[BuiltFiles]), gallery)
     return Api(
         [*endpoints, *documentation(endpoints, about_api(features))],

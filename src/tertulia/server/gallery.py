@@ -17,7 +17,8 @@ from tertulia.content.storage import NotStored, Store, StoreUnavailable
 from tertulia.files.remote_pictures.model import State
 from tertulia.files.remote_pictures.queries import find as find_remote
 from tertulia.files.uploads.thumbnails.sizes import thumbnail_key
-from tertulia.kernel.call import Receive, Scope
+from tertulia.kernel.admission import Admission
+from tertulia.kernel.call import Call, Receive, Scope
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import Refusal, error_body, not_found, server_not_ready
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
@@ -36,6 +37,8 @@ _AVATAR = re.compile(r"/user_avatars/([0-9]{1,18})/([0-9a-f]{40})(-medium)?\.png
 _EMOJI = re.compile(r"/user_avatars/([0-9]{1,18})/emoji/images/([0-9a-f]{16}(?:\.png|\.webp|-still\.png))")
 _REMOTE = re.compile(rf"{remote.PREFIX}/([0-9]{{1,18}})/([0-9a-f]{{64}})(?:/([0-9a-z.-]{{1,40}}))?")
 _OF_REALM = re.compile(r"/user_avatars/([0-9]{1,18})/realm/(icon|logo|night_logo)/([0-9a-f]{40})\.png")
+
+_STORED = ("/user_avatars/", f"{remote.PREFIX}/")
 
 _DAY = "public, max-age=86400"
 FOR_EVER = "public, max-age=31536000, immutable"
@@ -58,8 +61,9 @@ class Shown(NamedTuple):
 class Gallery:
     """Answers for the addresses that it knows."""
 
-    def __init__(self, database: Database, store: Store, avatars: AvatarFinder) -> None:
+    def __init__(self, database: Database, store: Store, avatars: AvatarFinder, admission: Admission) -> None:
         self._database = database
+        self._admission = admission
         self._store = store
         self._avatars = avatars
 
@@ -77,6 +81,13 @@ class Gallery:
         path = scope["path"]
         if found := _DRAWN.fullmatch(path):
             return await self._drawn(scope, receive, int(found[1]), medium=bool(found[2]))
+        if not path.startswith(_STORED):
+            return None
+        # Nobody is asked who they are, so their network stands for them: a few who ask for much do not hold up everybody.
+        async with self._admission.let_network_in(Call(scope, receive)):
+            return await self._find_stored(path)
+
+    async def _find_stored(self, path: str) -> Shown | None:
         if found := _AVATAR.fullmatch(path):
             realm_id, name = int(found[1]), found[2]
             async with self._database.reader() as reader:

@@ -206,6 +206,10 @@ def test_every_refusal_has_the_shape_of_the_protocol(realm: Realm, directory: Di
     group = f"/Groups/{directory.make_group(unique('crew'))['id']}"
     for operation in ({"path": "members", "value": many}, {"value": {"members": many}}):
         refused(directory.patch(group, {"op": "add", **operation}), 413, "tooMany")
+    half = {"op": "add", "path": "members", "value": many[:2501]}
+    refused(directory.patch(group, half, half), 413, "tooMany")
+    addresses = [{"value": f"a{number}@example.com"} for number in range(25)]
+    refused(directory.patch(path, *[{"op": "add", "path": "emails", "value": addresses}] * 5), 413, "tooMany")
     for method, where in (("GET", "/Me"), ("POST", "/Bulk"), ("POST", "/.search")):
         refused(directory.request(method, where), 501)
 

@@ -1,4 +1,4 @@
-"""Whatever one person asks for, there are connections of the database left for others: their own requests wait for each other."""
+"""Whatever a few people ask for, there are connections of the database left for others: their own wait for each other."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,8 @@ from tests.harness.talk import Speaker, check_error
 POOL = 10
 AT_ONCE = 6
 OF_ONE = 3
-WRITING_OF_ONE = 2
+BESIDE_FIRST, WRITING_BESIDE_FIRST = 3, 2
+"""Of all people together."""
 NARROW_SECONDS = 1
 BLOCKED = "select count(*) from pg_locks where not granted and pid != pg_backend_pid()"
 
@@ -33,15 +34,15 @@ def strict(server: Server, shared_folder: Path) -> Iterator[Web]:
 
 
 @pytest.mark.parametrize(
-    ("asked", "of_one", "of_others"),
+    ("asked", "beside_first", "of_others"),
     [
-        ("GET", OF_ONE, ("GET", "users/me", {})),
-        ("POST", WRITING_OF_ONE, ("POST", "users/me/status", {"status_text": "in"})),
+        ("GET", BESIDE_FIRST, ("GET", "users/me", {})),
+        ("POST", WRITING_BESIDE_FIRST, ("POST", "users/me/status", {"status_text": "in"})),
     ],
     ids=["reading", "writing"],
 )
-def test_what_three_people_ask_for_at_once_leaves_connections_for_others(
-    stage: Stage, strict: Web, asked: str, of_one: int, of_others: tuple[str, str, dict[str, str]]
+def test_what_four_people_ask_for_at_once_leaves_connections_for_others(
+    stage: Stage, strict: Web, asked: str, beside_first: int, of_others: tuple[str, str, dict[str, str]]
 ) -> None:
     realm = Realm(stage)
 
@@ -49,6 +50,7 @@ def test_what_three_people_ask_for_at_once_leaves_connections_for_others(
         return realm.as_user(speaker.user, url=strict.url)
 
     people = [[at(realm.member), at(realm.bot(realm.member))], [at(realm.moderator)], [at(realm.guest)]]
+    people.append([at(realm.administrator)])
     other = at(realm.owner)
     fields = {} if asked == "GET" else {"alert_words": ["tea"]}
     asking = [
@@ -59,11 +61,24 @@ def test_what_three_people_ask_for_at_once_leaves_connections_for_others(
     with stage.session() as hold:
         hold("lock table alert_word in access exclusive mode")
         slow = [later(ask) for ask in asking]
-        wait_until_blocked(stage, of_one * len(people))
+        wait_until_blocked(stage, len(people) + beside_first)
         method, path, sent = of_others
         for _ in range(5):
             assert other.request(method, path, **sent).status_code == 200
     assert [one.result(60).status_code for one in slow] == [200] * len(slow)
+
+
+def test_pictures_that_strangers_ask_for_leave_connections_for_others(stage: Stage, strict: Web) -> None:
+    realm = Realm(stage)
+    other = realm.as_user(realm.owner.user, url=strict.url)
+    picture = f"{strict.url}/user_avatars/{realm.id}/emoji/images/0123456789abcdef.png"
+    with stage.session() as hold:
+        hold("lock table custom_emoji in access exclusive mode")
+        slow = [later(partial(httpx.get, picture, timeout=60)) for _ in range(POOL * 2)]
+        wait_until_blocked(stage, OF_ONE)
+        for _ in range(5):
+            assert other.request("GET", "users/me").status_code == 200
+    assert [one.result(60).status_code for one in slow] == [404] * len(slow)
 
 
 @pytest.mark.parametrize(

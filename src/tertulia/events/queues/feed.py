@@ -8,7 +8,9 @@ missing part is read from the stream first. Where the stream does not have it an
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import structlog
 
@@ -29,6 +31,26 @@ FIRST_LOOK_BACK = 256
 
 class QueueEnded(Exception):
     """The log after a queue's position says that the queue has ended, or cannot be read."""
+
+
+class ReadCount:
+    """How many events were read from the log."""
+
+    events = 0
+
+
+_reads: ContextVar[ReadCount | None] = ContextVar("reads", default=None)
+
+
+@contextmanager
+def counting_reads() -> Iterator[ReadCount]:
+    """Count what this task reads from the log meanwhile."""
+    count = ReadCount()
+    token = _reads.set(count)
+    try:
+        yield count
+    finally:
+        _reads.reset(token)
 
 
 class Feed:
@@ -277,5 +299,8 @@ class Feed:
         return 0
 
     async def _read(self, after: int, until: int) -> AsyncIterator[LoggedEvent]:
+        count = _reads.get()
         async for stored in self._stream.read(self.shard, self.epoch, self.subject, after, until):
+            if count is not None:
+                count.events += 1
             yield LoggedEvent(stored)

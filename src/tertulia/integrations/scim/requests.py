@@ -15,7 +15,9 @@ from tertulia.kernel.threads import Threads
 
 MAX_OPERATIONS = 200
 MAX_VALUES = 5000
-"""Values of one attribute in one request."""
+"""Values of one attribute in one request, and of all operations of a PATCH together."""
+MAX_VALUES_OF_PERSON = 100
+"""Of all operations of a PATCH together: the library looks at each value that is there for each that it adds."""
 MAX_NAMES = 200
 """Of attributes that a client wants, or does not want."""
 MAX_PATH_LENGTH = 500
@@ -82,8 +84,8 @@ def written(model: type[R], body: bytes, context: Context) -> R:
 
 
 def patch_in(model: type[R], body: bytes) -> Callable[[R], None]:
-    """A PATCH, ready to be applied to a resource."""
-    parsed = _patch_of(model, body)
+    """A PATCH of a person, ready to be applied to a resource. There are few values, so that takes no time."""
+    parsed = _patch_of(model, body, MAX_VALUES_OF_PERSON)
 
     def apply(resource: R) -> None:
         with _in_our_words():
@@ -93,36 +95,44 @@ def patch_in(model: type[R], body: bytes) -> Callable[[R], None]:
 
 
 def operations_of(model: type[R], body: bytes) -> list[Any]:
-    """The operations of a PATCH, each with `op`, `path` and `value`."""
-    return list(_patch_of(model, body).operations)
+    """The operations of a PATCH of a group, each with `op`, `path` and `value`."""
+    return list(_patch_of(model, body, MAX_VALUES).operations)
 
 
-def _patch_of(model: type[R], body: bytes) -> Any:
+def _patch_of(model: type[R], body: bytes, most_values: int) -> Any:
     patch: Any = PatchOp.__class_getitem__(model)
-    sent = _with_few_operations(_object(body))
+    sent = _with_few_operations(_object(body), most_values)
     with _in_our_words():
         return patch.model_validate(sent, scim_ctx=Context.RESOURCE_PATCH_REQUEST, scim_policy=TOLERANT)
 
 
-def _with_few_operations(sent: dict[str, Any]) -> dict[str, Any]:
+def _with_few_operations(sent: dict[str, Any], most_values: int) -> dict[str, Any]:
     operations = next((value for name, value in sent.items() if name.lower() == "operations"), None)
     if not isinstance(operations, list):
         return sent
     if len(operations) > MAX_OPERATIONS:
         raise ScimRefusal(f"A PATCH has at most {MAX_OPERATIONS} operations.", "tooMany", 413)
+    values = 0
     for operation in operations:
         given = operation if isinstance(operation, dict) else {}
         value, path = given.get("value"), given.get("path")
         if isinstance(path, str) and len(path) > MAX_PATH_LENGTH:
             raise ScimRefusal(f"A path has at most {MAX_PATH_LENGTH} characters.", "invalidPath")
-        _check_lists(value.values() if isinstance(value, dict) else [value])
+        lists = value.values() if isinstance(value, dict) else [value]
+        values += sum(len(one) for one in lists if isinstance(one, list))
+    if values > most_values:
+        raise _too_many_values(most_values)
     return sent
 
 
 def _check_lists(values: Iterable[Any]) -> None:
     """The library takes its time with each element of a list: 20,000 of them keep a processor busy for seconds."""
     if any(isinstance(value, list) and len(value) > MAX_VALUES for value in values):
-        raise ScimRefusal(f"A list has at most {MAX_VALUES} values: send more in several requests.", "tooMany", 413)
+        raise _too_many_values(MAX_VALUES)
+
+
+def _too_many_values(most: int) -> ScimRefusal:
+    return ScimRefusal(f"A request has at most {most} values in lists: send more in several requests.", "tooMany", 413)
 
 
 def filter_in(model: type[R], text: str) -> "ScimFilter[R]":
