@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from tertulia.events.queues.feed import count_read
 from tertulia.events.queues.queue import Queue
-from tertulia.events.queues.takeover import BURST_SECONDS, TakeOvers
+from tertulia.events.queues.takeover import BURST_SECONDS, READ_SECONDS, TakeOvers
 from tertulia.kernel.auth import Caller, Person
 from tertulia.kernel.errors import Refusal
 
@@ -18,12 +19,15 @@ class LongLog(TakeOvers):
         nothing: Any = None
         super().__init__(nothing, nothing, nothing, nothing, nothing, limited=limited)
         self.seconds = 1.0
+        self.events = 0
 
     async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         assert self._budgets is None or self._budgets.left(str(caller.person_id)) > 0
         began = time.perf_counter()
         while time.perf_counter() - began < self.seconds:
             pass
+        for _ in range(self.events):
+            count_read()
         return None
 
 
@@ -41,6 +45,16 @@ async def test_who_has_the_log_read_too_often_is_refused_with_their_bots_and_oth
         assert refused.value.status == 429
     queues.seconds = 0
     assert await queues.take_over(person(3), "queue", 1) is None
+
+
+async def test_what_the_nats_client_reads_for_somebody_is_theirs_too() -> None:
+    queues = LongLog(limited=True)
+    queues.seconds, queues.events = 0.0, int(BURST_SECONDS / READ_SECONDS) + 1
+    await queues.take_over(person(1), "queue", 1)
+    with pytest.raises(Refusal):
+        await queues.take_over(person(1), "queue", 2)
+    queues.events = 0
+    assert await queues.take_over(person(2), "queue", 1) is None
 
 
 async def test_of_a_herd_nobody_is_refused() -> None:

@@ -53,6 +53,12 @@ def counting_reads() -> Iterator[ReadCount]:
         _reads.reset(token)
 
 
+def count_read() -> None:
+    """One event was read, for whoever counts."""
+    if (count := _reads.get()) is not None:
+        count.events += 1
+
+
 class Feed:
     """One realm's events in this process."""
 
@@ -299,8 +305,6 @@ class Feed:
         return 0
 
     async def _read(self, after: int, until: int) -> AsyncIterator[LoggedEvent]:
-        count = _reads.get()
         async for stored in self._stream.read(self.shard, self.epoch, self.subject, after, until):
-            if count is not None:
-                count.events += 1
+            count_read()
             yield LoggedEvent(stored)
