@@ -43,6 +43,8 @@ CONFINED = r"grep -Eh '^(Uid|CapBnd|NoNewPrivs|Seccomp):' /proc/$(cat /run/stand
 FILES = "stat --format '%n %a %U:%G' /etc/tertulia/*"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(300)
 def test_the_commands_of_the_guide_lead_to_a_message_through_tls(tmp_path: Path) -> None:
     """With what the units forbid forbidden: systemctl.py says what of it is kept to."""
     *_, init, restart = commands_of_guide()

@@ -21,6 +21,7 @@ postgres_url = "{postgres_url}"
 nats_url = "{nats_url}"
 external_host = "{host}"
 external_scheme = "https"
+hsts = "max-age=31536000; includeSubDomains"   # leave the second part out if a host below yours has no TLS
 sealing_key_file = "{sealing_keys}"
 storage_folder = "{storage}"
 api_key_idle_days = 90   # keys that nobody used for so long end
