@@ -1,9 +1,8 @@
-"""The lines for nginx, Caddy and HAProxy in docs/how-to/run-on-one-machine.md, taken from there and run."""
+"""The files for nginx, Caddy and HAProxy in deploy/debian, as they are shipped, and run."""
 
 import base64
 import http.client
 import json
-import re
 import shutil
 import signal
 import socket
@@ -25,8 +24,9 @@ from tests.harness.talk import eventually
 
 pytestmark = pytest.mark.system
 
-GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "run-on-one-machine.md"
-PROXIES = ["nginx", "caddy", "haproxy"]
+SHIPPED = Path(__file__).parents[2] / "deploy" / "debian"
+FILES = {"nginx": "nginx.conf", "caddy": "tertulia.caddy", "haproxy": "haproxy.cfg"}
+PROXIES = list(FILES)
 NGINX_FRAME = """pid {folder}/nginx.pid; error_log {folder}/nginx.log; daemon off; events {{}}
 http {{ access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
 uwsgi_temp_path {folder}; scgi_temp_path {folder};
@@ -92,14 +92,12 @@ def front(request: pytest.FixtureRequest, fronts: dict[str, Front]) -> Front:
 def command_of(
     name: str, program: str, folder: Path, ports: tuple[int, int], web: Web, authority: Authority
 ) -> list[str]:
-    """The lines of the guide, with places of our own, in a file; and how the program is started with it."""
+    """The lines that we ship, with places of our own, in a file; and how the program is started with it."""
     port, plain = ports
     certificate, key = authority.vouch("server", "localhost")
     both = folder / "both.pem"
     both.write_bytes(certificate.read_bytes() + key.read_bytes())
-    found = re.search(rf"```{name}\n(.*?)```", GUIDE.read_text(), re.DOTALL)
-    assert found
-    lines = found[1].replace("127.0.0.1:9991", f"127.0.0.1:{web.url.rpartition(':')[2]}")
+    lines = (SHIPPED / FILES[name]).read_text().replace("127.0.0.1:9991", f"127.0.0.1:{web.url.rpartition(':')[2]}")
     lines = lines.replace("/etc/ssl/chat.example.com.both.pem", str(both))
     lines = lines.replace("/etc/ssl/chat.example.com.pem", str(certificate)).replace(
         "/etc/ssl/chat.example.com.key", str(key)

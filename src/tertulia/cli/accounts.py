@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
@@ -16,6 +16,7 @@ from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
     from tertulia.kernel.db import Reader, Transaction
+    from tertulia.kernel.settings import Settings
     from tertulia.organization.realms.queries import Realm
 
 realms = typer.Typer(help="Organizations.", no_args_is_help=True, rich_markup_mode=None)
@@ -46,17 +47,23 @@ def create_realm(
     data: DataFolder = None,
 ) -> None:
     """Make an organization with a first channel; prints its id. Next: `tertulia user create --role owner`."""
+
+    async def create(tx: "Transaction") -> int:
+        return await begin_realm(tx, subdomain, name, channel)
+
+    print(in_transaction(data, create))
+
+
+async def begin_realm(tx: "Transaction", subdomain: str, name: str, channel: str) -> int:
+    """An organization with its first channel, if it is to have one; returns its id."""
     from tertulia.conversations.channels.actions import create_channel
     from tertulia.conversations.channels.actions.defaults import add_default
     from tertulia.organization.realms import actions
 
-    async def create(tx: "Transaction") -> int:
-        realm_id = await actions.create_realm(tx, subdomain, name)
-        if channel:
-            await add_default(tx, realm_id, await create_channel(tx, realm_id, channel))
-        return realm_id
-
-    print(in_transaction(data, create))
+    realm_id = await actions.create_realm(tx, subdomain, name)
+    if channel:
+        await add_default(tx, realm_id, await create_channel(tx, realm_id, channel))
+    return realm_id
 
 
 @users.command("create")
@@ -68,9 +75,6 @@ def create_user(
     data: DataFolder = None,
 ) -> None:
     """Make a user; prints the id. The password is asked for, or taken from TERTULIA_USER_PASSWORD; without, none is set."""
-    from tertulia.conversations.channels.actions.defaults import hold_defaults, welcome
-    from tertulia.kernel.auth import Role
-    from tertulia.people.users import actions
     from tertulia.people.users.password_words import words_of
     from tertulia.people.users.passwords import check_strength
 
@@ -81,13 +85,31 @@ def create_user(
         realm_id = await realm_id_at(tx, realm)
         if password is not None:
             await check_strength(password, await words_of(tx, realm_id, settings), email, full_name)
-        channels = await hold_defaults(tx, realm_id)
-        user_id = await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password=password)
-        if role is not RoleName.GUEST:
-            await welcome(tx, realm_id, user_id, channels)
-        return user_id
+        return await begin_user(tx, realm_id, Newcomer(email, full_name, role), password)
 
     print(in_transaction(data, create))
+
+
+class Newcomer(NamedTuple):
+    """Somebody for whom an account is made."""
+
+    email: str
+    full_name: str
+    role: RoleName
+
+
+async def begin_user(tx: "Transaction", realm_id: int, newcomer: Newcomer, password: str | None) -> int:
+    """An account in the channels that everybody lands in; returns its id."""
+    from tertulia.conversations.channels.actions.defaults import hold_defaults, welcome
+    from tertulia.kernel.auth import Role
+    from tertulia.people.users import actions
+
+    email, full_name, role = newcomer
+    channels = await hold_defaults(tx, realm_id)
+    user_id = await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password=password)
+    if role is not RoleName.GUEST:
+        await welcome(tx, realm_id, user_id, channels)
+    return user_id
 
 
 @users.command("reset-password")
@@ -229,10 +251,13 @@ def revoke_scim_token(token_id: int, realm: Subdomain = "", data: DataFolder = N
 
 def in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[T]]") -> T:
     """Do the work of a command, all or nothing."""
+    return transact(target_settings(data), work)
+
+
+def transact(settings: "Settings", work: "Callable[[Transaction], Awaitable[T]]") -> T:
+    """The same, on the database of these settings."""
     from tertulia.kernel.db import Database
     from tertulia.kernel.sealing import sealer_of
-
-    settings = target_settings(data)
 
     async def run() -> T:
         connecting = Database.connect(settings.postgres_url, shards=settings.shards, size=1, sealer=sealer_of(settings))

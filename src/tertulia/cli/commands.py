@@ -9,6 +9,7 @@ from tertulia.cli import (
     dev,
     directory,
     doctor,
+    init,
     migrate,
     processes,
     sealing,
@@ -26,7 +27,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(dev.app, name="dev")
-for command in (processes.serve, processes.web, processes.worker, migrate.migrate, doctor.doctor):
+for command in (init.init, processes.serve, processes.web, processes.worker, migrate.migrate, doctor.doctor):
     app.command()(command)
 app.add_typer(status.relay, name="relay")
 app.command()(status.stats)

@@ -1,0 +1,82 @@
+"""A Debian of its own for the commands of the guide: a root folder in namespaces of its own, with a stand-in for systemd.
+
+Nothing of it is left when the process ends that made it, and nothing of this machine is changed. Only root can make one.
+"""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+from typing import Final, NamedTuple
+
+CHECKOUT: Final = Path(__file__).parents[2]
+GUIDE: Final = CHECKOUT / "docs" / "how-to" / "run-on-one-machine.md"
+HOST: Final = "chat.localhost"
+"""For a name like this Caddy makes a certificate by itself, without asking anybody."""
+OWNER: Final = "ines@example.com"
+MOST_COMMANDS: Final = 5
+AUTHORITY: Final = "/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt"
+
+_OVERLAY = """\
+mount -t tmpfs tmpfs {place}
+mkdir {place}/upper {place}/work {place}/root
+mount -t overlay overlay -o lowerdir=/,upperdir={place}/upper,workdir={place}/work {place}/root
+mkdir {place}/root/srv/checkout
+mount --bind {checkout} {place}/root/srv/checkout
+"""
+_ENTER = """\
+root={root}
+mount -t proc proc $root/proc
+mount --rbind /dev $root/dev
+mount -t tmpfs tmpfs $root/run
+install -D -m 644 {here}/systemctl.py $root/usr/local/lib/stand-in/systemctl.py
+install -D -m 644 {here}/first_message.py $root/usr/local/lib/stand-in/first_message.py
+printf '#!/bin/sh\\nexec /usr/bin/python3 /usr/local/lib/stand-in/systemctl.py "$@"\\n' >$root/usr/local/bin/systemctl
+chmod 755 $root/usr/local/bin/systemctl
+echo "127.0.0.1 {host}" >>$root/etc/hosts
+cat >$root/commands
+exec env -i {environment} PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \\
+  DEBIAN_FRONTEND=noninteractive chroot $root bash -euo pipefail /commands
+"""
+
+
+class Said(NamedTuple):
+    """What came of commands."""
+
+    code: int
+    text: str
+
+
+def commands_of_guide() -> list[str]:
+    """Those of the first `sh` block under "Five commands", one each; for a host of our own."""
+    found = re.search(r"^## Five commands$.*?^```sh\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+    assert found, "the guide has no block of commands"
+    lines = [line for line in found[1].replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
+    return [line.replace("chat.example.com", HOST) for line in lines]
+
+
+def run_in_overlay(place: Path, commands: list[str]) -> Said:
+    """On a copy of this machine's own root, which has no network but its own loopback."""
+    place.mkdir(exist_ok=True)
+    script = _OVERLAY.format(place=place, checkout=CHECKOUT) + "ip link set lo up\n"
+    return _run(["--net"], script, place / "root", commands, {})
+
+
+def run_in_folder(root: Path, commands: list[str], environment: dict[str, str]) -> Said:
+    """In a root of its own, with this machine's network."""
+    return _run([], "", root, commands, environment)
+
+
+def _run(namespaces: list[str], prepare: str, root: Path, commands: list[str], environment: dict[str, str]) -> Said:
+    words = " ".join(f"{key}={shlex.quote(value)}" for key, value in environment.items())
+    enter = _ENTER.format(root=root, here=Path(__file__).parent, host=HOST, environment=words)
+    unshare = ["unshare", "--mount", "--pid", "--ipc", "--fork", "--kill-child", *namespaces]
+    done = subprocess.run(
+        [*unshare, "bash", "-euc", prepare + enter],
+        input="\n".join(commands) + "\n",
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    return Said(done.returncode, done.stdout)

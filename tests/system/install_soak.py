@@ -1,0 +1,92 @@
+"""From a bare Debian to a message through TLS, by the commands of the guide as they stand: the long form of test_install.py.
+
+    bin/soak --install
+    bin/soak --install --suite trixie --mirror http://mirror.example.com/debian
+    bin/soak --install --base /var/tmp/bookworm     keeps the bare root there, and takes it the next time
+
+Wheels are fetched on this machine, by its own pip, in the pinned versions. The network is this machine's: ports 80, 443, 4222,
+5432 and 9991 to 9994 must be free.
+"""
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from tests.system.debian_root import AUTHORITY, CHECKOUT, OWNER, commands_of_guide, run_in_folder
+
+PYTHONS: Final = {"bookworm": "3.11", "trixie": "3.13"}
+WHEELS: Final = "/var/lib/wheels"
+STARTED: Final = "[ -S /run/postgresql/.s.PGSQL.5432 ] || systemctl restart postgresql"
+"""What systemd does when a package with a service is installed."""
+
+
+def main() -> int:
+    options = parse()
+    with tempfile.TemporaryDirectory(prefix="tertulia-install-", dir=options.folder) as folder:
+        base, root = Path(options.base or f"{folder}/base"), Path(folder) / "root"
+        if not base.exists():
+            timed("debootstrap", lambda: make_base(base, options.suite, options.mirror))
+        subprocess.run(["cp", "--archive", str(base), str(root)], check=True)
+        timed("wheels", lambda: fetch_wheels(root, PYTHONS[options.suite]))
+        began = time.monotonic()
+        said = run_in_folder(root, trial(), {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": WHEELS})
+        print(said.text)
+        print(f"{options.suite}: {'reached' if said.code == 0 else 'FAILED'} after {time.monotonic() - began:.0f} s")
+        return said.code
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--suite", choices=PYTHONS, default="bookworm")
+    parser.add_argument("--mirror", help="of Debian; the one of this machine if it is not named")
+    parser.add_argument("--base", help="where a bare root is, or is to be made")
+    parser.add_argument("--folder", help="where to work, with 3 GB of room; elsewhere than in the usual place for this")
+    return parser.parse_args()
+
+
+def make_base(base: Path, suite: str, mirror: str | None) -> None:
+    """What Debian's own installer leaves, as far as it matters here."""
+    if mirror is None:
+        known = subprocess.check_output(["apt-get", "indextargets", "--format", "$(REPO_URI)"], text=True)
+        mirror = known.splitlines()[0]
+    command = ["debootstrap", "--variant=minbase", "--include=systemd,ca-certificates", suite, str(base), mirror]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+
+
+def fetch_wheels(root: Path, python: str) -> None:
+    wheels = root / WHEELS.lstrip("/")
+    wheels.mkdir(parents=True)
+    pip = [sys.executable, "-m", "pip", "download", "-qq", "--only-binary", ":all:", "--python-version", python]
+    pinned = CHECKOUT / "requirements" / "standalone.txt"
+    subprocess.run([*pip, "--no-deps", "--require-hashes", "-r", str(pinned), "--dest", str(wheels)], check=True)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(root / "root")]
+    subprocess.run(build, check=True, cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    shutil.rmtree(root / "var" / "cache" / "apt" / "archives", ignore_errors=True)
+
+
+def trial() -> list[str]:
+    """The commands, each with the seconds it took, and then what the owner does."""
+    install, *setting_up, init, restart = commands_of_guide()
+    meet = f"python3 /usr/local/lib/stand-in/first_message.py $(cat /link) {OWNER} {AUTHORITY}"
+    steps = [install, STARTED, *setting_up, f"{init} >/link", restart, meet]
+    return ["TIMEFORMAT='   %R s'", "cd /root", *(f"echo {quoted(step)}\ntime {step}" for step in steps)]
+
+
+def quoted(text: str) -> str:
+    return "'$ " + text.replace("'", "'\\''") + "'"
+
+
+def timed(name: str, work: Callable[[], None]) -> None:
+    began = time.monotonic()
+    work()
+    print(f"{name}: {time.monotonic() - began:.0f} s", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
