@@ -5,6 +5,7 @@ import typer
 from tertulia.cli import (
     accounts,
     audit,
+    backup,
     config,
     dev,
     directory,
@@ -31,6 +32,8 @@ for command in (processes.serve, processes.web, processes.worker, migrate.migrat
 app.add_typer(status.relay, name="relay")
 app.command()(status.stats)
 app.command()(status.version)
+app.add_typer(backup.app, name="backup")
+app.command()(backup.restore)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
