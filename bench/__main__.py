@@ -105,6 +105,25 @@ def overload(
         show(report)
 
 
+@app.command()
+def backup(
+    messages: Annotated[int | None, typer.Option(help="How many messages.  [default: 1,000,000]")] = None,
+    files: Annotated[int | None, typer.Option(help="How many files.  [default: 1,000]")] = None,
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """A backup under load, and a restore: time, size, processor time; what was restored is compared."""
+    before = machine(prepare())
+    from bench.backup import measure
+
+    report = measure(quick=quick, messages=messages, files=files)
+    report.machine = before
+    if json:
+        print(as_json(report), flush=True)
+    else:
+        show(report)
+
+
 def prepare() -> str:
     """What all of them need; the version of PostgreSQL."""
     os.environ.update(UNLIMITED | os.environ)

@@ -8,7 +8,7 @@ SOURCE = ROOT / "src" / "tertulia"
 PAGE = ROOT / "docs" / "reference" / "cryptography.md"
 USES = re.compile(
     r"\bhashlib\.\w+\(|\bhmac\.\w+\(|\bsecrets\.\w+\(|\bssl\.create_default_context|\bPasswordHasher\("
-    r"|^\s*(?:from|import) (?:cryptography|joserfc|authlib|Crypto|webauthn)\b",
+    r"|^\s*(?:from|import) (?:cryptography|joserfc|authlib|Crypto|pyrage|webauthn)\b",
     re.MULTILINE,
 )
 

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from tertulia.engines import EngineMissing, find, find_nats_server, find_postgres, find_wheel_postgres, free_port
+from tertulia.engines import (
+    EngineMissing,
+    find,
+    find_nats_server,
+    find_postgres,
+    find_postgres_clients,
+    find_wheel_postgres,
+    free_port,
+)
 from tertulia.engines.account import Account, find_barrier
 from tertulia.kernel.settings import Settings
 
@@ -106,3 +114,20 @@ def test_a_closed_folder_on_the_way_is_found(tmp_path: Path) -> None:
 def test_a_free_port_lies_below_those_of_outgoing_connections() -> None:
     lowest = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     assert all(15_000 <= free_port() < lowest for _ in range(20))
+
+
+def clients(folder: Path, version: int) -> Path:
+    program(folder / "pg_restore")
+    return program(folder / "pg_dump", f"pg_dump (PostgreSQL) {version}.4").parent
+
+
+def test_pg_dump_is_of_the_version_of_the_server_or_the_next_newer_one(system: Path) -> None:
+    folders = {version: clients(system / "debian" / str(version) / "bin", version) for version in (15, 17, 18)}
+    assert find_postgres_clients(Settings(), 17) == (folders[17], 17)
+    assert find_postgres_clients(Settings(), 16) == (folders[17], 17)
+
+
+def test_a_pg_dump_that_is_older_than_the_server_is_not_taken(system: Path) -> None:
+    clients(system / "debian" / "15" / "bin", 15)
+    with pytest.raises(EngineMissing, match=r"Found only older ones \(15\).*postgresql-client-17"):
+        find_postgres_clients(Settings(), 17)

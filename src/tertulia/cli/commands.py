@@ -5,6 +5,7 @@ import typer
 from tertulia.cli import (
     accounts,
     audit,
+    backup,
     config,
     dev,
     directory,
@@ -32,6 +33,8 @@ for command in (init.init, processes.serve, processes.web, processes.worker, mig
 app.add_typer(status.relay, name="relay")
 app.command()(status.stats)
 app.command()(status.version)
+app.add_typer(backup.app, name="backup")
+app.command()(backup.restore)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")

@@ -20,9 +20,11 @@ DataFolder = Annotated[
 ]
 
 
-def target_settings(data: Path | None) -> Settings:
-    """`--data` wins; then TERTULIA_POSTGRES_URL or a settings file; then the default folder of `tertulia dev`."""
-    is_configured = any(os.environ.get(PREFIX + name) for name in ("POSTGRES_URL", "CONFIG"))
+def target_settings(data: Path | None, *, needs_server: bool = True) -> Settings:
+    """`--data` wins; then TERTULIA_POSTGRES_URL or a settings file; then the default folder of `tertulia dev`.
+
+    Without `needs_server` nothing has to run: what is asked concerns no database."""
+    is_configured = not needs_server or any(os.environ.get(PREFIX + name) for name in ("POSTGRES_URL", "CONFIG"))
     if data is None and is_configured:
         return configured_settings()
     return dev_settings(data, otherwise=", or set TERTULIA_POSTGRES_URL")

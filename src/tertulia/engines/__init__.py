@@ -1,6 +1,6 @@
 """Find and run the two engines, PostgreSQL and nats-server, on this machine.
 
-For `tertulia dev`, the tests and the bench; a production site runs its engines itself.
+For `tertulia dev`, the tests, the bench, and backups that are tried; a production site runs its engines itself.
 
 Lifecycle: an engine is a context manager around one child process and one folder. It keeps its port and its secrets
 over `kill`, `start` and `restart`; a new object on the same folder keeps the secrets and the data.
@@ -14,7 +14,7 @@ May import: kernel.settings. Engines are started from the main thread (see proce
 """
 
 from tertulia.engines.errors import EngineFailed, EngineMissing
-from tertulia.engines.find import find_nats_server, find_postgres, find_wheel_postgres
+from tertulia.engines.find import find_nats_server, find_postgres, find_postgres_clients, find_wheel_postgres
 from tertulia.engines.nats import Nats
 from tertulia.engines.ports import free_port
 from tertulia.engines.postgres import Postgres
@@ -28,6 +28,7 @@ __all__ = [
     "Postgres",
     "find_nats_server",
     "find_postgres",
+    "find_postgres_clients",
     "find_wheel_postgres",
     "free_port",
 ]

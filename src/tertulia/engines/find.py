@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tertulia.engines.errors import EngineMissing
@@ -16,6 +16,7 @@ from tertulia.kernel.settings import Settings
 OLDEST_POSTGRES = 15
 _SYSTEM_FOLDERS = (Path("/usr/lib/postgresql"), Path("/usr/local/lib/postgresql"))
 _POSTGRES_PROGRAMS = ("postgres", "initdb")
+_POSTGRES_CLIENTS = ("pg_dump", "pg_restore")
 
 
 def find_postgres(settings: Settings) -> Path:
@@ -39,6 +40,28 @@ def find_postgres(settings: Settings) -> Path:
     raise EngineMissing(
         f"PostgreSQL {OLDEST_POSTGRES} or newer was not found. Install it (Debian: apt install postgresql), or run "
         "`pip install 'tertulia[standalone]'`, or set TERTULIA_POSTGRES_BIN to the folder of its programs."
+    )
+
+
+def find_postgres_clients(settings: Settings, server: int) -> tuple[Path, int]:
+    """The folder with `pg_dump` and `pg_restore` for a server of that major version, and their own: the same or the next."""
+    wanted = settings.postgres_bin
+    if wanted == "wheel":
+        candidates = _wheel_folders()
+    elif wanted:
+        candidates = iter([Path(wanted).expanduser()])
+    else:
+        candidates = _postgres_folders("pg_dump")
+    found: dict[int, Path] = {}
+    for folder in candidates:
+        if version := _version_of(folder, _POSTGRES_CLIENTS):
+            found.setdefault(version, folder)
+    if fitting := [version for version in found if version >= server]:
+        return found[min(fitting)], min(fitting)
+    there = f"Found only older ones ({', '.join(map(str, sorted(found)))}). " if found else ""
+    raise EngineMissing(
+        f"pg_dump and pg_restore of PostgreSQL {server} or newer are needed, because the server is {server}. {there}Install "
+        f"them (Debian: apt install postgresql-client-{server}), or set TERTULIA_POSTGRES_BIN to the folder that holds them."
     )
 
 
@@ -69,11 +92,15 @@ def find_wheel_postgres() -> Path | None:
 
 def postgres_version(folder: Path) -> int | None:
     """The major version of the programs in that folder; None when they are not all there or do not run."""
-    if not all(_is_program(folder / name) for name in _POSTGRES_PROGRAMS):
+    return _version_of(folder, _POSTGRES_PROGRAMS)
+
+
+def _version_of(folder: Path, programs: Sequence[str]) -> int | None:
+    if not all(_is_program(folder / name) for name in programs):
         return None
     try:
         answer = subprocess.run(
-            [folder / "postgres", "--version"], capture_output=True, text=True, timeout=30, check=False
+            [folder / programs[0], "--version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -81,12 +108,12 @@ def postgres_version(folder: Path) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def _postgres_folders() -> Iterator[Path]:
+def _postgres_folders(name: str = "postgres") -> Iterator[Path]:
     for parent in _SYSTEM_FOLDERS:
         versions = [folder for folder in parent.glob("*/bin") if folder.parent.name.isdigit()]
         yield from sorted(versions, key=lambda folder: int(folder.parent.name), reverse=True)
     for entry in os.environ.get("PATH", "").split(os.pathsep):
-        program = Path(entry) / "postgres"
+        program = Path(entry) / name
         if entry and program.exists():
             yield program.resolve().parent  # a lone link to `postgres` has no `initdb` beside it
     yield from _wheel_folders()

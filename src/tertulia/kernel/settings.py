@@ -297,6 +297,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     s3_virtual_hosts: bool = False
     """Whether the bucket is part of the host's name, and not of the path."""
 
+    # Backups
+    backup_place: str = ""
+    """Where `tertulia backup make` puts archives unless it is told: a folder, or `s3://bucket/prefix`."""
+    backup_recipients: str = ""
+    """Public keys that backups are encrypted for, with commas between them; `tertulia backup new-key` makes one."""
+    backup_s3_endpoint: str = ""
+    """Address of the service that a bucket for backups is at; empty: `s3_endpoint`."""
+    backup_s3_region: str = ""
+    """Empty: `s3_region`."""
+    backup_s3_access_key_id: str = ""
+    """Empty: the key for files."""
+    backup_s3_secret_access_key: str = ""
+
     # Mail
     smtp_url: str = ""
     """`smtp://user:password@host:587?starttls` or `smtps://user:password@host`; empty: see `mail_folder`."""

@@ -22,6 +22,8 @@ from tertulia.migrations.form import own_form
 
 FOLDER = Path(__file__).parent
 VERSION_TABLE = "schema_version"
+MIGRATION_LOCK = 7_370_117
+"""Any number that no other program in this database uses: migrating processes wait for each other on it, and for backups."""
 CONNECT_SECONDS = 5
 """For each host of the address."""
 TRIES = 30

@@ -5,10 +5,8 @@ from typing import Any
 from alembic import context
 from sqlalchemy import text
 
-from tertulia.migrations import VERSION_TABLE, engine_of
+from tertulia.migrations import MIGRATION_LOCK, VERSION_TABLE, engine_of
 
-# Any number that no other program in this database uses: migrating processes wait for each other on it.
-MIGRATION_LOCK = 7_370_117
 NOTE = text(
     "insert into oldest_program (form) values (:form)"
     " on conflict (only_one) do update set form = greatest(oldest_program.form, excluded.form)"

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 
 from tertulia.kernel.db import Transaction
 
+OBJECTS_LOCK = 9
+"""The class of the advisory lock under which no object is deleted (docs/explanation/architecture.md, Locks)."""
+
 
 async def announce(tx: Transaction, keys: Sequence[str], seconds: float) -> None:
     """Somebody is about to write these objects; if nothing comes of it, they are deleted after that time."""
@@ -34,6 +37,11 @@ async def drop(tx: Transaction, keys: Sequence[str]) -> None:
 async def hasten(tx: Transaction, keys: Sequence[str]) -> None:
     """Nothing comes of these objects, as far as they are still listed: whoever has taken them off owns them."""
     await tx.execute("update orphan_object set due = now() where key = any($1::text[])", keys)
+
+
+async def may_delete(tx: Transaction) -> bool:
+    """Not while a backup copies them: what its snapshot refers to must be there until it has it."""
+    return bool(await tx.fetchval("select pg_try_advisory_xact_lock_shared($1::int, 0)", OBJECTS_LOCK))
 
 
 async def due(tx: Transaction, limit: int) -> list[str]:

@@ -18,6 +18,8 @@ PIECE = 2 * 1024 * 1024
 """Read at a time: so much memory a download takes, and no connection to the store waits for a slow reader."""
 PART = 5 * 1024 * 1024
 """Written at a time: S3 takes no smaller parts of a larger object."""
+CHECKS = "check/"
+"""Where objects are that are written only to see whether that works."""
 
 _key = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}(?:/[A-Za-z0-9][A-Za-z0-9._-]{0,199}){0,9}")
 _FAILURES = (BaseError, OSError)
@@ -103,9 +105,38 @@ class Store:
         except _FAILURES as error:
             raise StoreUnavailable(_reason(error)) from error
 
+    async def listed(self, folder: str = "") -> AsyncIterator[tuple[str, int]]:
+        """All objects, or those below a folder (a key's first parts), with their sizes. Not what `check` tries, and nothing that
+        is still being written."""
+        try:
+            async for found in self._place.list(folder or None):
+                for one in found:
+                    if not one["path"].startswith(CHECKS):
+                        yield one["path"], int(one["size"])
+        except FileNotFoundError:
+            return
+        except _FAILURES as error:
+            raise StoreUnavailable(_reason(error)) from error
+
+    async def folders(self) -> list[str]:
+        """The first parts of all keys that have several, sorted."""
+        try:
+            found = await self._place.list_with_delimiter_async()
+        except _FAILURES as error:
+            raise StoreUnavailable(_reason(error)) from error
+        return sorted(name.strip("/") for name in found["common_prefixes"])
+
+    async def has(self, key: str) -> bool:
+        """Whether there is such an object."""
+        try:
+            await self.get(key)
+        except NotStored:
+            return False
+        return True
+
     async def check(self) -> str:
         """Write, read and delete an object: where that works, everything does. Says where it was."""
-        key = f"check/{secrets.token_hex(8)}"
+        key = f"{CHECKS}{secrets.token_hex(8)}"
         await self.put(key, b"tertulia")
         found = await (await self.get(key)).read()
         await self.delete([key])

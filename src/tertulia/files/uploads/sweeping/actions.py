@@ -24,7 +24,7 @@ async def sweep_objects(database: Database, store: Store) -> int:
     while True:
         async with database.transaction() as tx:
             keys = await orphans.due(tx, PORTION)
-            if not keys:
+            if not keys or not await orphans.may_delete(tx):
                 return total
             # Held first, looked at then: nobody comes to own what is being deleted.
             owned = await sweep_queries.owned_objects(tx, keys)

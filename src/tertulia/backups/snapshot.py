@@ -1,0 +1,133 @@
+"""The database at one moment: a transaction whose snapshot pg_dump shares, and what each table holds in it.
+
+By PostgreSQL's own library, as pg_dump does it: the same addresses, certificates and hosts. The connection also holds the locks.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import psycopg2
+from psycopg2 import sql
+
+from tertulia.backups.errors import BackupFailed
+from tertulia.backups.manifest import Table
+from tertulia.content.storage.orphans import OBJECTS_LOCK
+from tertulia.kernel.postgres import connect_libpq
+from tertulia.migrations import MIGRATION_LOCK
+
+CONNECT_SECONDS = 10
+LOCK_SECONDS = 60
+_ALONE, _DELETING = 1, 0
+"""Keys of OBJECTS_LOCK: who makes, prunes or restores; and who deletes objects of the store."""
+
+# What digests are made of looks the same on every server.
+_SESSION = """
+set application_name = 'tertulia backup'; set statement_timeout = 0; set lock_timeout = 0;
+set idle_in_transaction_session_timeout = 0; set timezone = 'UTC'; set datestyle = 'ISO, MDY'; set intervalstyle = 'postgres';
+set bytea_output = 'hex'; set extra_float_digits = 1; set jit = off; set xmloption = content; set lc_monetary = 'C'
+"""
+_TABLES = """
+select relation.oid::regclass::text, nspname, relname,
+    array(select attname::text from pg_attribute
+        where attrelid = relation.oid and attnum > 0 and not attisdropped and attgenerated = '' order by attname)
+from pg_class relation join pg_namespace on pg_namespace.oid = relnamespace
+where relkind = 'r' and nspname !~ '^pg_' and nspname <> 'information_schema'
+    and not exists (select from pg_depend where classid = 'pg_class'::regclass and objid = relation.oid and deptype = 'e')
+order by nspname, relname
+"""
+
+
+class Taken(NamedTuple):
+    """A snapshot that others may share while its transaction lasts."""
+
+    id: str
+    moment: datetime
+    form: str
+
+
+class DatabaseSession:
+    """One connection, with whatever it holds."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
+
+    @property
+    def major(self) -> int:
+        """Version of the server."""
+        return int(self.connection.server_version // 10_000)
+
+    def ask(self, statement: Any, *values: object) -> list[tuple[Any, ...]]:
+        with self.connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return list(cursor.fetchall()) if cursor.description else []
+
+    def lock_alone(self) -> None:
+        """Nobody else makes, prunes or restores on this database, as long as the connection is open."""
+        [(got,)] = self.ask("select pg_try_advisory_lock(%s, %s)", OBJECTS_LOCK, _ALONE)
+        if not got:
+            raise BackupFailed("Another backup, prune or restore of this database is running. Wait until it has ended.")
+
+    def hold_still(self) -> None:
+        """Until the connection ends nobody migrates, and no object is deleted."""
+        [(got,)] = self.ask("select pg_try_advisory_lock_shared(%s)", MIGRATION_LOCK)
+        if not got:
+            raise BackupFailed("The database is being migrated. Try again when `tertulia migrate` has ended.")
+        self.ask(f"set lock_timeout = '{LOCK_SECONDS}s'")
+        try:
+            self.ask("select pg_advisory_lock(%s, %s)", OBJECTS_LOCK, _DELETING)
+        except psycopg2.errors.LockNotAvailable as error:
+            raise BackupFailed(
+                f"A worker has been deleting files for more than {LOCK_SECONDS} s: does the storage answer? Try again later."
+            ) from error
+        self.ask("set lock_timeout = 0")
+
+    def take(self) -> Taken:
+        """Begin a transaction whose snapshot can be shared."""
+        if not self.ask("select to_regclass('schema_version') where to_regclass('oldest_program') is not null"):
+            raise BackupFailed("The database is empty: `tertulia migrate` has not run.")
+        self.ask("begin isolation level repeatable read, read only")
+        query = "select pg_export_snapshot(), clock_timestamp(), (select version_num from schema_version)"
+        [(snapshot, moment, form)] = self.ask(query)
+        return Taken(snapshot, moment, form)
+
+    def let_go(self) -> None:
+        """End the transaction; locks stay."""
+        self.ask("rollback")
+
+    def tables(self, snapshot: str = "") -> Iterator[tuple[str, Table]]:
+        """Each table with what it holds, in a transaction of its own that shares a snapshot, or sees what is there now."""
+        self.ask("begin isolation level repeatable read, read only")
+        if snapshot:
+            self.ask("set transaction snapshot %s", snapshot)
+        self.ask("set local search_path = pg_catalog, public")
+        for name, schema, table, columns in self.ask(_TABLES):
+            [(rows, first, second)] = self.ask(_digest(schema, table, columns))
+            yield name, Table(rows, f"{first}.{second}")
+        self.ask("rollback")
+
+    def is_empty(self) -> bool:
+        """Whether nobody has made a table in it."""
+        return not self.ask(_TABLES)
+
+
+@contextmanager
+def open_session(url: str) -> Iterator[DatabaseSession]:
+    connection = connect_libpq(url, connect_timeout=CONNECT_SECONDS)
+    try:
+        connection.autocommit = True  # transactions are begun by hand: their kind matters
+        session = DatabaseSession(connection)
+        session.ask(_SESSION)
+        yield session
+    finally:
+        connection.close()
+
+
+def _digest(schema: str, table: str, columns: list[str]) -> sql.Composed:
+    """Hashes that PostgreSQL keeps from version to version: indexes on disk depend on them. Generated columns follow others."""
+    row = sql.SQL('row({})::text collate "C"').format(sql.SQL(", ").join(map(sql.Identifier, columns)))
+    return sql.SQL(
+        "select count(*), coalesce(sum(hashtextextended(line, 0)), 0), coalesce(sum(hashtextextended(line, 1)), 0)"
+        " from (select {} as line from {}) as lines"
+    ).format(row, sql.Identifier(schema, table))
