@@ -10,12 +10,15 @@ def explain(problem: Exception) -> str | None:
     nothing for it."""
     from tertulia.engines.errors import EngineFailed, EngineMissing
     from tertulia.kernel.errors import Refusal
+    from tertulia.kernel.form import WrongForm
     from tertulia.kernel.settings import SettingsError
 
     if isinstance(problem, Refusal):
         return problem.msg  # without its code
     if isinstance(problem, (CommandFailed, EngineFailed, EngineMissing, SettingsError)):
         return str(problem)
+    if isinstance(problem, WrongForm):
+        return f"This does not run: {problem}."
     return _of_postgres(problem)
 
 

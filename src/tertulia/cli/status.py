@@ -39,7 +39,7 @@ from pg_replication_slots where slot_name = $1
 def version(as_json: AsJson = False) -> None:
     """The version of this program, and the form of the database that it needs."""
     from tertulia import __version__
-    from tertulia.migrations.form import own_form
+    from tertulia.kernel.form import own_form
 
     found = {"version": __version__, "schema": own_form()}
     if as_json:

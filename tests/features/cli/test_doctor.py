@@ -12,9 +12,9 @@ import pytest
 
 from tertulia.engines import Nats, find_nats_server, free_port
 from tertulia.engines import nats as nats_engine
+from tertulia.kernel.form import own_form
 from tertulia.kernel.settings import load_settings
 from tertulia.migrations import migrate
-from tertulia.migrations.form import own_form
 from tests.harness.command import tertulia
 from tests.harness.server import Engines, OwnServer, Server
 

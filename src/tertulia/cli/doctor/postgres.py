@@ -22,8 +22,8 @@ def look_at_postgres(settings: Settings, *, is_dev: bool) -> str:
 async def _ask(settings: Settings, *, is_dev: bool) -> str:
 
     from tertulia.kernel.engine_addresses import postgres_trust
+    from tertulia.kernel.form import own_form
     from tertulia.kernel.postgres import Connector, Limits
-    from tertulia.migrations.form import own_form
 
     pg = await Connector(settings.postgres_url, Limits()).connect()
     try:
@@ -94,10 +94,10 @@ async def _no_replication(pg: Any, settings: Settings) -> list[str]:
 
 
 async def _other_schema(pg: Any) -> list[str]:
-    from tertulia.migrations.form import WrongForm, check, find_standing, own_form
+    from tertulia.kernel.form import WrongForm, check_form
 
     try:
-        check(own_form(), await find_standing(pg))
+        await check_form(pg)
     except WrongForm as problem:
         return [str(problem)]
     return []

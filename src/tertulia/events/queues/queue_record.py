@@ -37,6 +37,8 @@ class QueueRecord(msgspec.Struct, frozen=True):
     idle_seconds: int
     owner_id: int | None = None
     """Whose the account is that listens, if it has an owner."""
+    knows: str = ""
+    """Which kinds of events the program knows that registered it (kinds.py); of older programs: nothing."""
 
     def is_of(self, caller: Caller) -> bool:
         """Whether the queue is the caller's: it ends with the role it was registered in."""
