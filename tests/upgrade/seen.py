@@ -31,11 +31,7 @@ def seen_by(url: str, email: str, key: str) -> Json:
     with httpx.Client(
         base_url=base, auth=(email, key), headers=headers, timeout=60, trust_env=False, verify=PLAIN_HTTP
     ) as http:
-        state = (
-            http.post("register", data={"event_types": '["message"]', "fetch_event_types": "null"})
-            .raise_for_status()
-            .json()
-        )
+        state = http.post("register").raise_for_status().json()
         asked: Json = {"anchor": "newest", "num_before": 1000, "num_after": 0, "apply_markdown": "true"}
         messages = http.get("messages", params=asked).raise_for_status().json()["messages"]
     assert messages

@@ -90,7 +90,8 @@ def create_user(
     print(in_transaction(data, create))
 
 
-@users.command("reset-password")
+@users.command("password")
+@users.command("reset-password", hidden=True)
 def reset_password(
     email: str,
     realm: Subdomain = "",

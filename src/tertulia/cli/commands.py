@@ -5,12 +5,14 @@ import typer
 from tertulia.cli import (
     accounts,
     audit,
+    completion,
     config,
     dev,
     directory,
     doctor,
     migrate,
     processes,
+    queues,
     sealing,
     status,
 )
@@ -31,11 +33,14 @@ for command in (processes.serve, processes.web, processes.worker, migrate.migrat
 app.add_typer(status.relay, name="relay")
 app.command()(status.stats)
 app.command()(status.version)
+app.command()(completion.completion)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
 app.add_typer(accounts.scim_tokens, name="scim-token")
 app.add_typer(status.mail, name="mail")
+app.add_typer(queues.app, name="queue")
+app.add_typer(status.search, name="search")
 app.add_typer(config.app, name="config")
 app.add_typer(sealing.app, name="secrets")
 app.add_typer(audit.app, name="audit")
