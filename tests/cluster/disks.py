@@ -50,6 +50,11 @@ class SmallDisk:
                 _give(folder / source.relative_to(inside), source.stat())
         self.unmount()
 
+    @property
+    def place(self) -> Path:
+        """Where it is mounted."""
+        return self._place
+
     def fill(self) -> None:
         """To the last byte."""
         with self._ballast.open("wb", buffering=0) as file:

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 import tertulia.migrations.versions
-from tertulia.migrations.form import Standing, WrongForm, check, own_form
+from tertulia.kernel.form import Standing, WrongForm, check, own_form
 from tests.rules.migration_lint import faults, faults_of
 
 FOLDER = Path(tertulia.migrations.versions.__path__[0])

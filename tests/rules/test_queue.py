@@ -9,6 +9,7 @@ from tertulia.events.log.ranges import SeqSet
 from tertulia.events.log.record import Audience, Change, record
 from tertulia.events.log.snapshot import Snapshot
 from tertulia.events.log.stream import Stored
+from tertulia.events.queues.kinds import kinds
 from tertulia.events.queues.logged_event import LoggedEvent
 from tertulia.events.queues.memberships import Memberships
 from tertulia.events.queues.options import QueueOptions
@@ -18,6 +19,7 @@ from tertulia.messaging.sending.events import MessageFilter
 from tertulia.messaging.sending.model import MessageSent, Stamp
 
 NOBODY_ELSE = Snapshot(xmin=10, xmax=10, under_way=frozenset(), lsn="0" * 16)
+KINDS = kinds({"message", "subscription", "realm_user"})
 BODY = msgspec.json.encode(record(Audience(realm=True), "message", {}))
 
 
@@ -38,6 +40,7 @@ def make_queue(
     snapshot: Snapshot = NOBODY_ELSE,
     channels: Sequence[int] = (),
     narrow: tuple[tuple[str, str], ...] = (),
+    registered_with: str = "",
 ) -> Queue:
     record = QueueRecord(
         id="q",
@@ -49,14 +52,16 @@ def make_queue(
         snapshot=snapshot,
         options=QueueOptions(narrow=narrow),
         idle_seconds=600,
+        knows=registered_with,
     )
     numbers = {channel: SeqSet([Span(1, None)]) for channel in channels}
-    return Queue(record, Memberships(NOBODY_ELSE, numbers), after, filters={"message": MessageFilter()})
+    return Queue(record, Memberships(NOBODY_ELSE, numbers), after, filters={"message": MessageFilter()}, knows="this")
 
 
 def event(seq: int, xid: int = 50, body: bytes = BODY) -> LoggedEvent:
     pos = f"{seq:016X}-000000"
-    return LoggedEvent(Stored(seq=seq, subject="ev.0.1", pos=pos, epoch=1, xid=xid, xmax=xid, data=body))
+    stored = Stored(seq=seq, subject="ev.0.1", pos=pos, epoch=1, xid=xid, xmax=xid, data=body)
+    return LoggedEvent(stored, KINDS)
 
 
 class Counted(str):
@@ -138,3 +143,32 @@ def test_an_audience_may_leave_some_out() -> None:
         queue.pending.clear()
         queue.replay(logged)
         assert bool(queue.pending) is hears, to
+
+
+NEWS = msgspec.json.encode(record(Audience(realm=True), "news", {}, changes=(Change(3, (7,), True, 0),)))
+"""Of a version that this one does not know."""
+
+
+def test_a_kind_that_only_a_newer_version_knows_is_told_to_nobody_and_the_rest_goes_on() -> None:
+    for version in ("", "this"):
+        listening = make_queue(registered_with=version)
+        for seq, body in enumerate((NEWS, BODY), 1):
+            listening.replay(event(seq, body=body))
+        assert [logged.seq for logged in listening.pending] == [2]
+        assert not listening.is_dead
+        assert listening.memberships.include(3, 1), "what it changes about later events is changed"
+
+
+def test_a_queue_of_another_version_ends_at_a_kind_that_this_one_does_not_know() -> None:
+    listening = make_queue(registered_with="newer")
+    listening.replay(event(1))
+    assert not listening.is_dead
+    listening.replay(event(2, body=NEWS))
+    assert listening.is_dead
+
+
+def test_keys_that_only_a_newer_version_knows_are_ignored_but_not_in_an_audience() -> None:
+    plain = msgspec.json.decode(BODY)
+    assert not event(1, body=msgspec.json.encode(plain | {"later": 1})).is_broken
+    limited = plain | {"to": plain["to"] | {"not_for": "guests"}}
+    assert event(1, body=msgspec.json.encode(limited)).is_broken, "nobody knows whom it leaves out"

@@ -79,13 +79,14 @@ class Listener:
 
 class Chatter:
     """A realm in which people talk. `urls`: of the web processes; every listener keeps to a few of them. `pause`: about how
-    long each sender waits after a reply, in seconds."""
+    long each sender waits after a reply, in seconds; `each`: how many clients everybody listens with."""
 
     def __init__(
-        self, server: Addresses, urls: Sequence[str], randomness: random.Random, *, pause: float = PAUSE
+        self, server: Addresses, urls: Sequence[str], randomness: random.Random, *, pause: float = PAUSE, each: int = 1
     ) -> None:
         self.urls = urls
         self._pause = pause
+        self._each = each
         self.words: list[Words] = []
         self.repeated: set[str] = set()
         self.failed_sends = 0
@@ -130,7 +131,7 @@ class Chatter:
         """Talk meanwhile; check everything afterwards."""
         try:
             await self._make_realm()
-            for number, (_, auth) in enumerate(self._people):
+            for number, (_, auth) in enumerate(self._people * self._each):
                 self.listeners.append(Listener(auth, self._own_urls(number)))
             talking = [asyncio.create_task(talk) for talk in self._talks()]
             listening = [asyncio.create_task(self._listen(listener)) for listener in self.listeners]

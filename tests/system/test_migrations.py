@@ -1,14 +1,21 @@
 """`tertulia migrate` beside a server that runs, and what a program says to a database that is not for it."""
 
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
+import httpx
 import psycopg2
 import pytest
 
-from tertulia.migrations import FOLDER, migrate
+from tertulia.engines import free_port
+from tertulia.kernel.form import own_form
+from tertulia.migrations import FOLDER, OlderPrograms, migrate, pending
+from tests.harness.forwarder import Forwarder
+from tests.harness.server import is_ready
+from tests.harness.talk import eventually
 from tests.system.relay_site import Site, make_site, relay_postgres, site
 
 __all__ = ["make_site", "relay_postgres", "site"]
@@ -35,22 +42,23 @@ class Later:
 
     def __init__(self, site: Site, folder: Path) -> None:
         self._url = site.postgres_url
-        self._folder = folder
+        self.folder = folder
         shutil.copytree(FOLDER, folder, ignore=shutil.ignore_patterns("__pycache__"))
         self.newest = max(path.name[:4] for path in (folder / "versions").glob("[0-9]*.py"))
         self.works_with = self.newest
 
-    def add(self, step: str, *, works_with: str | None = None) -> str:
+    def add(self, step: str, *, works_with: str | None = None, **constants: object) -> str:
         form = f"{int(self.newest) + 1:04}"
         text = NEXT.format(
             what="A later change.", form=form, before=self.newest, works_with=works_with or self.works_with, step=step
         )
-        (self._folder / "versions" / f"{form}_later.py").write_text(text)
+        text += "".join(f"\n{name} = {value!r}\n" for name, value in constants.items())
+        (self.folder / "versions" / f"{form}_later.py").write_text(text)
         self.newest = form
         return form
 
-    def migrate(self, tell: Callable[[str], None] = lambda _text: None) -> None:
-        migrate(self._url, folder=self._folder, tell=tell)
+    def migrate(self, tell: Callable[[str], None] = lambda _text: None, *, beside_older: bool = False) -> None:
+        migrate(self._url, folder=self.folder, tell=tell, beside_older=beside_older)
 
     def ask(self, sql: str) -> list[tuple[object, ...]]:
         with closing(psycopg2.connect(self._url)) as connection, connection, connection.cursor() as cursor:
@@ -109,6 +117,24 @@ def test_an_empty_database_is_told_what_will_be_done(site: Site) -> None:
     assert site.run_command("migrate", "--check", **empty) == "The database has the form of this program.\n"
 
 
+def test_what_a_step_does_to_which_table_and_for_how_long_is_told_before(site: Site, later: Later) -> None:
+    own = later.newest
+    added = later.add("run(SQL)", SQL="alter table account add column nickname text;")
+    index = "create index concurrently if not exists account_nickname on account (nickname);"
+    later.add("run_alone(REPEATABLE)", REPEATABLE=[index])
+    later.add("run(SQL)", SQL="alter table account drop column timezone;", works_with=added)
+    later.ask("update pg_class set reltuples = 1e6 where relname = 'account' returning 1")
+    steps = pending(site.postgres_url, folder=later.folder)
+    assert [(step.form, step.duration, step.locks, step.ends) for step in steps] == [
+        (added, "a moment", True, ""),
+        (f"{int(own) + 2:04}", "a moment", False, ""),
+        (later.newest, "a moment", True, added),
+    ]
+    assert {(table.name, table.rows, table.bytes > 0) for step in steps for table in step.tables} == {
+        ("account", 1_000_000, True)
+    }
+
+
 @pytest.mark.parametrize("process", ["web", "relay", "worker"])
 def test_a_process_does_not_start_on_a_database_that_is_not_for_it(site: Site, later: Later, process: str) -> None:
     later.ask("update schema_version set version_num = '0000' returning 1")
@@ -116,3 +142,46 @@ def test_a_process_does_not_start_on_a_database_that_is_not_for_it(site: Site, l
     later.ask("update schema_version set version_num = '9999' returning 1")
     later.ask("update oldest_program set form = '9998' returning 1")
     assert "this program is too old" in site.run_command(process)
+
+
+@pytest.mark.parametrize("process", ["web", "relay", "worker"])
+def test_a_database_that_answers_late_is_looked_at_as_well(site: Site, later: Later, process: str) -> None:
+    """PostgreSQL is silent when the process starts. It answers on its port at once, and ends as soon as it knows."""
+    later.ask("update schema_version set version_num = '0000' returning 1")
+    metrics = free_port()
+    with Forwarder(site.postgres_url) as way:
+        way.freeze()
+        settings = {"TERTULIA_POSTGRES_URL": way.url, "TERTULIA_METRICS_PORT": str(metrics), "TERTULIA_PORT": "0"}
+        started = site.start_process(process, **settings)
+        eventually(lambda: said(metrics).startswith("waiting for"), 90)
+        time.sleep(6)  # longer than PostgreSQL has to greet
+        assert started.is_alive()
+        way.thaw()
+        assert started.wait(60), "it goes on with a database that is not for it"
+    assert started.exit_code == 1
+    told = (site.folder / f"{process}.log").read_text().splitlines()[-1]
+    assert told.startswith("tertulia: This does not run: the database has form 0000")
+
+
+def test_a_web_process_is_not_ready_any_more_when_its_database_was_contracted(site: Site, later: Later) -> None:
+    metrics = free_port()
+    site.start_process("relay")
+    site.start_process("web", TERTULIA_METRICS_PORT=str(metrics), TERTULIA_PORT="0")
+    eventually(lambda: is_ready(f"http://127.0.0.1:{metrics}"), 90)
+    added = later.add("run('alter table account add column nickname text')")
+    later.migrate()
+    assert is_ready(f"http://127.0.0.1:{metrics}")
+    later.add("run('alter table account drop column nickname')", works_with=added)
+    with pytest.raises(OlderPrograms, match=f"connections of programs for form {own_form()}: bring all processes"):
+        later.migrate()
+    assert is_ready(f"http://127.0.0.1:{metrics}")
+    later.migrate(beside_older=True)
+    assert "this program is too old" in said(metrics)
+
+
+def said(port: int) -> str:
+    """What a process waits for."""
+    try:
+        return httpx.get(f"http://127.0.0.1:{port}/health/ready", trust_env=False, timeout=5).text
+    except httpx.TransportError:
+        return ""

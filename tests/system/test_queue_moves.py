@@ -50,9 +50,11 @@ async def test_all_events_of_one_transaction_arrive_in_their_order(server: Serve
         async with database.transaction() as tx:
             realm_id = await tx.fetchval("select realm_id from account where id = $1", user.user_id)
             for number in range(3):
-                tx.emit(realm_id, record(Audience(users=(user.user_id,)), "flood", {"number": number}))
+                tx.emit(
+                    realm_id, record(Audience(users=(user.user_id,)), "alert_words", {"alert_words": [str(number)]})
+                )
         events = [event async for event in heard(client, registered, 3)]
-    assert [event["number"] for event in events] == [0, 1, 2]
+    assert [event["alert_words"] for event in events] == [["0"], ["1"], ["2"]]
 
 
 async def test_a_poll_that_waits_on_one_process_ends_with_a_heartbeat_when_the_other_is_asked(
@@ -181,7 +183,7 @@ async def test_a_queue_deleted_while_another_process_takes_it_over_does_not_come
 
 async def test_polls_that_share_a_take_over_may_be_at_different_places(server: Server, other: WebProcess) -> None:
     async with here_and_there(server, other) as (here, there):
-        witness, registered = await register(here), await register(here, event_types='["flood"]')
+        witness, registered = await register(here), await register(here, event_types='["alert_words"]')
         await send_to_self(here, server)
         later = {**registered, "last_event_id": (await poll(here, witness))[-1]["id"]}
         async with log_beside(server) as has_mark, relay_behind(server):
@@ -294,7 +296,7 @@ async def heard(client: httpx.AsyncClient, registered: dict[str, Any], count: in
     while count > 0:
         for event in await poll(client, {**registered, "last_event_id": last}):
             last = event["id"]
-            if event["type"] == "flood":
+            if event["type"] == "alert_words":
                 count -= 1
                 yield event
 

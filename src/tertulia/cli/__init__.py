@@ -11,8 +11,10 @@ import sys
 def main() -> None:
     """The entry point of the command and of `python -m tertulia`."""
     from tertulia.cli.commands import app
+    from tertulia.cli.completion import answer_shell
     from tertulia.cli.errors import explain
 
+    answer_shell()
     try:
         app()
     except Exception as problem:

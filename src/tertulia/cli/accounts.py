@@ -112,7 +112,8 @@ async def begin_user(tx: "Transaction", realm_id: int, newcomer: Newcomer, passw
     return user_id
 
 
-@users.command("reset-password")
+@users.command("password")
+@users.command("reset-password", hidden=True)
 def reset_password(
     email: str,
     realm: Subdomain = "",

@@ -6,6 +6,7 @@ from tertulia.cli import (
     accounts,
     audit,
     backup,
+    completion,
     config,
     dev,
     directory,
@@ -13,6 +14,7 @@ from tertulia.cli import (
     init,
     migrate,
     processes,
+    queues,
     sealing,
     status,
 )
@@ -35,11 +37,14 @@ app.command()(status.stats)
 app.command()(status.version)
 app.add_typer(backup.app, name="backup")
 app.command()(backup.restore)
+app.command()(completion.completion)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
 app.add_typer(accounts.scim_tokens, name="scim-token")
 app.add_typer(status.mail, name="mail")
+app.add_typer(queues.app, name="queue")
+app.add_typer(status.search, name="search")
 app.add_typer(config.app, name="config")
 app.add_typer(sealing.app, name="secrets")
 app.add_typer(audit.app, name="audit")

@@ -12,6 +12,7 @@ def explain(problem: Exception) -> str | None:
     from tertulia.content.storage import StoreUnavailable
     from tertulia.engines.errors import EngineFailed, EngineMissing
     from tertulia.kernel.errors import Refusal
+    from tertulia.kernel.form import WrongForm
     from tertulia.kernel.settings import SettingsError
 
     if isinstance(problem, Refusal):
@@ -20,6 +21,8 @@ def explain(problem: Exception) -> str | None:
         return str(problem)
     if isinstance(problem, StoreUnavailable):
         return f"The storage does not do what is asked of it: {problem}"
+    if isinstance(problem, WrongForm):
+        return f"This does not run: {problem}."
     return _of_postgres(problem)
 
 

@@ -3,10 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 from tertulia.cli.accounts import Subdomain, get_realm, in_transaction, realms
+from tertulia.cli.errors import CommandFailed
 from tertulia.cli.output import AsJson, print_json, print_rows
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tertulia.kernel.db import Transaction
 
 _LIST = """
@@ -76,6 +79,28 @@ def rename(name: str, realm: Subdomain = "", data: DataFolder = None) -> None:
         await change_settings(tx, (await get_realm(tx, realm)).id, {"name": clean_about("name", name.strip())})
 
     in_transaction(data, work)
+
+
+@realms.command("deactivate")
+def deactivate(realm: Subdomain = "", data: DataFolder = None) -> None:
+    """Let nobody into an organization. All of it is kept, for `tertulia realm reactivate`."""
+    _switch(realm, data, is_active=False)
+
+
+@realms.command("reactivate")
+def reactivate(realm: Subdomain = "", data: DataFolder = None) -> None:
+    """Let people into their organization again."""
+    _switch(realm, data, is_active=True)
+
+
+def _switch(subdomain: str, data: "Path | None", *, is_active: bool) -> None:
+    from tertulia.organization.realms.actions import switch_realm
+
+    async def work(tx: "Transaction") -> bool:
+        return await switch_realm(tx, (await get_realm(tx, subdomain)).id, is_active=is_active)
+
+    if not in_transaction(data, work):
+        raise CommandFailed(f"This organization is {'active' if is_active else 'deactivated'} already.")
 
 
 def _print(found: dict[str, Any], *, as_json: bool) -> None:

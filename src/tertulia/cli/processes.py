@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tertulia.cli.errors import CommandFailed
 from tertulia.cli.target import configured_settings
 
 if TYPE_CHECKING:
@@ -88,26 +87,7 @@ def _begin(config: Path | None, process: str) -> "Settings":
     configure_logging(settings, process)
     for told in unknown_variables():
         structlog.get_logger().warning("a variable is no setting", problem=told)
-    asyncio.run(_check_form(settings))
     return settings
-
-
-async def _check_form(settings: "Settings") -> None:
-    """Refuse a database that is for another version of this program. One that is away now is waited for by the process."""
-    from tertulia.kernel.db import LOST
-    from tertulia.kernel.postgres import Connector, Limits
-    from tertulia.migrations.form import WrongForm, check, find_standing, own_form
-
-    try:
-        connection = await Connector(settings.postgres_url, Limits()).connect()
-    except LOST:
-        return
-    try:
-        check(own_form(), await find_standing(connection))
-    except WrongForm as problem:
-        raise CommandFailed(f"This does not start: {problem}.") from problem
-    finally:
-        await connection.close()
 
 
 def _run_until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:

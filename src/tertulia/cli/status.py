@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tertulia.kernel.db import Transaction
 
 mail = typer.Typer(help="Mail.", no_args_is_help=True, rich_markup_mode=None)
+search = typer.Typer(help="Search.", no_args_is_help=True, rich_markup_mode=None)
 relay = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 relay.callback()(processes.relay_or_more)
 
@@ -39,7 +40,7 @@ from pg_replication_slots where slot_name = $1
 def version(as_json: AsJson = False) -> None:
     """The version of this program, and the form of the database that it needs."""
     from tertulia import __version__
-    from tertulia.migrations.form import own_form
+    from tertulia.kernel.form import own_form
 
     found = {"version": __version__, "schema": own_form()}
     if as_json:
@@ -67,6 +68,21 @@ def relay_status(as_json: AsJson = False, data: DataFolder = None) -> None:
         if found is None:
             raise CommandFailed(f"There is no slot {settings.slot}: no relay has run yet.")
         return dict(found)
+
+    _print(in_transaction(data, read), as_json=as_json)
+
+
+@search.callback()
+def _search_commands() -> None:
+    """Search."""
+
+
+@search.command("language")
+def search_language(as_json: AsJson = False, data: DataFolder = None) -> None:
+    """The language whose words search understands: which forms of a word are one, and which words are too common."""
+
+    async def read(tx: "Transaction") -> dict[str, Any]:
+        return {"language": await tx.fetchval("select search_language()::text")}
 
     _print(in_transaction(data, read), as_json=as_json)
 

@@ -31,6 +31,7 @@ from tertulia.kernel.bounds import EVENTS, Bounds, full
 from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.metrics import Durations
+from tertulia.kernel.form import WrongForm, check_form
 from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
 from tertulia.kernel.shares import Clock, Shares
@@ -257,8 +258,10 @@ class Database:
         sealer: Sealer = NO_KEYS,
         limits: Limits | None = None,
         shared: bool = False,
+        checked: bool = False,
     ) -> Self:
-        """Open a pool; fails if PostgreSQL cannot be reached. `shared`: nobody's requests take all of it."""
+        """Open a pool; fails if PostgreSQL cannot be reached. `shared`: nobody's requests take all of it. `checked`: fails as
+        well if the database is for another version of this program (form.py)."""
         limits = limits or Limits()
         connector, life = Connector(url, limits), Life()
         pool = await asyncpg.create_pool(
@@ -271,6 +274,13 @@ class Database:
             init=life.note,
             reset=_leave_as_it_is,
         )
+        if checked:
+            try:
+                async with pool.acquire() as connection:
+                    await check_form(connection)
+            except BaseException:
+                pool.terminate()
+                raise
         bounds = Bounds() if bounds is None else bounds
         shares = Shares(size, limits, of_persons=shared)
         return cls(pool, connector, limits, life, shares, shards=shards, bounds=bounds, sealer=sealer)
@@ -303,17 +313,21 @@ class Database:
         settings = self.limits.session_settings() | server_settings
         return await self._connector.connect(server_settings=settings, command_timeout=answer)
 
-    async def is_answering(self, seconds: float) -> bool:
-        """Whether PostgreSQL answers within that time. What is left of a question without an answer ends by itself."""
+    async def missing(self, seconds: float) -> str | None:
+        """What this process waits for: an answer of PostgreSQL within that time, or one that is for this version; None: for
+        nothing. What is left of a question without an answer ends by itself."""
 
         async def ask() -> None:
             async with self.pool.acquire(timeout=seconds) as connection:
-                await connection.fetchval("select 1", timeout=seconds)
+                await check_form(connection)
 
         asking = asyncio.create_task(ask())
         done, _ = await asyncio.wait({asking}, timeout=seconds)
         asking.add_done_callback(lambda asked: asked.cancelled() or asked.exception())
-        return bool(done) and asking.exception() is None
+        problem = asking.exception() if done else TimeoutError()
+        if isinstance(problem, WrongForm):
+            return f"a database of its version: {problem}"
+        return None if problem is None else "PostgreSQL"
 
     @asynccontextmanager
     async def reader(self) -> AsyncIterator[Reader]:

@@ -17,6 +17,7 @@ import msgspec
 import psycopg2
 
 from tertulia.kernel.engine_addresses import single_host_urls
+from tertulia.kernel.form import application_name
 from tertulia.kernel.settings import Settings
 
 Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record]"
@@ -57,7 +58,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     def session_settings(self) -> dict[str, str]:
         """Settings of every session of ours. They travel with the greeting, so they cost nothing."""
         return {
-            "application_name": "tertulia",
+            "application_name": application_name(),
             "statement_timeout": _milliseconds(self.statement),
             "lock_timeout": _milliseconds(self.lock),
             "idle_in_transaction_session_timeout": _milliseconds(self.idle_transaction),

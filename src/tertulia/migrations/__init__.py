@@ -1,24 +1,26 @@
 """Database migrations: numbered, plain SQL, run by Alembic. Part of the package, so that an installed wheel can migrate.
 
-`form.py` says which programs work with which database, `steps.py` what a migration is made of.
+`kernel/form.py` says which programs work with which database, `steps.py` what a migration is made of, `plan.py`
+what is about to be done.
 """
 
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import psycopg2
 from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
 from tertulia.kernel.postgres import connect_libpq
-from tertulia.migrations.form import own_form
+from tertulia.migrations.plan import OlderPrograms as OlderPrograms
+from tertulia.migrations.plan import Pending, check_nobody_is_older, describe
 
 FOLDER = Path(__file__).parent
 VERSION_TABLE = "schema_version"
@@ -31,23 +33,23 @@ TRIES = 30
 PAUSE_SECONDS = 1.0
 
 
-class Pending(NamedTuple):
-    """A migration that a database has not had yet."""
-
-    form: str
-    what: str
-    duration: str
-
-
 def migrate(
     postgres_url: str,
     revision: str = "head",
     *,
     folder: Path = FOLDER,
+    beside_older: bool = False,
     tell: Callable[[str], None] = lambda _text: None,
 ) -> None:
-    """Bring the database to a form. Safe to run twice, from several machines at once, and while the server runs."""
+    """Bring the database to a form. Safe to run twice, from several machines at once, and while the server runs.
+
+    A step that takes away what connected programs need is refused, before anything is done; not with `beside_older`.
+    """
     config = _config(postgres_url, folder)
+    ending = max((step.ends for step in pending(postgres_url, folder=folder)), default="")
+    if ending and not beside_older:
+        with engine_of(postgres_url).connect() as connection:
+            check_nobody_is_older(connection, ending)
     for left in reversed(range(TRIES)):
         try:
             command.upgrade(config, revision)
@@ -59,17 +61,20 @@ def migrate(
             time.sleep(PAUSE_SECONDS)
 
 
-def pending(postgres_url: str) -> list[Pending]:
+def pending(postgres_url: str, *, folder: Path = FOLDER) -> list[Pending]:
     """What `migrate` would do, in order."""
-    script = ScriptDirectory.from_config(_config(postgres_url))
-    found = _find_form(postgres_url)
-    if found is not None and found > own_form():
-        return []  # a newer program has migrated it
-    steps = [one for one in script.walk_revisions() if found is None or one.revision > found]
-    return [
-        Pending(one.revision, (one.doc or "").splitlines()[0], getattr(one.module, "duration", "a moment"))
-        for one in reversed(steps)
-    ]
+    script = ScriptDirectory.from_config(_config(postgres_url, folder))
+    newest = script.get_current_head() or ""
+    with engine_of(postgres_url).connect() as connection:
+        found = MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE}).get_current_revision()
+        if found is not None and found > newest:
+            return []  # a newer program has migrated it
+        oldest = connection.execute(text("select form from oldest_program")).scalar() if found else None
+        steps = []
+        for one in reversed([one for one in script.walk_revisions() if found is None or one.revision > found]):
+            steps.append(describe(connection, one, oldest or one.module.works_with))
+            oldest = max(oldest or "", one.module.works_with)
+        return steps
 
 
 def engine_of(postgres_url: str) -> Engine:
@@ -82,11 +87,6 @@ def engine_of(postgres_url: str) -> Engine:
         return connect_libpq(postgres_url, connect_timeout=CONNECT_SECONDS)
 
     return create_engine("postgresql+psycopg2://", creator=connect, poolclass=NullPool)
-
-
-def _find_form(postgres_url: str) -> str | None:
-    with engine_of(postgres_url).connect() as connection:
-        return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE}).get_current_revision()
 
 
 def _config(postgres_url: str, folder: Path = FOLDER) -> Config:

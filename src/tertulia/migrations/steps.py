@@ -4,8 +4,7 @@
 - `REPEATABLE`: statements that stand alone, outside of any transaction: indexes made concurrently, rows changed in batches.
   If the process dies in between, all of them run again.
 
-And each says in `works_with` the oldest form of the database whose programs work on its result (form.py), and where it takes
-longer than a moment, in `duration`, how long.
+And each says in `works_with` the oldest form of the database whose programs work on its result (kernel/form.py).
 """
 
 from collections.abc import Sequence

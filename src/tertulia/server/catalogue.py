@@ -1,12 +1,13 @@
 """The catalogue: every event and every key of POST /register, collected from what the features show (events/wire.py)."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, UnsetType
 
 from tertulia.events.feature import Feature
+from tertulia.events.queues.kinds import Kinds, kinds
 from tertulia.events.wire import Event
 
 ALWAYS: dict[str, Any] = {
@@ -37,6 +38,11 @@ def events_of(features: Sequence[Feature]) -> tuple[type[Event], ...]:
         for value in vars(feature.wire).values()
         if isinstance(value, type) and issubclass(value, Event) and value.__module__ == feature.wire.__name__
     )
+
+
+def kinds_of(features: Sequence[Feature]) -> Kinds:
+    """The types of all events, by name."""
+    return kinds({get_args(get_type_hints(event)["type"])[0] for event in events_of(features)})
 
 
 def initial_state_of(features: Sequence[Feature]) -> type[msgspec.Struct]:

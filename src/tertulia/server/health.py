@@ -87,11 +87,11 @@ class Health:
             return "nothing: this process is stopping"
         if not self._gateway.is_ready:
             return "the event log (NATS, and a relay that has opened it)"
-        has_jetstream, has_postgres = await asyncio.gather(
-            self._gateway.is_answered_by_jetstream(QUESTION_SECONDS), self._database.is_answering(QUESTION_SECONDS)
+        has_jetstream, lacking = await asyncio.gather(
+            self._gateway.is_answered_by_jetstream(QUESTION_SECONDS), self._database.missing(QUESTION_SECONDS)
         )
         if not has_jetstream:
             return "JetStream, which does not answer: `tertulia doctor` says what to do"
-        if not has_postgres:
-            return "PostgreSQL"
+        if lacking is not None:
+            return lacking
         return None if self.is_listening else "its port"

@@ -30,6 +30,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
 from tertulia.people.users.authentication.actions import refresh
 from tertulia.server.app import bounds_of, build_api, filters_of, services_of
+from tertulia.server.catalogue import kinds_of
 from tertulia.server.connection import Connection
 from tertulia.server.connection_limits import limits_of
 from tertulia.server.features import FEATURES
@@ -53,7 +54,7 @@ async def open_app(
         came_back: list[Callable[[], None]] = []
         nc = await _patiently(away, lambda: _connect_nats(settings, away, came_back))
         stack.push_async_callback(nc.close)
-        gateway = Gateway(nc, database, settings, memberships, refresh, filters_of(features))
+        gateway = Gateway(nc, database, settings, memberships, refresh, filters_of(features), kinds_of(features))
         came_back.append(gateway.reconnected)
         stack.push_async_callback(gateway.close)
         await _patiently(away, gateway.open)
@@ -182,6 +183,7 @@ async def _connect_database(settings: Settings) -> Database:
         sealer=sealer_of(settings),
         limits=request_limits(settings),
         shared=settings.rate_limits,
+        checked=True,
     )
 
 

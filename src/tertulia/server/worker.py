@@ -42,7 +42,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
     async with AsyncExitStack() as stack:
 
         async def missing() -> str | None:
-            return None if database is not None and await database.is_answering(QUESTION_SECONDS) else "PostgreSQL"
+            return "PostgreSQL" if database is None else await database.missing(QUESTION_SECONDS)
 
         await stack.enter_async_context(serve_monitor(settings, missing))
         away = postgres_outage(settings.postgres_url)
@@ -55,6 +55,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
                     bounds=bounds_of(settings, features),
                     sealer=sealer_of(settings),
                     limits=work_limits(settings),
+                    checked=True,
                 )
             except LOST as error:
                 away.goes_on(error)

@@ -1,8 +1,12 @@
 """What `tertulia doctor` finds: each mistake is made."""
 
 import os
+import re
+import shlex
 import shutil
 import socket
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
@@ -12,9 +16,10 @@ import pytest
 
 from tertulia.engines import Nats, find_nats_server, free_port
 from tertulia.engines import nats as nats_engine
+from tertulia.kernel.form import own_form
 from tertulia.kernel.settings import load_settings
 from tertulia.migrations import migrate
-from tertulia.migrations.form import own_form
+from tests.cluster.disks import SmallDisk
 from tests.harness.command import tertulia
 from tests.harness.server import Engines, OwnServer, Server
 
@@ -140,3 +145,53 @@ def test_a_nats_that_writes_to_disk_too_seldom_is_noticed(
     said = said_of(told.replace(', sync_interval: "{sync_seconds}s"', ""))
     assert said.startswith("WRONG NATS at 127.0.0.1 writes to disk every 120 s")
     assert said_of(nats_engine._CONFIGURATION.replace("http:", "# http:")).startswith("WARNING version")
+
+
+def test_what_a_running_server_will_stumble_over_is_noticed(engines: Engines, weak_role: str) -> None:
+    """Clocks apart, a slot that has lost its log, two relays of different versions."""
+    name = weak_role.rpartition("/")[2]
+    settings = {"postgres_url": weak_role, "nats_url": engines.nats.url, "slot": name}
+    administer(engines, f"alter role {name} replication", f"alter role {name} set search_path = public, pg_catalog")
+    later = "select pg_catalog.clock_timestamp() + interval '90 s'"
+    clock = f"create function public.clock_timestamp() returns timestamptz language sql as $$ {later} $$"
+    administer(engines, clock, database=name)
+    old, new = (psycopg2.connect(weak_role, application_name=f"tertulia relay 0.{n}.0 form 0001") for n in (1, 2))
+    with closing(old), closing(new):
+        said = examine(settings)[1]["PostgreSQL"]
+    assert "its clock is 90 s ahead of the one here: let both machines follow NTP" in said
+    assert "relays of versions 0.1.0 and 0.2.0 run" in said
+    administer(engines, f"select pg_create_logical_replication_slot('{name}', 'pgoutput')", database=name)
+    try:
+        assert "has lost" not in examine(settings)[1]["PostgreSQL"]
+        lost = "create view public.pg_replication_slots as select slot_name, null::pg_lsn as restart_lsn, 'lost' as wal_status"
+        administer(engines, f"{lost}, confirmed_flush_lsn from pg_catalog.pg_replication_slots", database=name)
+        administer(engines, f"grant select on public.pg_replication_slots to {name}", database=name)
+        assert f"the slot {name} has lost what it kept for the relay" in examine(settings)[1]["PostgreSQL"]
+    finally:
+        administer(engines, f"select pg_drop_replication_slot('{name}')", database=name)
+
+
+def test_a_machine_with_too_few_open_files_is_noticed(own: OwnServer) -> None:
+    env = {f"TERTULIA_{name.upper()}": str(value) for name, value in good(own).items()}
+    command = f"ulimit -n 1000 && exec {shlex.quote(sys.executable)} -m tertulia doctor"
+    done = subprocess.run(["bash", "-c", command], env=os.environ | env, capture_output=True, text=True, check=False)
+    assert "WARNING machine: a process may have 1000 open files" in done.stdout, done
+
+
+def test_a_disk_that_is_nearly_full_is_noticed(own: OwnServer) -> None:
+    try:
+        disk = SmallDisk(8)
+    except (PermissionError, OSError) as problem:
+        pytest.skip(f"no small disk can be made here: {problem}")
+    try:
+        assert examine(good(own, storage_folder=disk.place))[1]["machine"].startswith("ok")
+        disk.fill()
+        said = examine(good(own, storage_folder=disk.place))[1]["machine"]
+        assert said.startswith(f"WARNING the disk of {disk.place} is nearly full")
+    finally:
+        disk.unmount()
+
+
+def test_the_files_of_dev_that_nobody_has_uploaded_yet_are_no_mistake(own: OwnServer) -> None:
+    done = tertulia("doctor", "--data", str(own.folder / "data"))
+    assert re.search(r"^ok      files: ", done.stdout, re.MULTILINE), done.stdout

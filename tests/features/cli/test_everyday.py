@@ -3,10 +3,13 @@
 import json
 from typing import Any
 
+import pytest
+
 from tests.harness.command import said_once, tertulia
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
+from tests.harness.stage import Stage
 from tests.harness.talk import unique
 
 FOR_JSON = "--json"
@@ -79,3 +82,44 @@ def test_a_mail_is_tried_without_the_worker(realm: Realm) -> None:
     run(realm, "mail", "test", address, TERTULIA_MAIL_FOLDER=str(folder))
     [mail] = mails_to(folder, address)
     assert mail["subject"] == "Mails arrive"
+
+
+def test_an_organization_is_closed_and_opened_again_and_nothing_of_it_is_lost(stage: Stage) -> None:
+    realm = Realm(stage)
+    where = ("--realm", realm.subdomain)
+    sent = realm.owner.send([realm.owner.id])
+    queue = realm.member.register()
+    run(realm, "realm", "deactivate", *where)
+    refused = realm.owner.request("GET", "users/me")
+    assert (refused.status_code, "has been deactivated" in refused.json()["msg"]) == (401, True)
+    assert of_realm(realm, "realm", "show")["is_active"] is False
+    env = {"TERTULIA_POSTGRES_URL": realm.stage.server.postgres_url}
+    assert "deactivated already" in said_once(tertulia("realm", "deactivate", *where, env=env))
+    run(realm, "realm", "reactivate", *where)
+    assert realm.owner.get(f"messages/{sent}")["message"]["id"] == sent
+    assert queue.request().json()["code"] == "BAD_EVENT_QUEUE_ID", "whoever was let out is let in anew"
+    changes = [one["changes"].get("is_active") for one in realm.owner.get("audit_log")["entries"]]
+    assert len([one for one in changes if one]) == 2
+
+
+def test_clients_that_listen_are_listed_by_person(realm: Realm) -> None:
+    with realm.member.register() as queue:
+        nats = realm.stage.server.nats_url
+        asked = ("queue", "list", "--user", realm.member.email, FOR_JSON)
+        listed = json.loads(run(realm, *asked, TERTULIA_NATS_URL=nats))
+        found = {one["id"]: one for one in listed}[queue.id]
+        assert (found["email"], found["subdomain"]) == (realm.member.email, realm.subdomain)
+        assert found["age"] < found["idle_seconds"]
+        assert realm.member.email in run(realm, "queue", "list", TERTULIA_NATS_URL=nats)
+
+
+def test_the_language_of_search_is_told(realm: Realm) -> None:
+    assert json.loads(run(realm, "search", "language", FOR_JSON)) == {"language": "english"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_shell_finishes_commands(shell: str) -> None:
+    assert "_TERTULIA_COMPLETE" in tertulia("completion", shell).stdout
+    asked = {"COMP_WORDS": "tertulia user deac", "COMP_CWORD": "2", "_TYPER_COMPLETE_ARGS": "tertulia user deac"}
+    done = tertulia(env=asked | {"_TERTULIA_COMPLETE": f"complete_{shell}", "_TYPER_COMPLETE_FISH_ACTION": "get-args"})
+    assert "deactivate" in done.stdout

@@ -52,6 +52,7 @@ def doctor(
 def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
     from tertulia.cli.doctor.engines import look_at_programs
     from tertulia.cli.doctor.files import look_at_files, look_at_scanner
+    from tertulia.cli.doctor.machine import look_at_machine
     from tertulia.cli.doctor.mail import look_at_mail
     from tertulia.cli.doctor.nats import look_at_nats
     from tertulia.cli.doctor.ports import look_at_ports
@@ -67,7 +68,8 @@ def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
         "settings": look_at_settings,
         "PostgreSQL": partial(look_at_postgres, is_dev=is_dev),
         "NATS": partial(look_at_nats, is_dev=is_dev),
-        "files": look_at_files,
+        "files": partial(look_at_files, is_dev=is_dev),
+        "machine": look_at_machine,
         "sealing key": look_at_sealing,
         "secret files": partial(look_at_secret_files, config),
         "malware scanner": look_at_scanner,

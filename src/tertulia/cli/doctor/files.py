@@ -10,12 +10,14 @@ from tertulia.cli.errors import CommandFailed
 from tertulia.kernel.settings import Settings
 
 
-def look_at_files(settings: Settings) -> str:
+def look_at_files(settings: Settings, *, is_dev: bool) -> str:
     """Write, read and delete one. A folder that is not there yet is not made: it would belong to whoever asks."""
     from tertulia.content.storage import Store
 
     if not settings.s3_bucket:
         folder = Path(settings.storage_folder)
+        if is_dev and not folder.exists():
+            return f"folder {folder}, which `tertulia dev` makes with the first upload"
         if not folder.exists():
             return _can_be_made(folder)
         owner = _name(folder.stat().st_uid)

@@ -1,6 +1,7 @@
 """PostgreSQL: whether it is set up for us, lets the relay in, and has the tables of this very program."""
 
 import asyncio
+import time
 from typing import Any
 
 from tertulia.cli.doctor import Advice, Several
@@ -10,6 +11,12 @@ from tertulia.kernel.urls import split_url
 
 OLDEST = 15
 CONNECT_SECONDS = 5
+CLOCK_SECONDS = 5.0
+"""Log-ins with codes, and links that expire, hang on the time."""
+_RELAYS = r"""
+select distinct substring(application_name from '^tertulia relay (\S+)') as version from pg_stat_activity
+where datname = current_database() and application_name ~ '^tertulia relay \S+ form ' order by 1
+"""
 PROCESSES = 3
 """Connections that relay and worker and commands may need at once, beside those of a web process."""
 
@@ -22,8 +29,8 @@ def look_at_postgres(settings: Settings, *, is_dev: bool) -> str:
 async def _ask(settings: Settings, *, is_dev: bool) -> str:
 
     from tertulia.kernel.engine_addresses import postgres_trust
+    from tertulia.kernel.form import own_form
     from tertulia.kernel.postgres import Connector, Limits
-    from tertulia.migrations.form import own_form
 
     pg = await Connector(settings.postgres_url, Limits()).connect()
     try:
@@ -41,7 +48,7 @@ async def _ask(settings: Settings, *, is_dev: bool) -> str:
             problems.append(f"{trust} does not check whose certificate it is: write sslmode=verify-full, or disable")
         if problems:
             raise Several(problems)
-        advice = [] if is_dev else await _advice(pg, settings)
+        advice = [*await _apart(pg), *await _lost_slot(pg, settings), *([] if is_dev else await _advice(pg, settings))]
         state = f"version {version} ({trust}), form {own_form()}, relay {await _relay(pg, settings)}"
         if advice:
             raise Advice(f"{state}; {'; '.join(advice)}")
@@ -94,13 +101,38 @@ async def _no_replication(pg: Any, settings: Settings) -> list[str]:
 
 
 async def _other_schema(pg: Any) -> list[str]:
-    from tertulia.migrations.form import WrongForm, check, find_standing, own_form
+    from tertulia.kernel.form import WrongForm, check_form
 
     try:
-        check(own_form(), await find_standing(pg))
+        await check_form(pg)
     except WrongForm as problem:
         return [str(problem)]
     return []
+
+
+async def _apart(pg: Any) -> list[str]:
+    """Relays, or clocks, that do not agree."""
+    advice = []
+    rows = await pg.fetch(_RELAYS)
+    if len(rows) > 1:
+        versions = " and ".join(row["version"] for row in rows)
+        advice.append(
+            f"relays of versions {versions} run: as it is during an upgrade; if none is under way, end the older"
+        )
+    before = time.time()
+    ahead = await pg.fetchval("select extract(epoch from clock_timestamp())::float8") - (before + time.time()) / 2
+    if abs(ahead) > CLOCK_SECONDS:
+        how = "ahead of" if ahead > 0 else "behind"
+        advice.append(f"its clock is {abs(ahead):.0f} s {how} the one here: let both machines follow NTP")
+    return advice
+
+
+async def _lost_slot(pg: Any, settings: Settings) -> list[str]:
+    sql = "select wal_status = 'lost' or restart_lsn is null from pg_replication_slots where slot_name = $1"
+    if not await pg.fetchval(sql, settings.slot):
+        return []
+    told = f"the slot {settings.slot} has lost what it kept for the relay, which makes a new one; all clients load anew then"
+    return [f"{told}. If the relay was away for less than a day, raise max_slot_wal_keep_size"]
 
 
 async def _relay(pg: Any, settings: Settings) -> str:

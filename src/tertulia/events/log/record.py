@@ -2,6 +2,10 @@
 
 The log's body is the JSON of a `Record`. Where numbers are given out by the statement that stores something, that
 statement writes them into the JSON as the `stamp`.
+
+While a server is upgraded, two versions write the log and read it. A key of a `Record` that the reader does not know is ignored,
+so a new one has a default and never takes anything away; a part of an `Audience` that it does not know makes the event unreadable
+to it, because nobody can say whom that part leaves out. What becomes of a kind that it does not know: queues/logged_event.py.
 """
 
 from typing import Any
@@ -9,7 +13,7 @@ from typing import Any
 import msgspec
 
 
-class Audience(msgspec.Struct, frozen=True, omit_defaults=True):
+class Audience(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
     """Who hears an event. The parts add up."""
 
     realm: bool = False

@@ -8,7 +8,7 @@ missing part is read from the stream first. Where the stream does not have it an
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Container, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -62,7 +62,14 @@ def count_read() -> None:
 class Feed:
     """One realm's events in this process."""
 
-    def __init__(self, stream: EventStream, realm_id: int, epoch: int, bury: Callable[[Queue], None]) -> None:
+    def __init__(
+        self,
+        stream: EventStream,
+        realm_id: int,
+        epoch: int,
+        bury: Callable[[Queue], None],
+        kinds: Container[str] | None = None,
+    ) -> None:
         self.realm_id = realm_id
         self.epoch = epoch
         self.shard = realm_id % stream.shards
@@ -73,6 +80,7 @@ class Feed:
         self.revoked = Revoked()
         self._stream = stream
         self._bury = bury
+        self._kinds = kinds
         self._target = 0
         self._is_open = False
         """Until the end of the log has been looked up, what arrives live only tells how far the log reaches."""
@@ -166,7 +174,7 @@ class Feed:
         self._tail = Tail(seq)
 
     def _take(self, stored: Stored) -> None:
-        logged = LoggedEvent(stored)
+        logged = LoggedEvent(stored, self._kinds)
         self.head = stored.seq
         self._tail.append(logged)
         if logged.is_broken:
@@ -307,4 +315,4 @@ class Feed:
     async def _read(self, after: int, until: int) -> AsyncIterator[LoggedEvent]:
         async for stored in self._stream.read(self.shard, self.epoch, self.subject, after, until):
             count_read()
-            yield LoggedEvent(stored)
+            yield LoggedEvent(stored, self._kinds)

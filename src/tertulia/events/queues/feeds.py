@@ -7,7 +7,7 @@ Invariant: a feed is given out only for the epoch that is current; when the epoc
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from contextlib import suppress
 
 import nats.errors
@@ -35,13 +35,16 @@ IDLE_SECONDS = 120.0
 
 
 class Feeds:
-    """The realms somebody here listens to. `bury` is called for each queue whose feed has ended."""
+    """The realms somebody here listens to. `bury` is called for each queue whose feed has ended; `kinds`: of events."""
 
-    def __init__(self, nc: Client, settings: Settings, bury: Callable[[Queue], None]) -> None:
+    def __init__(
+        self, nc: Client, settings: Settings, bury: Callable[[Queue], None], kinds: Container[str] | None = None
+    ) -> None:
         self._stream = EventStream(nc, settings.shards)
         self._nc = nc
         self._settings = settings
         self._bury_queue = bury
+        self._kinds = kinds
         self._watch = EpochWatch(nc, settings.audit_seconds, self._epoch_changed)
         self._feeds: dict[int, Feed] = {}
         self._opening: dict[int, asyncio.Task[Feed]] = {}
@@ -147,7 +150,7 @@ class Feeds:
         current = self._watch.current
         if current is None:
             raise StreamUnavailable("no relay has opened the event log yet")
-        feed = Feed(self._stream, realm_id, current.epoch, self._bury_queue)
+        feed = Feed(self._stream, realm_id, current.epoch, self._bury_queue, self._kinds)
 
         async def receive(msg: Msg) -> None:
             stored = parse_live(msg)

@@ -23,6 +23,7 @@ from tertulia.events.queues.bounds import QUEUES, QUEUES_WITH_OWNED
 from tertulia.events.queues.feed import Feed, QueueEnded
 from tertulia.events.queues.feeds import Feeds
 from tertulia.events.queues.filters import Filter, with_read_narrow
+from tertulia.events.queues.kinds import Kinds
 from tertulia.events.queues.memberships import Memberships
 from tertulia.events.queues.options import QueueOptions
 from tertulia.events.queues.queries import read_snapshot
@@ -47,7 +48,8 @@ LoadState = Callable[[Reader, Caller], Awaitable[dict[str, Any]]]
 
 
 class Gateway:
-    """Registers queues, finds them, and keeps them fed. `filters`, by type of event, read the narrows of queues."""
+    """Registers queues, finds them, and keeps them fed. `filters`, by type of event, read the narrows of queues; `kinds`
+    are all types of events."""
 
     def __init__(
         self,
@@ -57,6 +59,7 @@ class Gateway:
         memberships: LoadMemberships,
         refresh: Refresh,
         filters: Mapping[str, Filter],
+        kinds: Kinds,
     ) -> None:
         self.settings = settings
         self.draining = False
@@ -66,8 +69,9 @@ class Gateway:
         self._load_memberships = memberships
         self._refresh = refresh
         self._filters = filters
-        self._served = ServedQueues(nc, filters)
-        self._feeds = Feeds(nc, settings, lambda queue: self._served.let_go(queue.id))
+        self._knows = kinds.digest
+        self._served = ServedQueues(nc, filters, kinds.digest)
+        self._feeds = Feeds(nc, settings, lambda queue: self._served.let_go(queue.id), kinds)
         self._take_overs = TakeOvers(nc, database, self._feeds, self._served, memberships, limited=settings.rate_limits)
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -146,6 +150,7 @@ class Gateway:
             options=with_read_narrow(options, self._filters.values()),
             idle_seconds=idle_seconds,
             owner_id=caller.owner_id,
+            knows=self._knows,
         )
         await put_record(self._nc, record)
         try:

@@ -1,6 +1,12 @@
-"""An event of the log in this process: decoded once, serialized once per variant."""
+"""An event of the log in this process: decoded once, serialized once per variant.
 
-from collections.abc import Hashable
+A newer version may write kinds of events that this program does not know. Nobody here is given one: only a program that knows the
+kind knows what of it is for whom. Who registered with this version has no state that it would change; a queue that was registered
+with another version ends (queue.py), so that no change is missing. What such an event does to memberships, queues and credentials
+is done like any other's.
+"""
+
+from collections.abc import Container, Hashable
 from typing import Protocol
 
 import msgspec
@@ -48,6 +54,7 @@ class LoggedEvent:
         "decoded",
         "is_broken",
         "is_silent",
+        "is_unknown",
         "number",
         "pos",
         "record",
@@ -58,7 +65,7 @@ class LoggedEvent:
         "xmax",
     )
 
-    def __init__(self, stored: Stored) -> None:
+    def __init__(self, stored: Stored, kinds: Container[str] | None = None) -> None:
         self.seq = stored.seq
         self.pos = stored.pos
         self.timeline = stored.timeline
@@ -77,6 +84,8 @@ class LoggedEvent:
             self.is_broken = True
         self.is_silent = self._is_silent()
         """Whether it is nothing to anybody who listens, such as the marks of take-overs."""
+        self.is_unknown = kinds is not None and self.record.type not in kinds
+        """Whether a newer version wrote it, of a kind that is none of ours."""
         self.size = len(stored.data)
         self.decoded: object = None
         """Where a presenter keeps the decoded event."""

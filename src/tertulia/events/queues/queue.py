@@ -40,6 +40,7 @@ class Queue:
         "id",
         "is_dead",
         "is_guest",
+        "is_of_another_version",
         "issued",
         "memberships",
         "options",
@@ -58,6 +59,7 @@ class Queue:
         after: int,
         *,
         filters: Mapping[str, Filter],
+        knows: str = "",
         wake: Callable[[Waiter], None] = release,
     ) -> None:
         self.record = record
@@ -68,6 +70,8 @@ class Queue:
         self.role = record.role
         """A queue ends with the role it was registered in."""
         self.is_guest = record.role == Role.GUEST
+        self.is_of_another_version = record.knows not in ("", knows)
+        """Whether its client may have a state that events of unknown kinds change."""
         # Processes of older versions write records with narrows as clients send them.
         self.options = with_read_narrow(record.options, filters.values()) if record.options.narrow else record.options
         # A narrow is for what happens anywhere: it brings what is public in channels one has not joined.
@@ -120,12 +124,13 @@ class Queue:
     def is_closed_by(self, logged: LoggedEvent) -> bool:
         """Whether an event of the listener's audience ends the queue."""
         record = logged.record
-        is_for_it = record.closes and self.options.wants(record.type) and self.options.suits(record.to)
+        closes = record.closes or (logged.is_unknown and self.is_of_another_version)
+        is_for_it = closes and self.options.wants(record.type) and self.options.suits(record.to)
         return is_for_it and not self.knows(logged)
 
     def offer(self, logged: LoggedEvent) -> None:
         """Take an event that this listener's audience hears, unless the state holds it or the client did not ask for it."""
-        if not self.options.wants(logged.record.type) or not self.options.suits(logged.record.to):
+        if logged.is_unknown or not self.options.wants(logged.record.type) or not self.options.suits(logged.record.to):
             return
         chosen = self._filters.get(logged.record.type) if self.options.narrow else None
         if chosen is not None and not chosen.passes(logged, self):

@@ -13,12 +13,13 @@ import nats.errors
 from nats.aio.client import Client
 
 from tertulia.events.log.buckets import QUEUE_BUCKET, Entry, find_entries, find_entry
-from tertulia.events.log.jetstream import StreamUnavailable
+from tertulia.events.log.jetstream import STREAM_NOT_FOUND, StreamUnavailable, call_api
 from tertulia.events.log.snapshot import Snapshot
 from tertulia.events.queues.options import QueueOptions
 from tertulia.kernel.auth import Caller
 
 PUT_SECONDS: Final = 5.0
+PORTION: Final = 500
 GRACE_SECONDS: Final = 60
 """How much longer than its idle time a record lives: the process that serves the queue decides first."""
 
@@ -37,6 +38,8 @@ class QueueRecord(msgspec.Struct, frozen=True):
     idle_seconds: int
     owner_id: int | None = None
     """Whose the account is that listens, if it has an owner."""
+    knows: str = ""
+    """Which kinds of events the program knows that registered it (kinds.py); of older programs: nothing."""
 
     def is_of(self, caller: Caller) -> bool:
         """Whether the queue is the caller's: it ends with the role it was registered in."""
@@ -80,6 +83,17 @@ async def find_records(nc: Client, queue_ids: Sequence[str]) -> dict[str, FoundR
         return {} if entry is None else {possible[0]: _found(entry)}
     entries = await find_entries(nc, QUEUE_BUCKET, possible) if possible else {}
     return {queue_id: _found(entry) for queue_id, entry in entries.items()}
+
+
+async def list_records(nc: Client) -> list[FoundRecord]:
+    """All there are, in portions: for whoever looks after the server."""
+    asked = {"subjects_filter": f"$KV.{QUEUE_BUCKET}.>"}
+    info = await call_api(nc, f"STREAM.INFO.KV_{QUEUE_BUCKET}", asked, missing=[STREAM_NOT_FOUND])
+    names = [] if info is None else [name.rpartition(".")[2] for name in info["state"].get("subjects") or ()]
+    found: list[FoundRecord] = []
+    for start in range(0, len(names), PORTION):
+        found += (await find_records(nc, names[start : start + PORTION])).values()
+    return found
 
 
 def _found(entry: Entry) -> FoundRecord:

@@ -45,9 +45,10 @@ class Served:
 class ServedQueues:
     """By their ids."""
 
-    def __init__(self, nc: Client, filters: Mapping[str, Filter]) -> None:
+    def __init__(self, nc: Client, filters: Mapping[str, Filter], knows: str = "") -> None:
         self._nc = nc
         self._filters = filters
+        self._knows = knows
         self.claims = Claims(nc, partial(self.let_go, moved=True))
         self._waker = Waker()
         self._served: dict[str, Served] = {}
@@ -159,7 +160,7 @@ class ServedQueues:
             served.record_kept_at = LONG_AGO  # with the next poll
 
     def _make(self, record: QueueRecord, memberships: Memberships, after: int) -> Queue:
-        return Queue(record, memberships, after, filters=self._filters, wake=self._waker.wake)
+        return Queue(record, memberships, after, filters=self._filters, knows=self._knows, wake=self._waker.wake)
 
     async def _admit(self, queue: Queue, feed: Feed, start: int, *, record_kept_at: float) -> None:
         await feed.admit(queue, start)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from tertulia.events.relay.metrics import LAG_BYTES, LAG_SECONDS
+from tertulia.events.relay.replication import APPLICATION_NAME
 from tertulia.kernel.postgres import Connector, work_limits
 from tertulia.kernel.settings import Settings
 
@@ -60,7 +61,7 @@ class LagWatch:
         found = None
         try:
             if self._pg is None:
-                self._pg = await self._connector.connect(server_settings={"application_name": "tertulia relay"})
+                self._pg = await self._connector.connect(server_settings={"application_name": APPLICATION_NAME})
             found = await self._pg.fetchrow(_WAITING, self._slot, timeout=ANSWER_SECONDS)
         except Exception:
             await self.close()

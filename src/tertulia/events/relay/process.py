@@ -4,7 +4,8 @@ It carries events from PostgreSQL's write-ahead log into the JetStream streams a
 replication slot admits one reader, the other waits as stand-by and takes over. See session.py for one session, continuity.py
 for epochs, pipeline.py for the work.
 
-Invariant: any failure at all ends the session and nothing else. What the streams hold is then read, never assumed.
+Invariant: any failure at all ends the session and nothing else, but a database that is for another version of this program,
+which ends the process. What the streams hold is then read, never assumed.
 """
 
 import asyncio
@@ -19,6 +20,7 @@ from tertulia.events.relay.lag import MEASURE_SECONDS, Lag, LagWatch
 from tertulia.events.relay.metrics import SESSIONS
 from tertulia.events.relay.publisher import PublishFailed
 from tertulia.events.relay.session import EpochOpened, Session
+from tertulia.kernel.form import WrongForm
 from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.outages import nats_outage, postgres_outage
 from tertulia.kernel.settings import Settings
@@ -90,6 +92,8 @@ class Relay:
                 await self._session.run(stop)
             except EpochOpened:
                 continue
+            except WrongForm:
+                raise  # no later session would find it better: somebody has to start another program, or to migrate
             except Exception as error:
                 if isinstance(error, PublishFailed):
                     self._refusal = str(error)

@@ -19,8 +19,11 @@ import psycopg2.extras
 
 from tertulia.events.relay.lineage import Identity, Lineage
 from tertulia.events.relay.wal import format_lsn
+from tertulia.kernel.form import application_name
 from tertulia.kernel.postgres import connect_libpq, libpq_options
 
+APPLICATION_NAME = application_name("relay")
+"""Of all connections of a relay: PostgreSQL tells who is there, and of which version."""
 CONNECT_SECONDS = 5
 # A relay that sleeps longer than this loses the slot to its successor. It reports every second.
 SENDER_TIMEOUT_SECONDS = 10
@@ -46,7 +49,7 @@ class Replication:
             url,
             connection_factory=psycopg2.extras.LogicalReplicationConnection,
             connect_timeout=CONNECT_SECONDS,
-            application_name="tertulia relay",
+            application_name=APPLICATION_NAME,
             **libpq_options(SENDER_TIMEOUT_SECONDS),
         )
         return cls(connection)

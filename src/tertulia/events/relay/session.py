@@ -29,9 +29,10 @@ from tertulia.events.relay.lineage import Identity
 from tertulia.events.relay.metrics import ACTIVE, EPOCH, Role
 from tertulia.events.relay.pipeline import Pipeline
 from tertulia.events.relay.publisher import ContinuityBroken
-from tertulia.events.relay.replication import Replication, SlotTaken
+from tertulia.events.relay.replication import APPLICATION_NAME, Replication, SlotTaken
 from tertulia.events.relay.source import Overtaken, check_not_overtaken, find_source, note_source
 from tertulia.kernel.engine_addresses import single_host_urls
+from tertulia.kernel.form import check_form
 from tertulia.kernel.monitor import QUESTION_SECONDS
 from tertulia.kernel.postgres import Connector, work_limits
 from tertulia.kernel.settings import Settings
@@ -147,6 +148,7 @@ class Session:
             try:
                 server = await self._connect_to(url, stack)
                 await self._check_meant(nc, server)
+                await check_form(server.pg)
             except (OSError, Overtaken, *UNFIT) as error:
                 failed = failed or error
                 continue
@@ -155,7 +157,7 @@ class Session:
         raise failed or OSError("the address of PostgreSQL names no host")
 
     async def _connect_to(self, url: str, stack: AsyncExitStack) -> "Server":
-        name = {"application_name": "tertulia relay"}
+        name = {"application_name": APPLICATION_NAME}
         # A new slot waits for all transactions under way, so statements have no limit; a silent connection has.
         pg = await Connector(url, work_limits(self._settings)).connect(server_settings=name)
         stack.push_async_callback(_close, pg.close(timeout=CLOSE_SECONDS))

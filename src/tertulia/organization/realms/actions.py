@@ -4,6 +4,7 @@ import re
 
 import asyncpg
 
+from tertulia.events.log.record import Audience, record
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.organization.audit_log import Act, note, realm
@@ -11,6 +12,8 @@ from tertulia.organization.groups.statements import insert_system_groups
 from tertulia.organization.realms import queries
 from tertulia.organization.realms.limits import MAX_REALM_NAME_LENGTH
 
+MAX_ENDS = 10_000
+"""How many queues one event may end: it must fit into a message of the log."""
 _SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
 
 
@@ -30,3 +33,15 @@ async def create_realm(tx: Transaction, subdomain: str, name: str, description: 
     await queries.insert_notification_bot(tx, realm_id)
     note(tx, realm_id, Act.REALM_CREATED, realm(realm_id), name=(None, name), subdomain=(None, subdomain))
     return realm_id
+
+
+async def switch_realm(tx: Transaction, realm_id: int, *, is_active: bool) -> bool:
+    """Let nobody into an organization, or let its people in again; returns whether that is new. Nothing of it is lost."""
+    held = await queries.lock_realm(tx, realm_id)
+    if held.is_active == is_active:
+        return False
+    people = await queries.switch(tx, realm_id, is_active=is_active)
+    note(tx, realm_id, Act.REALM_CHANGED, realm(realm_id), is_active=(held.is_active, is_active))
+    for start in range(0, 0 if is_active else len(people), MAX_ENDS):
+        tx.emit(realm_id, record(Audience(), "ends", {}, ends=tuple(people[start : start + MAX_ENDS])))
+    return True

@@ -145,3 +145,10 @@ async def delete_domain(tx: Transaction, realm_id: int, domain: str) -> bool:
     """Delete a domain; returns whether the realm had it."""
     sql = "delete from realm_domain where realm_id = $1 and domain = $2 returning true"
     return bool(await tx.fetchval(sql, realm_id, domain))
+
+
+async def switch(tx: Transaction, realm_id: int, *, is_active: bool) -> list[int]:
+    """Whether an organization lets anybody in; returns its active accounts."""
+    await tx.execute("update realm set is_active = $2 where id = $1", realm_id, is_active)
+    rows = await tx.fetch("select id from account where realm_id = $1 and is_active order by id", realm_id)
+    return [row["id"] for row in rows]

@@ -19,6 +19,7 @@ from tertulia.organization.groups.actions import change_permissions, change_wait
 from tertulia.organization.groups.settings import REALM_SETTINGS
 from tertulia.organization.groups.values import ChangedValue
 from tertulia.organization.realms import queries
+from tertulia.organization.realms.actions import MAX_ENDS
 from tertulia.organization.realms.languages import LANGUAGES
 from tertulia.organization.realms.limits import MAX_REALM_DESCRIPTION_LENGTH, MAX_REALM_NAME_LENGTH
 from tertulia.organization.realms.settings import (
@@ -37,8 +38,6 @@ from tertulia.organization.realms.settings import (
 
 UNLIMITED = "unlimited"
 MAX_LIMIT = 2**31 - 1
-MAX_ENDS = 10_000
-"""How many queues one event may end: it must fit into a message of the log."""
 ABOUT = {"name": MAX_REALM_NAME_LENGTH, "description": MAX_REALM_DESCRIPTION_LENGTH}
 """What an organization says of itself, and how long it may be."""
 EDITING = ("allow_message_editing", "message_content_edit_limit_seconds")

@@ -4,10 +4,16 @@ A form has the number of the newest migration. A program knows its own: the newe
 only add, so that the version before goes on working on the new form (expand); what it no longer needs is taken away a version
 later (contract). Each migration says in `works_with` the oldest form whose programs work on its result, and the database
 remembers the greatest of these.
+
+Every process asks where it connects (`check_form`), also if PostgreSQL comes later than it or goes away meanwhile, and whoever
+asks whether it is ready hears of it too.
 """
 
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from tertulia import __version__
 
 ASK = "select (select version_num from schema_version) as form, (select form from oldest_program) as oldest"
 
@@ -25,9 +31,21 @@ class WrongForm(Exception):
     """This program and this database do not fit. The text says what to do."""
 
 
+@cache
 def own_form() -> str:
     """The form that this program was made for. Asked of the folder: Alembic takes half a second to be loaded."""
-    return max(path.name[:4] for path in (Path(__file__).parent / "versions").glob("[0-9]*.py"))
+    folder = Path(__file__).parents[1] / "migrations" / "versions"
+    return max(path.name[:4] for path in folder.glob("[0-9]*.py"))
+
+
+def application_name(process: str = "") -> str:
+    """How PostgreSQL names the connections of a program: who migrates sees whether one is there that would break."""
+    return f"tertulia {process}{' ' if process else ''}{__version__} form {own_form()}"
+
+
+async def check_form(connection: Any) -> None:
+    """Refuse the database that this connection leads to, if this program does not work with it."""
+    check(own_form(), await find_standing(connection))
 
 
 def check(own: str, found: Standing | None) -> None:
