@@ -29,7 +29,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     program: str
     """Version of Tertulia."""
     form: str
-    """Of the database (migrations/form.py)."""
+    """Of the database (kernel/form.py)."""
     postgres: int
     """Major version of the server it was taken from."""
     pg_dump: int

@@ -21,9 +21,9 @@ from tertulia.backups.snapshot import DatabaseSession, open_session
 from tertulia.backups.streams import read_by
 from tertulia.content.storage import Store
 from tertulia.engines import find_postgres_clients
+from tertulia.kernel.form import own_form
 from tertulia.kernel.settings import Settings
 from tertulia.migrations import migrate
-from tertulia.migrations.form import own_form
 
 _SLOT = "select database = current_database(), active, database from pg_replication_slots where slot_name = %s"
 

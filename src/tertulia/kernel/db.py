@@ -30,8 +30,8 @@ from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.bounds import EVENTS, Bounds, full
 from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, server_not_ready
-from tertulia.kernel.metrics import Durations
 from tertulia.kernel.form import WrongForm, check_form
+from tertulia.kernel.metrics import Durations
 from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
 from tertulia.kernel.shares import Clock, Shares
