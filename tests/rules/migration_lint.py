@@ -22,7 +22,7 @@ TASTE = (
     "require-statement-timeout",
 )
 """Of style, or of limits that migrations/env.py sets for all of them."""
-BREAKING = ("ban-drop-column", "ban-drop-table", "renaming-column", "renaming-table")
+BREAKING = ("ban-drop-column", "ban-drop-table", "ban-drop-function", "renaming-column", "renaming-table")
 """What only a migration may do that no longer works with older programs, and says so."""
 WHOLE = re.compile(r"^\s*(update|delete)\b", re.MULTILINE | re.IGNORECASE)
 ALONE = re.compile(r"\bconcurrently\b|\blimit\b", re.IGNORECASE)

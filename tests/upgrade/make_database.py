@@ -147,7 +147,9 @@ def main() -> None:
         finally:
             server.stop()
     (DATABASES / f"{__version__}.sql.gz").write_bytes(gzip.compress(_plain(dumped), mtime=0))
-    (DATABASES / f"{__version__}.json").write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+    (DATABASES / f"{__version__}.json.gz").write_bytes(
+        gzip.compress(json.dumps(kept, sort_keys=True).encode(), mtime=0)
+    )
     print(f"{DATABASES / __version__}: {len(dumped):,} bytes of SQL")
 
 

@@ -14,7 +14,7 @@ import random
 import shutil
 import time
 from collections import Counter
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -67,6 +67,10 @@ class Users(Chatter):
         """The longest wait for a reply to a message, with all its tries, and between two events of a listener."""
         gaps = [after - before for one in self.listeners for before, after in itertools.pairwise(one.times)]
         return max(self.waits, default=0.0), max(gaps, default=0.0)
+
+    async def until(self, is_so: Callable[[], bool], otherwise: str) -> None:
+        """Meanwhile people go on."""
+        await self._until(is_so, 60, lambda: otherwise)
 
     def _new_state(self, body: Json) -> ModelState:
         return Spelling(body)
@@ -142,7 +146,13 @@ class Upgrade:
         await self.roll(self.next)
         assert self.users.registrations == len(self.users.listeners), "a queue died on the way forward"
         assert self.users.counted, "the newer version told nobody of its own"
+        newer = self.users.listeners[0]
+        newer.forget = True  # whoever registers with the newer version may have a state that this one does not know of
+        await self.users.progress(self._sends)
         await self.roll(THIS, tuple(reversed(names)))
+        await self.users.until(
+            lambda: newer.died > 0, "a queue of the newer version misses what this one does not know"
+        )
         await self.roll(self.next, names)
 
     async def contract(self, names: Sequence[str]) -> None:
@@ -154,7 +164,7 @@ class Upgrade:
         await self.roll(self.after, names)
 
 
-async def play(folder: Path, *, each: int, names: Sequence[str], sends: int, seed: int) -> Users:
+async def play(folder: Path, *, each: int, names: Sequence[str], sends: int, seed: int, pause: float = 0.05) -> Users:
     """All of it; the users, when everything was checked."""
     following = make_next(folder / "next")
     after = make_after(folder / "after", following)
@@ -162,7 +172,7 @@ async def play(folder: Path, *, each: int, names: Sequence[str], sends: int, see
         assert fleet.run(THIS, "migrate").returncode == 0
         for name in NAMES:
             await fleet.start(name, THIS)
-        users = Users(fleet, random.Random(seed), each=each)
+        users = Users(fleet, random.Random(seed), each=each, pause=pause)
         upgrade = Upgrade(fleet, users, (following, after), sends=sends)
         async with users.running():
             await users.progress(sends)

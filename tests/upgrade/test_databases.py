@@ -17,20 +17,20 @@ from tests.upgrade.versions import THIS
 
 pytestmark = pytest.mark.system
 ROOT = Path(__file__).parents[2]
-RELEASES = sorted(path.stem for path in DATABASES.glob("*.json"))
-CONTRACT = ("tests/contract/test_alert_words.py", "tests/contract/test_drafts.py", "tests/contract/test_flags.py")
+RELEASES = sorted(path.name.removesuffix(".json.gz") for path in DATABASES.glob("*.json.gz"))
+CONTRACT = ("tests/contract/test_alert_words.py", "tests/contract/test_flags.py")
 
 
 def load(fleet: Fleet, release: str) -> None:
     sql = gzip.decompress((DATABASES / f"{release}.sql.gz").read_bytes()).decode()
     with closing(psycopg2.connect(fleet.postgres_url)) as connection, connection, connection.cursor() as cursor:
-        cursor.execute(sql)
+        cursor.execute("set check_function_bodies = off;" + sql)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("release", RELEASES)
 async def test_a_database_of_a_release_serves_the_newest_version(folder: Path, release: str) -> None:
-    kept = json.loads((DATABASES / f"{release}.json").read_text())
+    kept = json.loads(gzip.decompress((DATABASES / f"{release}.json.gz").read_bytes()))
     keys = folder / "sealing.keys"
     keys.write_text(kept["sealing_keys"])
     with fleet_in(folder, sealing_key_file=keys) as fleet:
@@ -44,7 +44,7 @@ async def test_a_database_of_a_release_serves_the_newest_version(folder: Path, r
             assert missing(kept["seen"][name], seen, name) == []
         env = os.environ | {"TERTULIA_TEST_OWNER": f"{owner['email']}:{owner['key']}"}
         command = [str(ROOT / "bin" / "contract"), url, "-p", "no:cacheprovider", "-q", *CONTRACT]
-        run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=200, check=False)
+        run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=800, check=False)
         assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
 
 

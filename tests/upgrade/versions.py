@@ -58,8 +58,8 @@ end $$;
 create trigger alert_word_spelt before insert on alert_word for each row execute function alert_word_spelt();
 """
 _FILL = """
-with some as (select ctid from alert_word where spelling is null limit 10000)
-update alert_word set spelling = word from some where alert_word.ctid = some.ctid
+with portion as (select ctid from alert_word where spelling is null limit 10000)
+update alert_word set spelling = word from portion where alert_word.ctid = portion.ctid
 """
 _WITHOUT_WORD = """
 drop trigger alert_word_spelt on alert_word;
