@@ -19,7 +19,7 @@ from tests.harness.files import fetch, upload
 from tests.harness.server import OwnServer
 from tests.harness.talk import Speaker, check_error, eventually, speaking
 
-pytestmark = [pytest.mark.system, pytest.mark.timeout(600)]  # a whole server is started twice
+pytestmark = [pytest.mark.system, pytest.mark.timeout(240)]  # a whole server is started twice
 OF_THE_MOMENT = {"queue_id", "last_event_id", "server_timestamp", "server_generation", "presences"}
 """Keys of the state that are of the registration, not of what is registered for."""
 
