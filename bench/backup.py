@@ -22,7 +22,7 @@ import httpx
 import msgspec
 import psycopg2
 
-from bench.processes import cpu_seconds
+from bench.processes import cpu_seconds, peak_bytes
 from bench.report import Figure, Report
 from bench.stage import Stage, bare_postgres, open_stage
 from tertulia.engines import Postgres, find_postgres_clients
@@ -116,14 +116,26 @@ def run(stage: Stage, *arguments: str, url: str = "") -> Run:
     }
     with (stage.folder / "said").open("w+") as said:
         started = time.perf_counter()
-        process = subprocess.Popen(
-            [sys.executable, "-m", "tertulia", *arguments], env=os.environ | own, stdout=said, stderr=said
-        )
+        command = [sys.executable, "-m", "tertulia", *arguments]
+        process = subprocess.Popen(command, env=os.environ | own, stdout=said, stderr=said)
+        memory = threading.Thread(target=watch_memory, args=(process.pid, peaks := [0]))
+        memory.start()
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         seconds = time.perf_counter() - started
+        memory.join()
         said.seek(0)
-        return Run(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, process.returncode, said.read())
+        return Run(seconds, usage.ru_utime + usage.ru_stime, max(peaks), process.returncode, said.read())
+
+
+def watch_memory(pid: int, peaks: list[int]) -> None:
+    """The most that a process has used until it ends. What the kernel tells at the end begins with ours, before its start."""
+    while True:
+        try:
+            peaks.append(peak_bytes(pid))
+        except LookupError:
+            return
+        time.sleep(0.1)
 
 
 def upload_files(server: Server, people: Sequence[User], channel: int, count: int) -> None:
@@ -204,7 +216,7 @@ def percentile(values: Sequence[float], part: float) -> float:
 
 def alone(postgres: Postgres, folder: Path) -> tuple[float, float]:
     """Seconds of the two programs of PostgreSQL by themselves."""
-    clients, _ = find_postgres_clients(load_settings(), 15)
+    clients = find_postgres_clients(load_settings(), version_of(postgres))
     started = time.perf_counter()
     subprocess.run([clients / "pg_dump", "--format=custom", "-f", folder / "dump", postgres.url], check=True)
     dumped = time.perf_counter()
@@ -212,6 +224,14 @@ def alone(postgres: Postgres, folder: Path) -> tuple[float, float]:
     command = [str(clients / "pg_restore"), "--single-transaction", "--no-owner", "-d", postgres.url]
     subprocess.run([*command, str(folder / "dump")], check=True)
     return dumped - started, time.perf_counter() - dumped
+
+
+def version_of(postgres: Postgres) -> int:
+    connection = psycopg2.connect(postgres.url)
+    try:
+        return int(connection.server_version // 10_000)
+    finally:
+        connection.close()
 
 
 def renew_database(postgres: Postgres) -> None:

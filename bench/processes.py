@@ -37,6 +37,17 @@ def rss_bytes(pid: int) -> int:
     raise LookupError(f"no VmRSS of {pid}")
 
 
+def peak_bytes(pid: int) -> int:
+    """The most memory that it has had since it began its program; LookupError if it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        status = ""
+    if found := re.search(r"^VmHWM:\s+(\d+)", status, re.MULTILINE):
+        return int(found[1]) * 1024
+    raise LookupError(f"no VmHWM of {pid}")
+
+
 def ports_towards(pid: int, port: int) -> set[int]:
     """Its own ports of the connections that a process has to a port of this machine."""
     inodes = {match[1] for link in Path(f"/proc/{pid}/fd").iterdir() if (match := _SOCKET.match(_target(link)))}

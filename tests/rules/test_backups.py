@@ -23,7 +23,6 @@ MANIFEST = Manifest(
     program="0.1.0",
     form="0003",
     postgres=17,
-    pg_dump=17,
     recipients=["age1x"],
     tables=1,
     rows=2,

@@ -31,7 +31,7 @@ async def make_backup(
 ) -> Manifest:
     """One archive of the database and all objects. If this is killed, there is none."""
     with open_session(settings.postgres_url) as session:
-        clients, version = find_postgres_clients(settings, session.major)
+        clients = find_postgres_clients(settings, session.major)
         session.lock_alone()
         session.hold_still()
         taken = session.take()
@@ -54,7 +54,6 @@ async def make_backup(
             program=__version__,
             form=taken.form,
             postgres=session.major,
-            pg_dump=version,
             recipients=[str(one) for one in recipients],
             tables=len(tables),
             rows=sum(table.rows for table in tables.values()),

@@ -31,9 +31,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     form: str
     """Of the database (kernel/form.py)."""
     postgres: int
-    """Major version of the server it was taken from."""
-    pg_dump: int
-    """Major version of the program: pg_restore must not be older."""
+    """Major version of the server it was taken from, and of pg_dump."""
     recipients: list[str]
     """Public keys it is encrypted for; none: it is not encrypted."""
     tables: int

@@ -78,7 +78,7 @@ async def load_database(
     progress: Progress,
 ) -> None:
     """pg_restore in one transaction. The part's sum has been checked; the decryption is checked on the way."""
-    clients, _ = find_postgres_clients(settings, max(manifest.pg_dump, session.major))
+    clients = find_postgres_clients(settings, session.major)
     with running(restore_command(clients), session, url, stdin=subprocess.PIPE) as restoring:
 
         def work(source: IO[bytes]) -> None:

@@ -43,8 +43,9 @@ def find_postgres(settings: Settings) -> Path:
     )
 
 
-def find_postgres_clients(settings: Settings, server: int) -> tuple[Path, int]:
-    """The folder with `pg_dump` and `pg_restore` for a server of that major version, and their own: the same or the next."""
+def find_postgres_clients(settings: Settings, server: int) -> Path:
+    """The folder with `pg_dump` and `pg_restore` of the server's major version. An older pg_dump does not read from it, and what
+    a newer pg_restore sets, it may not know."""
     wanted = settings.postgres_bin
     if wanted == "wheel":
         candidates = _wheel_folders()
@@ -52,16 +53,16 @@ def find_postgres_clients(settings: Settings, server: int) -> tuple[Path, int]:
         candidates = iter([Path(wanted).expanduser()])
     else:
         candidates = _postgres_folders("pg_dump")
-    found: dict[int, Path] = {}
+    others = set()
     for folder in candidates:
-        if version := _version_of(folder, _POSTGRES_CLIENTS):
-            found.setdefault(version, folder)
-    if fitting := [version for version in found if version >= server]:
-        return found[min(fitting)], min(fitting)
-    there = f"Found only older ones ({', '.join(map(str, sorted(found)))}). " if found else ""
+        version = _version_of(folder, _POSTGRES_CLIENTS)
+        if version == server:
+            return folder
+        others.add(version or 0)
+    found = ", ".join(str(version) for version in sorted(others) if version) or "none"
     raise EngineMissing(
-        f"pg_dump and pg_restore of PostgreSQL {server} or newer are needed, because the server is {server}. {there}Install "
-        f"them (Debian: apt install postgresql-client-{server}), or set TERTULIA_POSTGRES_BIN to the folder that holds them."
+        f"pg_dump and pg_restore of PostgreSQL {server} are needed, the version of the server (found: {found}). Install them "
+        f"(Debian: apt install postgresql-client-{server}), or set TERTULIA_POSTGRES_BIN to the folder that holds them."
     )
 
 
