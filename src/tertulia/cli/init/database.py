@@ -105,9 +105,12 @@ def _connect_as_superuser() -> Any:
             "PostgreSQL is not on this machine. Install it (Debian: apt-get install postgresql), or name a database"
             " elsewhere with --postgres-url."
         ) from None
+    port = _find_port()
     os.seteuid(account.pw_uid)
     try:
-        return psycopg2.connect(host=SOCKETS, user=SUPERUSER, dbname="postgres", connect_timeout=CONNECT_SECONDS)
+        return psycopg2.connect(
+            host=SOCKETS, port=port, user=SUPERUSER, dbname="postgres", connect_timeout=CONNECT_SECONDS
+        )
     finally:
         os.seteuid(0)
 
