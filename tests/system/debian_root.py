@@ -26,6 +26,7 @@ mount --bind {checkout} {place}/whole/srv/checkout
 """
 _ENTER = """\
 root={root}
+mount --rbind $root $root # units have file systems of their own: / must be a place where one is mounted
 if [ "{network}" = own ]; then ip link set lo up; fi
 mount -t proc proc $root/proc
 mount --rbind /dev $root/dev

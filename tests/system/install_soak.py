@@ -77,6 +77,8 @@ def try_commands(root: Path) -> int:
         )
         print(said.text)
         if said.code:
+            for log in sorted((root / "var" / "log").glob("*.service.log")):
+                print(log.name, log.read_text()[-1000:], sep="\n")
             print("FAILED")
             return said.code
     print(f"From a bare root to a message: {time.monotonic() - began:.0f} s")
