@@ -19,13 +19,15 @@ AUTHORITY: Final = "/var/lib/caddy/.local/share/caddy/pki/authorities/local/root
 
 _OVERLAY = """\
 mount -t tmpfs tmpfs {place}
-mkdir {place}/upper {place}/work {place}/root
-mount -t overlay overlay -o lowerdir=/,upperdir={place}/upper,workdir={place}/work {place}/root
-mkdir {place}/root/srv/checkout
-mount --bind {checkout} {place}/root/srv/checkout
+mkdir {place}/upper {place}/work {place}/whole
+mount -t overlay overlay -o lowerdir=/,upperdir={place}/upper,workdir={place}/work {place}/whole
+mkdir {place}/whole/srv/checkout
+mount --bind {checkout} {place}/whole/srv/checkout
 """
 _ENTER = """\
 root={root}
+mount --rbind $root $root # units have file systems of their own: / must be a place where one is mounted
+if [ "{network}" = own ]; then ip link set lo up; fi
 mount -t proc proc $root/proc
 mount --rbind /dev $root/dev
 mount -t tmpfs tmpfs $root/run
@@ -33,7 +35,7 @@ install -D -m 644 {here}/systemctl.py $root/usr/local/lib/stand-in/systemctl.py
 install -D -m 644 {here}/first_message.py $root/usr/local/lib/stand-in/first_message.py
 printf '#!/bin/sh\\nexec /usr/bin/python3 /usr/local/lib/stand-in/systemctl.py "$@"\\n' >$root/usr/local/bin/systemctl
 chmod 755 $root/usr/local/bin/systemctl
-echo "127.0.0.1 {host}" >>$root/etc/hosts
+echo "127.0.0.1 localhost {host}" >>$root/etc/hosts
 cat >$root/commands
 exec env -i {environment} PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \\
   DEBIAN_FRONTEND=noninteractive chroot $root bash -euo pipefail /commands
@@ -58,19 +60,20 @@ def commands_of_guide() -> list[str]:
 def run_in_overlay(place: Path, commands: list[str]) -> Said:
     """On a copy of this machine's own root, which has no network but its own loopback."""
     place.mkdir(exist_ok=True)
-    script = _OVERLAY.format(place=place, checkout=CHECKOUT) + "ip link set lo up\n"
-    return _run(["--net"], script, place / "root", commands, {})
+    script = _OVERLAY.format(place=place, checkout=CHECKOUT)
+    return _run(script, place / "whole", commands, {}, has_network=False)
 
 
-def run_in_folder(root: Path, commands: list[str], environment: dict[str, str]) -> Said:
-    """In a root of its own, with this machine's network."""
-    return _run([], "", root, commands, environment)
+def run_in_folder(root: Path, commands: list[str], environment: dict[str, str], *, has_network: bool) -> Said:
+    """In a root of its own; with this machine's network, or with nothing but a loopback."""
+    return _run("", root, commands, environment, has_network=has_network)
 
 
-def _run(namespaces: list[str], prepare: str, root: Path, commands: list[str], environment: dict[str, str]) -> Said:
+def _run(prepare: str, root: Path, commands: list[str], environment: dict[str, str], *, has_network: bool) -> Said:
     words = " ".join(f"{key}={shlex.quote(value)}" for key, value in environment.items())
-    enter = _ENTER.format(root=root, here=Path(__file__).parent, host=HOST, environment=words)
-    unshare = ["unshare", "--mount", "--pid", "--ipc", "--fork", "--kill-child", *namespaces]
+    network = "machine's" if has_network else "own"
+    enter = _ENTER.format(root=root, here=Path(__file__).parent, host=HOST, environment=words, network=network)
+    unshare = ["unshare", "--mount", "--pid", "--ipc", "--fork", "--kill-child", *([] if has_network else ["--net"])]
     done = subprocess.run(
         [*unshare, "bash", "-euc", prepare + enter],
         input="\n".join(commands) + "\n",

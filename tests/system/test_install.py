@@ -33,7 +33,7 @@ cp /srv/checkout/.venv/bin/nats-server /opt/tertulia/bin/
 printf '#!/opt/tertulia/bin/python\\nfrom tertulia.cli import main\\nmain()\\n' >/opt/tertulia/bin/tertulia
 chmod 755 /opt/tertulia/bin/tertulia
 rm -rf /etc/postgresql/* /var/lib/postgresql/*
-pg_createcluster 15 main --start
+pg_createcluster 15 main --port 5433 --start
 """
 
 

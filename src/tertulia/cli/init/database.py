@@ -6,6 +6,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg2
@@ -27,6 +28,7 @@ CONNECT_SECONDS = 5
 SUPERUSER = "postgres"
 SOCKETS = "/var/run/postgresql"
 """Where Debian's PostgreSQL listens for those on the same machine."""
+USUAL_PORT = 5432
 SMALLEST, LARGEST = 128, 4096
 """MiB of `shared_buffers`."""
 
@@ -82,7 +84,7 @@ def _superuser(url: str) -> Iterator[Any]:
     except psycopg2.OperationalError as problem:
         told = " ".join(str(problem).split())
         raise CommandFailed(
-            f"PostgreSQL: {told} -- is it running (Debian: apt-get install postgresql)? One that is elsewhere is named with"
+            f"PostgreSQL: {told} -- is it running (`systemctl start postgresql`)? One that is elsewhere is named with"
             " --postgres-admin, if role and database are to be made, or --postgres-url, if they are there."
         ) from problem
     with closing(connection):
@@ -103,11 +105,20 @@ def _connect_as_superuser() -> Any:
             "PostgreSQL is not on this machine. Install it (Debian: apt-get install postgresql), or name a database"
             " elsewhere with --postgres-url."
         ) from None
+    port = _find_port()
     os.seteuid(account.pw_uid)
     try:
-        return psycopg2.connect(host=SOCKETS, user=SUPERUSER, dbname="postgres", connect_timeout=CONNECT_SECONDS)
+        return psycopg2.connect(
+            host=SOCKETS, port=port, user=SUPERUSER, dbname="postgres", connect_timeout=CONNECT_SECONDS
+        )
     finally:
         os.seteuid(0)
+
+
+def _find_port() -> int:
+    """Of the only cluster that runs here, or of Debian's first one."""
+    ports = [int(path.suffix[1:]) for path in Path(SOCKETS).glob(".s.PGSQL.*") if path.suffix[1:].isdigit()]
+    return ports[0] if len(ports) == 1 else USUAL_PORT
 
 
 def _refuse_others(admin: Any, name: str) -> None:

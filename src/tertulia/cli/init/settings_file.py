@@ -79,7 +79,9 @@ class SettingsFile:
         from tertulia.kernel.sealing import new_key
         from tertulia.kernel.settings import load_settings
 
-        self._folder.mkdir(mode=0o755 if self._group else 0o700, parents=True, exist_ok=True)
+        if not self._folder.exists():
+            self._folder.mkdir(parents=True)
+            self._folder.chmod(0o755 if self._group else 0o700)  # whatever the umask is
         keys = self._folder / "sealing.keys"
         if not keys.exists():
             write_secret(keys, f"{new_key()}\n", self._group)

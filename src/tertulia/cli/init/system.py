@@ -95,8 +95,9 @@ class System:
         text = text.replace("/opt/tertulia", sys.prefix).replace("/etc/tertulia", str(self._folder))
         text = text.replace("chat.example.com", self._host)
         if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(mode=0o755, parents=True, exist_ok=True)
             path.write_text(text)
+            path.chmod(0o644)  # whatever root's umask is: systemd's and Caddy's accounts read it
             say(f"wrote {path}")
         elif path.read_text() != text:
             say(f"kept {path}, which is not as this version would write it")
