@@ -16,7 +16,7 @@ def main() -> None:
 
     answer_shell()
     try:
-        app()
+        app(prog_name="tertulia")
     except Exception as problem:
         if (told := explain(problem)) is None:
             raise

@@ -13,7 +13,7 @@ ROWS_A_SECOND = 5_000
 """How fast rows are changed in batches."""
 UNTOLD_SECONDS = 5
 _TABLE = re.compile(
-    r"\b(?:alter\s+table|drop\s+table|update|delete\s+from|(?<!drop\sindex)\son)\s+(?:only\s+|if\s+exists\s+)*\"?([a-z_]+)",
+    r"\b(?:alter\s+table|drop\s+table|update|delete\s+from|\son)\s+(?:only\s+|if\s+exists\s+)*\"?([a-z_]+)",
     re.IGNORECASE,
 )
 _SIZES = text(
