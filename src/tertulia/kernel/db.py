@@ -31,6 +31,7 @@ from tertulia.kernel.bounds import EVENTS, Bounds, full
 from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.form import WrongForm, check_form
+from tertulia.kernel.life import ASK_SECONDS, LIFE, Life
 from tertulia.kernel.metrics import Durations
 from tertulia.kernel.postgres import Connector, Limits, commit
 from tertulia.kernel.sealing import NO_KEYS, Sealer
@@ -61,22 +62,18 @@ UNABLE = (
 )
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
 OUTCOME_SECONDS = 60.0
-ASK_SECONDS = 5.0
 FULL_SECONDS = 10
 """When to come back if the disk is full: that passes less quickly than other failures."""
 # What a connection says or does not say, and all others of the pool would as well.
 STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 
 
-# What changes when PostgreSQL recovers from a crash, and is another one on a standby: recovery throws the statistics away. A
-# clean restart keeps them, and no transaction is lost by it.
-_LIFE = "select stats_reset from pg_stat_wal"
-# Asked of each new connection. asyncpg learns types from the columns of statements, and cannot when it meets them inside a row
-# (joined.py). So it learns here those that rows of ours have, all at once.
-_GREETING = """
-select stats_reset, null::record[], null::int[], null::bigint[], null::text[], null::boolean[], null::int8multirange
-from pg_stat_wal
-"""
+FEW_PEOPLE = 20
+"""So many may be kept from logging in for a moment at no cost."""
+ENDED_QUEUE = 200
+"""What it costs that somebody's queue ends, in events: their client registers again."""
+CLOSED_QUEUES = 50
+"""How many end at an event that closes queues: nobody counts them."""
 LONGEST_STATEMENT = 65_536
 """Statements up to this length stay prepared: asyncpg's own limit is below that of our longest ones."""
 
@@ -134,6 +131,8 @@ class Transaction(Reader):
         self.written: list[audit.Entry] = []
         self.follow_ups: set[str] = set()
         self._most_events: int | None = None
+        self._ended = 0
+        self._holding: Clock | None = None
         self._call: Call | None = None
 
     def belongs_to(self, call: Call, caller: Caller | None) -> None:
@@ -159,6 +158,16 @@ class Transaction(Reader):
             if self._call is not None:
                 clock.charge(self._call)
 
+    def holds_others_back(self) -> None:
+        """From now on others wait for this transaction, whatever they do: the time until it ends is its caller's."""
+        if self._holding is None and self._call is not None:
+            self._holding = Clock()
+
+    def settle(self) -> None:
+        """It has ended."""
+        if self._holding is not None and self._call is not None:
+            self._holding.charge(self._call)
+
     def emit(self, realm_id: int, record: msgspec.Struct) -> None:
         """Append an event to the realm's log, in this transaction. Written in one statement before the commit.
 
@@ -166,6 +175,7 @@ class Transaction(Reader):
         """
         if self._most_events is not None and len(self._emitted) >= self._most_events:
             raise full(EVENTS, self._most_events)
+        self._ended += len(getattr(record, "ends", ())) + CLOSED_QUEUES * getattr(record, "closes", False)
         self._emitted.append((subject_of(realm_id, self.shards), msgspec.json.encode(record).decode()))
 
     def note(self, entry: audit.Entry) -> None:
@@ -188,7 +198,8 @@ class Transaction(Reader):
         subjects, bodies = zip(*self._emitted, strict=True)
         self._emitted = []
         if self._call is not None:
-            self._call.events += len(bodies)
+            self._call.events += len(bodies) + ENDED_QUEUE * self._ended
+            self._ended = 0
         # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
         rows = await self.connection.fetch(_EMIT, subjects, bodies)
         xid: str = rows[0][1]
@@ -205,17 +216,6 @@ async def _leave_as_it_is(_connection: Any) -> None:
 
     asyncpg rolls back an open transaction before this is called.
     """
-
-
-class Life:
-    """In which life of PostgreSQL the newest connection is. A crash ends all of them, so whatever is open is in the same."""
-
-    def __init__(self) -> None:
-        self.since: datetime | None = None
-
-    async def note(self, connection: Connection) -> None:
-        """A connection was opened."""
-        self.since = await connection.fetchval(_GREETING, timeout=ASK_SECONDS)
 
 
 class Database:
@@ -359,12 +359,15 @@ class Database:
                 tx.belongs_to(*request)
             life = self._life.since
             try:
-                yield tx
-                xid = await tx.flush()
-            except BaseException as error:
-                await _roll_back(transaction, error)
-                raise
-            await self._commit(connection, transaction, xid, life)
+                try:
+                    yield tx
+                    xid = await tx.flush()
+                except BaseException as error:
+                    await _roll_back(transaction, error)
+                    raise
+                await self._commit(connection, transaction, xid, life)
+            finally:
+                tx.settle()
         audit.tell(tx.written)
         for work in sorted(tx.follow_ups & self.after_commit.keys()):
             try:
@@ -403,7 +406,7 @@ class Database:
                     status = await connection.fetchval(sql, xid, timeout=ASK_SECONDS)
                     if status == "committed" and proof is not None and not await connection.fetchval(*proof):
                         status = "aborted"
-                    if status == "committed" and life is not None and life != await connection.fetchval(_LIFE):
+                    if status == "committed" and life is not None and life != await connection.fetchval(LIFE):
                         raise OutcomeUnknown(xid)
             except asyncpg.InvalidParameterValueError:
                 status = "aborted"  # the number is not in use yet: whoever had it was lost

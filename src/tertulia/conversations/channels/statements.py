@@ -9,6 +9,7 @@ from tertulia.conversations.channels.model import PALETTE, Personal
 from tertulia.conversations.channels.properties.rules import INHERITED
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.locking import lock_all
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS
 from tertulia.people.preferences.model import UserSettings
 
@@ -111,7 +112,8 @@ async def is_administrator(reader: Reader, user_id: int) -> bool:
 async def lock_conversations(tx: Transaction, conversation_ids: Sequence[int]) -> dict[int, int]:
     """Hold senders back until the commit; returns the number of the last message of each conversation."""
     sql = "select id, last_seq from conversation where id = any($1::bigint[]) order by id for share"
-    return {row["id"]: row["last_seq"] for row in await tx.fetch(sql, conversation_ids)}
+    rows = await (tx.fetch(sql, conversation_ids) if len(conversation_ids) < 2 else lock_all(tx, sql, conversation_ids))
+    return {row["id"]: row["last_seq"] for row in rows}
 
 
 # Held, so that none of them is deactivated or comes back before the commit: the numbers of subscribers count active ones.

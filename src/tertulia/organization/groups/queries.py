@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from tertulia.kernel.auth import Role
-from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.db import FEW_PEOPLE, Reader, Transaction
 from tertulia.organization.groups.model import Group
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS
 from tertulia.organization.groups.system import SystemGroup
@@ -208,8 +208,11 @@ async def permission_holders(reader: Reader, realm_id: int) -> dict[str, int]:
 async def hold_active_users(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -> set[int]:
     """Those of the users who are in the realm and active, and stay so until the commit.
 
-    Whoever deactivates one of them comes before or after, and so sees all places that have to be told of.
+    Whoever deactivates one of them comes before or after, and so sees all places that have to be told of. Nobody of them logs
+    in or changes a setting meanwhile, so many of them cost.
     """
+    if len(user_ids) > FEW_PEOPLE:
+        tx.holds_others_back()
     sql = """
     select id from account where realm_id = $1 and id = any($2::bigint[]) and is_active and system_bot is null
     order by id for share

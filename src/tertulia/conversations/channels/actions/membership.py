@@ -9,7 +9,7 @@ from tertulia.conversations.channels.records import channel_records, subscribers
 from tertulia.conversations.channels.statements import Alike, Joined
 from tertulia.conversations.channels.visibility import tell_subscribed
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import FEW_PEOPLE, Transaction
 from tertulia.organization import audit_log
 from tertulia.organization.audit_log import Act, note
 from tertulia.organization.groups.visibility import seers_of
@@ -27,6 +27,8 @@ async def subscribe(
 
     The number of statements depends neither on the users nor on the channels.
     """
+    if len(user_ids) > FEW_PEOPLE:
+        tx.holds_others_back()
     last_seqs = await statements.lock_conversations(tx, channel_ids)
     ids = sorted(last_seqs)
     chosen = colors or {}
@@ -49,6 +51,8 @@ async def unsubscribe(
     pairs: Sequence[Joined] = (),
 ) -> list[Joined]:
     """Unsubscribe each user from each channel, and others from some of them; returns those that were subscribed before."""
+    if len(user_ids) > FEW_PEOPLE:
+        tx.holds_others_back()
     last_seqs = await statements.lock_conversations(tx, channel_ids)
     left = await statements.deactivate_subscriptions(tx, sorted(last_seqs), user_ids, pairs)
     if not left:

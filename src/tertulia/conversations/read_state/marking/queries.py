@@ -10,6 +10,7 @@ from tertulia.conversations.read_state.marks import Mark
 from tertulia.conversations.read_state.model import UnreadAgain
 from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, is_mention
 from tertulia.kernel.db import Transaction
+from tertulia.kernel.locking import lock_all
 
 MAX_LISTED = 50_000
 """Of more messages that become read at once, the newest so many are told: clients know no more unread ones either."""
@@ -143,6 +144,7 @@ async def hold_places(tx: Transaction, realm_id: int) -> None:
 async def change_places(tx: Transaction, realm_id: int) -> None:
     """Messages are about to move or go: wait for those who mark some, and keep others waiting until the commit."""
     await tx.execute("select pg_advisory_xact_lock($1::int, $2::int)", PLACES_LOCK, realm_id)
+    tx.holds_others_back()
 
 
 async def read_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
@@ -180,7 +182,7 @@ async def lock_own_conversations(tx: Transaction, user_id: int) -> list[int]:
     select id from conversation
     where id in (select conversation_id from read_state where user_id = $1 and upper_inf(history)) order by id for share
     """
-    return [row["id"] for row in await tx.fetch(sql, user_id)]
+    return [row["id"] for row in await lock_all(tx, sql, user_id)]
 
 
 async def belongs_to_no_other(tx: Transaction, user_id: int, conversation_ids: Sequence[int]) -> bool:
