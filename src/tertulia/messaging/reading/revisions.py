@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 MAX_SHOWN = 10
 """How many changes a message object tells: the newest. GET /messages/{id}/history has more of them."""
+TOGETHER = 200
+"""Messages whose changes are looked up at once: each may have a hundred, and others have their turn in between."""
 MAX_SHOWN_CHARACTERS = 40_000
 """Of earlier texts in a message object, about; the newest change is always told."""
 
@@ -122,13 +124,15 @@ async def newest_revisions(
 async def changes_of(
     reader: Reader, message_ids: Sequence[int], settings: RealmSettings, *, allow_empty: bool
 ) -> dict[int, Changes]:
-    """What the objects of these messages say of their changes, as the organization shows it; one statement for all."""
+    """What the objects of these messages say of their changes, as the organization shows it; one statement for so many."""
     shows_content = settings.message_edit_history_visibility_policy == "all"
-    rows = await reader.fetch(_TOLD, message_ids, MAX_SHOWN, MAX_SHOWN_CHARACTERS, RESOLVED, shows_content)
-    return {
-        message_id: changes(revisions, settings, allow_empty=allow_empty)
-        for message_id, revisions in _grouped(rows).items()
-    }
+    found: dict[int, Changes] = {}
+    for start in range(0, len(message_ids), TOGETHER):
+        some = message_ids[start : start + TOGETHER]
+        rows = await reader.fetch(_TOLD, some, MAX_SHOWN, MAX_SHOWN_CHARACTERS, RESOLVED, shows_content)
+        for message_id, revisions in _grouped(rows).items():
+            found[message_id] = changes(revisions, settings, allow_empty=allow_empty)
+    return found
 
 
 def _grouped(rows: Sequence[asyncpg.Record]) -> dict[int, list[Revision]]:
