@@ -27,7 +27,7 @@ def load(fleet: Fleet, release: str) -> None:
         cursor.execute("set check_function_bodies = off;" + sql)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("release", RELEASES)
 async def test_a_database_of_a_release_serves_the_newest_version(folder: Path, release: str) -> None:
     kept = json.loads(gzip.decompress((DATABASES / f"{release}.json.gz").read_bytes()))
@@ -44,7 +44,7 @@ async def test_a_database_of_a_release_serves_the_newest_version(folder: Path, r
             assert missing(kept["seen"][name], seen, name) == []
         env = os.environ | {"TERTULIA_TEST_OWNER": f"{owner['email']}:{owner['key']}"}
         command = [str(ROOT / "bin" / "contract"), url, "-p", "no:cacheprovider", "-q", *CONTRACT]
-        run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=800, check=False)
+        run = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
         assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
 
 

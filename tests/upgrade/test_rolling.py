@@ -27,7 +27,7 @@ def test_the_versions_of_the_test_keep_the_rules_for_migrations(tmp_path: Path) 
     assert greatest > THIS.form, "nothing was contracted"
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(400)
 async def test_nothing_is_lost_or_doubled_while_versions_change_and_change_back(folder: Path) -> None:
     users = await play(folder, each=1, names=("relay", "web 1"), sends=5, seed=7, pause=0.2)
     assert users.answered > 50
