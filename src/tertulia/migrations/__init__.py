@@ -1,24 +1,20 @@
 """Database migrations: numbered, plain SQL, run by Alembic. Part of the package, so that an installed wheel can migrate.
 
 `form.py` says which programs work with which database, `steps.py` what a migration is made of.
+
+Every process asks `form.py` at its start, so Alembic, which takes half a second to load, is loaded by whoever migrates only.
 """
 
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import psycopg2
-from alembic import command
-from alembic.config import Config
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
-from sqlalchemy import Engine, create_engine
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.pool import NullPool
-
-from tertulia.kernel.postgres import connect_libpq
 from tertulia.migrations.form import own_form
+
+if TYPE_CHECKING:
+    from alembic.config import Config
+    from sqlalchemy import Engine
 
 FOLDER = Path(__file__).parent
 VERSION_TABLE = "schema_version"
@@ -45,6 +41,10 @@ def migrate(
     tell: Callable[[str], None] = lambda _text: None,
 ) -> None:
     """Bring the database to a form. Safe to run twice, from several machines at once, and while the server runs."""
+    import psycopg2.errors
+    from alembic import command
+    from sqlalchemy.exc import OperationalError
+
     config = _config(postgres_url, folder)
     for left in reversed(range(TRIES)):
         try:
@@ -59,6 +59,8 @@ def migrate(
 
 def pending(postgres_url: str) -> list[Pending]:
     """What `migrate` would do, in order."""
+    from alembic.script import ScriptDirectory
+
     script = ScriptDirectory.from_config(_config(postgres_url))
     found = _find_form(postgres_url)
     if found is not None and found > own_form():
@@ -70,11 +72,15 @@ def pending(postgres_url: str) -> list[Pending]:
     ]
 
 
-def engine_of(postgres_url: str) -> Engine:
+def engine_of(postgres_url: str) -> "Engine":
     """How SQLAlchemy reaches the database. PostgreSQL's own library reads the address: SQLAlchemy knows no lists of hosts.
 
     No pool: a lock of a session ends with its connection, also when a migration fails.
     """
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
+    from tertulia.kernel.postgres import connect_libpq
 
     def connect() -> Any:
         return connect_libpq(postgres_url, connect_timeout=CONNECT_SECONDS)
@@ -83,11 +89,15 @@ def engine_of(postgres_url: str) -> Engine:
 
 
 def _find_form(postgres_url: str) -> str | None:
+    from alembic.runtime.migration import MigrationContext
+
     with engine_of(postgres_url).connect() as connection:
         return MigrationContext.configure(connection, opts={"version_table": VERSION_TABLE}).get_current_revision()
 
 
-def _config(postgres_url: str, folder: Path = FOLDER) -> Config:
+def _config(postgres_url: str, folder: Path = FOLDER) -> "Config":
+    from alembic.config import Config
+
     config = Config()
     config.set_main_option("script_location", str(folder))
     config.attributes["postgres_url"] = postgres_url
