@@ -53,8 +53,6 @@ def cluster(missing: list[str]) -> list[Suite]:
     if shutil.which("haproxy", path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None:
         missing.append("HAProxy: apt-get install haproxy (.ci/run does it as root)")
         return []
-    if shutil.which("etcd") is None:
-        missing.append("etcd, for the cluster with Patroni: apt-get install etcd-server (.ci/run does it as root)")
     return [Pytest(BESIDE, "cluster", ["tests/cluster", "-m", "cluster"])]
 
 

@@ -7,7 +7,8 @@ will do it. Whatever does not fit the cluster's form of PostgreSQL, or needs mor
 
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import psycopg2
 
@@ -17,6 +18,7 @@ from tests.cluster.network import Link
 from tests.cluster.patroni import PatroniTrio
 from tests.cluster.postgres_pair import PORT, PostgresNode, PostgresPair
 from tests.cluster.scene import NotHere, Scene
+from tests.cluster.surroundings import files_away, jump_clocks
 from tests.cluster.topology import Member
 
 Fault = Callable[[Scene], None]
@@ -235,15 +237,17 @@ def slow_postgres(scene: Scene) -> None:
 
 
 def lock_row(scene: Scene) -> None:
-    """Somebody locks a channel's row and forgets it."""
+    """Somebody locks a channel's row and forgets it. Nobody can write there; who writes elsewhere must not notice."""
+    people = scene.load.people
     connection = psycopg2.connect(scene.cluster.postgres_url)
     with connection.cursor() as cursor:
-        channel = scene.load.people.busiest_channel
-        cursor.execute("select from conversation where id = %s for update", [channel])
+        people.stuck_channel = people.busiest_channel
+        cursor.execute("select from conversation where id = %s for update", [people.stuck_channel])
         scene.begin()
         time.sleep(25)
     connection.rollback()
     connection.close()
+    people.stuck_channel = 0
 
 
 def pause_primary(scene: Scene) -> None:
@@ -298,35 +302,33 @@ def two_primaries(scene: Scene) -> None:
 
 
 def data_disk_full(scene: Scene) -> None:
-    node = _primary(scene)
-    disk = _small_disk(scene, 512)
-    node.stop()
-    disk.take(node.cluster / "base")
-    node.start()
-    scene.load.progress(5)
-    scene.begin()
-    disk.fill()
-    time.sleep(12)
-    disk.empty()
-    scene.end()
-    node.stop()
-    disk.give_back()
-    node.start()
+    """People are refused until there is room; PostgreSQL lives."""
+    with _disk_of_primary(scene, "base", 512) as (_, disk):
+        disk.fill()
+        time.sleep(12)
+        disk.empty()
 
 
 def wal_disk_full(scene: Scene) -> None:
     """PostgreSQL panics, and cannot start until there is room."""
+    with _disk_of_primary(scene, "pg_wal", 320) as (node, disk):
+        disk.fill()
+        _await(lambda: _is_dead_after_a_new_segment(node), 60)
+        disk.empty()
+        node.start()
+
+
+@contextmanager
+def _disk_of_primary(scene: Scene, folder: str, mebibytes: int) -> Iterator[tuple[PostgresNode, SmallDisk]]:
+    """A folder of the primary is on a small disk while the fault lasts; it begins inside, and is over at the end."""
     node = _primary(scene)
-    disk = _small_disk(scene, 320)
+    disk = _small_disk(scene, mebibytes)
     node.stop()
-    disk.take(node.cluster / "pg_wal")
+    disk.take(node.cluster / folder)
     node.start()
     scene.load.progress(5)
     scene.begin()
-    disk.fill()
-    _await(lambda: _is_dead_after_a_new_segment(node), 60)
-    disk.empty()
-    node.start()
+    yield node, disk
     scene.end()
     node.stop()
     disk.give_back()
@@ -399,6 +401,7 @@ FAULTS: dict[str, Fault] = {
         *(lagging_replica, cut_off_nats_leader, deafen_nats_leader, deafen_relay, split_relays),
         *(cut_off_web, reset_connections, slow_postgres, lock_row, pause_primary),
         *(kill_primary, vanish_primary, two_primaries, data_disk_full, wal_disk_full),
+        *(jump_clocks, files_away),
         *(patroni_kill_postgres, patroni_kill_machine, patroni_pause_machine, patroni_kill_standby, etcd_away),
     )
 }

@@ -67,6 +67,11 @@ class Load:
         """Until that many more messages were answered, and every listener has heard something new."""
         self._run(self.people.progress(sends, seconds))
 
+    def upload(self) -> int:
+        """Somebody uploads a file; the status of the answer."""
+        status: int = self._run(self.people.upload())
+        return status
+
     def outage(self, since: float) -> Outage:
         """The longest gaps from that moment (time.monotonic) until now."""
         answered: dict[int, list[float]] = {number: [] for number in range(4)}
@@ -85,7 +90,7 @@ class Load:
 
 
 async def _make(cluster: Cluster, seed: int, pause: float) -> Workshop:
-    return Workshop(cluster, [cluster.url], random.Random(seed), pause=pause)
+    return Workshop(cluster, [cluster.url], random.Random(seed), pause=pause, mails=cluster.mails)
 
 
 def _longest_gap(times: Iterable[float], since: float, until: float) -> float:

@@ -27,6 +27,7 @@ from tests.cluster.network import Network
 from tests.cluster.templates import FOLDER, PASSWORD, on_node
 from tests.harness.server import PLAIN_HTTP
 from tests.system.faults import children
+from tests.system.postgres_node import await_synced_slot
 
 NODES = (1, 2, 3)
 FRONT, WRITES = 41, 5000
@@ -214,9 +215,12 @@ class PatroniTrio:
         raise AssertionError("Patroni has no primary")
 
     def synchronous_standby(self) -> PatroniNode:
+        return self._synchronous_standbys()[0]
+
+    def _synchronous_standbys(self) -> list[PatroniNode]:
         asked = "select application_name from pg_stat_replication where sync_state in ('sync', 'quorum')"
-        [(name,), *_] = self.primary().ask(asked)
-        return next(node for node in self.nodes if node.name == name)
+        names = self.primary().ask(asked)
+        return [node for node in self.nodes if (node.name,) in names]
 
     def await_all(self, seconds: float = 90) -> None:
         """Until all three are there, and the primary is sure of a standby that it waits for."""
@@ -232,21 +236,12 @@ class PatroniTrio:
 
     def await_slot(self, seconds: float = 90) -> None:
         """Until the synchronous standby has a copy of the relay's slot that a promotion can use."""
-        ready = """
-        select synced and not temporary and invalidation_reason is null from pg_replication_slots where slot_name = %s
-        """
         deadline = time.monotonic() + seconds
-        while True:
-            primary = self.primary()
-            names = primary.ask(
-                "select application_name from pg_stat_replication where sync_state in ('sync', 'quorum')"
-            )
-            standbys = [node for node in self.nodes if (node.name,) in names]
-            if standbys and all(node.ask(ready, SLOT) == [(True,)] for node in standbys):
-                return
-            assert time.monotonic() < deadline, "the standby has no copy of the slot"
-            primary.ask("select pg_log_standby_snapshot()")
+        while not (standbys := self._synchronous_standbys()):
+            assert time.monotonic() < deadline, "nobody is a synchronous standby"
             time.sleep(0.5)
+        for node in standbys:
+            await_synced_slot(self.primary(), node, SLOT, max(1.0, deadline - time.monotonic()))
 
     def _make_etcd(self, number: int, logs: Path) -> ChildProcess:
         text = self.network.at_home(on_node("etcd.yml", number))

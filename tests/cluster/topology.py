@@ -67,9 +67,15 @@ class Member(ChildProcess):
         self.metrics = f"http://{home}:{METRICS_PORT}"
         own = {"TERTULIA_HOST": home, "TERTULIA_METRICS_HOST": home, "TERTULIA_METRICS_PORT": str(METRICS_PORT)}
         own["TERTULIA_POSTGRES_URL"] = cluster.databases.addresses(machine)
-        environment = os.environ | cluster.settings(machine) | own
+        self._own = os.environ | cluster.settings(machine) | own
         command = [sys.executable, "-m", "tertulia", role]
-        super().__init__(command, cluster.folder / f"{self.name}.log", env=environment)
+        super().__init__(command, cluster.folder / f"{self.name}.log", env=self._own)
+
+    def restart_with(self, environment: dict[str, str]) -> None:
+        """With these variables besides its own, and none of the last time."""
+        self.stop(signal.SIGTERM, 30)
+        self._env = self._own | environment
+        self.start()
 
     def is_ready(self) -> bool:
         return is_ready(self.metrics)
@@ -88,6 +94,8 @@ class Cluster(Running):
 
     def __init__(self, folder: Path, *, patroni: bool = False, **settings: object) -> None:
         self.folder = folder
+        self.mails = folder / "mail"
+        """Where mails go instead of being sent."""
         self.has_patroni = patroni
         self._settings = {f"TERTULIA_{name.upper()}": str(value) for name, value in settings.items()}
         self.network = Network()
@@ -120,6 +128,7 @@ class Cluster(Running):
             "TERTULIA_TRUSTED_PROXIES": "127.0.0.1",
             "TERTULIA_SEALING_KEY_FILE": str(self.folder / "sealing.keys"),
             "TERTULIA_STORAGE_FOLDER": str(self.folder / "files"),
+            "TERTULIA_MAIL_FOLDER": str(self.mails),
             "TERTULIA_RATE_LIMITS": "false",
             # A standby made anew has its copy of the slot after some seconds instead of a minute (nats_node.py).
             "TERTULIA_NATS_SYNC_SECONDS": "1",

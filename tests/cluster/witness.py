@@ -51,3 +51,9 @@ class Witness(ModelState):
 
     def _scheduled_messages(self, event: Json) -> None:
         """What is to be sent is looked at in the database (workshop.py)."""
+
+    def _attachment(self, event: Json) -> None:
+        """Files are looked at by whoever uploads them (surroundings.py)."""
+
+    def _invites_changed(self, event: Json) -> None:
+        """Whoever invites looks at their mails (invitations.py)."""

@@ -7,7 +7,8 @@ after a later one. In the end (`check`):
   without an answer came in;
 - reactions are as answered;
 - what each listener holds of texts, places and reactions is what is stored;
-- what was planned was said once, and nobody who was put out of the private channel heard what was said there afterwards.
+- what was planned was said once, and who was invited got a mail (invitations.py);
+- nobody who was put out of the private channel heard what was said there afterwards.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import asyncpg
@@ -24,6 +26,7 @@ import msgspec
 
 from tertulia.conversations.channels.actions import create_channel, subscribe
 from tertulia.kernel.db import Transaction
+from tests.cluster.invitations import Invitations
 from tests.cluster.witness import Witness
 from tests.system.chatter import AFTER_FAILURE, Chatter, Listener
 from tests.system.model_client import Json, Mismatch, ModelState
@@ -54,8 +57,9 @@ class Piece:
 class Workshop(Chatter):
     """A realm where all this is done."""
 
-    def __init__(self, *arguments: "Any", **named: "Any") -> None:
+    def __init__(self, *arguments: "Any", mails: Path, **named: "Any") -> None:
         super().__init__(*arguments, **named)
+        self.invitations = Invitations(mails, self._subdomain)
         self.pieces: list[Piece] = []
         self.planned: set[str] = set()
         self.unsure_plans: set[str] = set()
@@ -73,7 +77,13 @@ class Workshop(Chatter):
         return self._channels[0]
 
     def _talks(self) -> list[Coroutine[None, None, None]]:
-        return [*super()._talks(), *(self._work(number) for number in MAKERS), self._guard(), self._plan()]
+        return [
+            *super()._talks(),
+            *(self._work(number) for number in MAKERS),
+            self._guard(),
+            self._plan(),
+            self._invite(),
+        ]
 
     async def _furnish(self, tx: Transaction, realm_id: int) -> None:
         everybody = [user_id for user_id, _ in self._people]
@@ -192,6 +202,13 @@ class Workshop(Chatter):
         listener = self._random.choice(self.listeners)
         listener.forget = listener.state is not None
 
+    async def upload(self) -> int:
+        """A file; the status of the answer, 0 without one."""
+        url = f"{self._random.choice(self.urls)}/api/v1/user_uploads"
+        given: Json = {"files": {"file": ("words.txt", b"words")}}
+        reply = await self._try(self._people[1][1], "POST", url, {}, **given)
+        return reply.status_code if reply is not None else 0
+
     # The one who guards the private channel, and the one who plans
 
     async def _guard(self) -> None:
@@ -226,6 +243,17 @@ class Workshop(Chatter):
                     self.planned.add(text)
             await asyncio.sleep(self._random.uniform(0.2, 1.0))
 
+    async def _invite(self) -> None:
+        while not self._ending.is_set():
+            address = self.invitations.new_address()
+            body = await self._ask(
+                self._people[0][1], "POST", "invites", invitee_emails=address, stream_ids=f"[{self._bench}]"
+            )
+            if body is not None:
+                _expect_success(body)
+                self.invitations.promised.add(address)
+            await asyncio.sleep(self._random.uniform(0.5, 1.5))
+
     # The end
 
     async def _check_stored(self) -> None:
@@ -233,6 +261,7 @@ class Workshop(Chatter):
         try:
             await self._await_plans(connection)
             await super()._check_stored()
+            await self.invitations.check()
         finally:
             await connection.close()
         stored = await self._read_stored()

@@ -96,6 +96,8 @@ class Chatter:
         self._subdomain = f"chatter{int(time.time() * 1000)}x{next(_names)}"
         self.realm_id = 0
         self._channels: list[int] = []
+        self.stuck_channel = 0
+        """Where nobody can write for a while: half of the senders talk elsewhere, so that it shows whether they can."""
         self._people: list[tuple[int, httpx.BasicAuth]] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._http = httpx.AsyncClient(
@@ -186,11 +188,11 @@ class Chatter:
             self.words.append(words)
             if repeats:
                 self.repeated.add(words.content)
-            await self._say(auth, words, repeats=repeats)
+            await self._say(auth, words, self._address(number), repeats=repeats)
             await asyncio.sleep(self._random.uniform(0, 2 * self._pause))
 
-    async def _say(self, auth: httpx.BasicAuth, words: Words, *, repeats: bool) -> None:
-        data = {"content": words.content, **self._address()}
+    async def _say(self, auth: httpx.BasicAuth, words: Words, address: Json, *, repeats: bool) -> None:
+        data = {"content": words.content, **address}
         headers = {"Idempotency-Key": words.content} if repeats else {}
         while not words.id:
             url = self._random.choice(self.urls)
@@ -205,12 +207,13 @@ class Chatter:
             if not repeats:
                 return
 
-    def _address(self) -> Json:
+    def _address(self, sender: int) -> Json:
         if self._random.random() < 0.2:
             people = [user_id for user_id, _ in self._random.sample(self._people, 2)]
             return {"type": "direct", "to": msgspec.json.encode(people).decode()}
         topic = self._random.choice(["tea", "cake"])
-        return {"type": "channel", "to": self._random.choice(self._channels), "topic": topic}
+        channels = [one for one in self._channels if one != self.stuck_channel or sender < SENDERS // 2]
+        return {"type": "channel", "to": self._random.choice(channels), "topic": topic}
 
     async def _try(
         self, auth: httpx.BasicAuth, method: str, url: str, headers: dict[str, str], **given: Json

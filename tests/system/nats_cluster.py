@@ -9,7 +9,7 @@ from tertulia.engines import ChildProcess, find_nats_server, free_port
 from tertulia.engines.running import Running
 from tertulia.kernel.settings import load_settings
 from tests.harness.server import PLAIN_HTTP
-from tests.system.standby_pair import wait_until
+from tests.system.postgres_node import wait_until
 
 SIZE = 3
 _names = itertools.count(1)

@@ -1,6 +1,8 @@
 """A site whose PostgreSQL has standbys, any of which may be promoted. Everybody reaches it by a list of all hosts."""
 
+import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +11,10 @@ import pytest
 from tertulia.engines import ChildProcess, find_postgres, free_port
 from tertulia.events.relay.source import Source, find_source
 from tertulia.kernel.settings import load_settings
-from tests.system.relay_site import Site, administer, eventually
-from tests.system.standby_pair import SLOTS_ARE_SYNCHRONISED_SINCE, Node, follow, wait_until
+from tests.system.postgres_node import SLOTS_ARE_SYNCHRONISED_SINCE, Node, await_synced_slot, wait_until
+from tests.system.relay_site import Site, administer, eventually, making
 
 MOST_NODES = 3  # all have their ports from the beginning, so that everybody knows them
-SYNCED = (
-    "select synced and not temporary and invalidation_reason is null from pg_replication_slots where slot_name = '{}'"
-)
 
 
 class PairSite(Site):
@@ -54,12 +53,20 @@ class PairSite(Site):
 
     def add_standby(self) -> Node:
         """One more, which the primary waits for from now on."""
-        name = f"standby{len(self.nodes)}"
-        self.nodes.append(
-            follow(self.primary, self.folder / f"node{len(self.nodes)}", name, self._ports[len(self.nodes)])
+        number = len(self.nodes)
+        name, standby = (
+            f"standby{number}",
+            Node(self.primary._bin_dir, self.folder / f"node{number}", self._ports[number]),
         )
+        source = standby.copy_from(self.primary, "127.0.0.1", name)
+        settings = {"primary_conninfo": source, "primary_slot_name": name, "hot_standby_feedback": "on"}
+        if standby.version >= SLOTS_ARE_SYNCHRONISED_SINCE:
+            settings["sync_replication_slots"] = "on"
+        standby.set(**settings)
+        standby.start_standby()
+        self.nodes.append(standby)
         self.await_standby(name)
-        return self.standby
+        return standby
 
     def await_standby(self, name: str) -> None:
         """Let the primary wait for nobody else than this one."""
@@ -79,12 +86,12 @@ class PairSite(Site):
     async def ready_for_failover(self) -> None:
         """Until the standby has the slot, and the relay has written down what commits wait for."""
 
-        async def is_ready() -> bool:
+        async def is_noted() -> bool:
             source = await self.source()
-            noted = source is not None and (source.waits_since is not None) == self.waits
-            return noted and self.standby.ask(SYNCED.format(self.settings.slot)) == "True"
+            return source is not None and (source.waits_since is not None) == self.waits
 
-        await eventually(is_ready)
+        await eventually(is_noted)
+        await asyncio.to_thread(await_synced_slot, self.primary, self.standby, self.settings.slot)
 
     async def source(self) -> Source | None:
         async with self.connected() as nc:
@@ -95,7 +102,7 @@ class PairSite(Site):
         """From now on it gets nothing more."""
         self.standby.reload(primary_conninfo="", primary_slot_name=self._name, hot_standby_feedback="on")
 
-        wait_until(lambda: self.standby.ask("select count(*) from pg_stat_wal_receiver") == "0")
+        wait_until(lambda: not self.standby.ask("select from pg_stat_wal_receiver"))
 
     @property
     def _name(self) -> str:
@@ -121,17 +128,7 @@ class PairSite(Site):
 
 @pytest.fixture
 def make_pair(tmp_path: Path) -> Iterator[Callable[..., PairSite]]:
-    made: list[PairSite] = []
-
-    def make(**settings: Any) -> PairSite:
-        site = PairSite(tmp_path, **settings)
-        made.append(site)
-        site.start()
-        return site
-
-    yield make
-    for site in made:
-        site.stop()
+    yield from making(partial(PairSite, tmp_path))
 
 
 @pytest.fixture

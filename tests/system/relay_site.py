@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -232,6 +233,9 @@ def administer(postgres: Postgres, statement: str, database: str = "postgres") -
         connection.close()
 
 
+AnySite = TypeVar("AnySite", bound=Site)
+
+
 @asynccontextmanager
 async def database(site: Site) -> AsyncIterator[Any]:
     """A connection to the site's database."""
@@ -248,12 +252,12 @@ def relay_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgre
         yield postgres
 
 
-@pytest.fixture
-def make_site(relay_postgres: Postgres, tmp_path: Path) -> Iterator[Callable[..., Site]]:
-    made: list[Site] = []
+def making(build: Callable[..., AnySite]) -> Iterator[Callable[..., AnySite]]:
+    """What a fixture gives that makes sites: each is started, and stopped in the end."""
+    made: list[AnySite] = []
 
-    def make(**settings: Any) -> Site:
-        site = Site(relay_postgres, tmp_path, **settings)
+    def make(**settings: Any) -> AnySite:
+        site = build(**settings)
         made.append(site)
         site.start()
         return site
@@ -261,6 +265,11 @@ def make_site(relay_postgres: Postgres, tmp_path: Path) -> Iterator[Callable[...
     yield make
     for site in made:
         site.stop()
+
+
+@pytest.fixture
+def make_site(relay_postgres: Postgres, tmp_path: Path) -> Iterator[Callable[..., Site]]:
+    yield from making(partial(Site, relay_postgres, tmp_path))
 
 
 @pytest.fixture

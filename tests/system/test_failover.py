@@ -21,7 +21,7 @@ from tests.harness.server import MEMBER, User
 from tests.system.chatter import Chatter
 from tests.system.faults import Queue
 from tests.system.pair_site import PairSite, make_pair, pair
-from tests.system.standby_pair import SLOTS_ARE_SYNCHRONISED_SINCE
+from tests.system.postgres_node import SLOTS_ARE_SYNCHRONISED_SINCE
 from tests.system.web_process import WebProcess
 
 __all__ = ["make_pair", "pair"]

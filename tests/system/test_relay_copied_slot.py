@@ -10,9 +10,9 @@ from tertulia.engines.account import engine_account
 from tertulia.engines.find import postgres_version
 from tertulia.kernel.settings import load_settings
 from tests.system.pair_site import PairSite, make_pair, pair
+from tests.system.postgres_node import SLOTS_ARE_SYNCHRONISED_SINCE
 from tests.system.relay_load import Load
 from tests.system.relay_site import eventually
-from tests.system.standby_pair import SLOTS_ARE_SYNCHRONISED_SINCE
 from tests.system.test_relay_epochs import check_above, epoch_of, greatest
 
 __all__ = ["make_pair", "pair"]

@@ -10,9 +10,9 @@ from tertulia.engines import find_postgres
 from tertulia.engines.find import postgres_version
 from tertulia.kernel.settings import load_settings
 from tests.system.pair_site import PairSite, make_pair, pair
+from tests.system.postgres_node import SLOTS_ARE_SYNCHRONISED_SINCE, Node
 from tests.system.relay_load import Load, name_of
 from tests.system.relay_site import administer, eventually
-from tests.system.standby_pair import SLOTS_ARE_SYNCHRONISED_SINCE, Node
 from tests.system.test_relay_epochs import check_above, epoch_of, greatest, still_works
 
 __all__ = ["make_pair", "pair"]
@@ -142,7 +142,7 @@ async def test_a_promoted_standby_whose_slot_is_gone_or_moved_begins_a_new_epoch
     old = await greatest(pair)
     relay.kill()
     pair.fail_over()
-    end = pair.primary.ask("select pg_current_wal_lsn()")
+    [(end,)] = pair.primary.ask("select pg_current_wal_lsn()")
     pair.run(f"select {change.format(slot=pair.settings.slot, end=end)}")
     pair.start_relay()
     check_above(await pair.wait_for_epoch(1), old)

@@ -78,9 +78,9 @@ class Users(Chatter):
     def _talks(self) -> list[Coroutine[None, None, None]]:
         return [*super()._talks(), *(self._choose_words(number) for number in range(2))]
 
-    async def _say(self, auth: httpx.BasicAuth, words: Words, *, repeats: bool) -> None:
+    async def _say(self, auth: httpx.BasicAuth, words: Words, address: Json, *, repeats: bool) -> None:
         began = time.monotonic()
-        await super()._say(auth, words, repeats=repeats)
+        await super()._say(auth, words, address, repeats=repeats)
         if words.id:
             self.waits.append(time.monotonic() - began)
 

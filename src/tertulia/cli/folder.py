@@ -19,7 +19,6 @@ from pathlib import Path
 import msgspec
 
 from tertulia.cli.errors import CommandFailed
-from tertulia.kernel.sealing import new_key
 
 
 class State(msgspec.Struct, frozen=True):
@@ -85,6 +84,8 @@ def open_folder(path: Path, *, fresh: bool) -> Iterator[DevFolder]:
         folder = DevFolder(path)
         folder.logs.mkdir(mode=0o700, exist_ok=True)
         if not folder.sealing_keys.exists():
+            from tertulia.kernel.sealing import new_key
+
             write_private(folder.sealing_keys, new_key().encode())
         try:
             yield folder

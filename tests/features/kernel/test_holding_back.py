@@ -46,12 +46,15 @@ async def test_the_time_for_which_a_transaction_holds_others_back_is_its_callers
 
 
 async def test_it_is_so_too_if_the_transaction_fails(database: Database) -> None:
-    call = a_call()
-    with request_under_way(call, None), pytest.raises(ZeroDivisionError):
+    async def fail() -> None:
         async with database.transaction() as tx:
             tx.holds_others_back()
             await tx.execute("select pg_sleep(0.6)")
             raise ZeroDivisionError
+
+    call = a_call()
+    with request_under_way(call, None), pytest.raises(ZeroDivisionError):
+        await fail()
     assert call.database_seconds > 0.3
 
 

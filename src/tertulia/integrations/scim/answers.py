@@ -15,10 +15,20 @@ ERROR_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:Error"
 LIST_SCHEMA = "urn:ietf:params:scim:api:messages:2.0:ListResponse"
 FORBIDDEN_CODES = frozenset({"UNAUTHORIZED_PRINCIPAL"})
 ALWAYS = frozenset({"schemas", "id"})
-_ATTRIBUTE_NAMES = ("urn:ietf:params:scim:schemas:core:2.0:user:", "urn:ietf:params:scim:schemas:core:2.0:group:")
+USER_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:User"
+GROUP_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:Group"
+_ATTRIBUTE_NAMES = (f"{USER_SCHEMA.lower()}:", f"{GROUP_SCHEMA.lower()}:")
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 Resource = dict[str, Any]
+
+
+class Description(msgspec.Struct, frozen=True):
+    """What the service says of itself; the schemas and the kinds of resources by their ids."""
+
+    config: Resource
+    schemas: dict[str, Resource]
+    resource_types: dict[str, Resource]
 
 
 class Selection(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from scim2_models import (
 )
 from scim2_models import Resource as ScimResource
 
-from tertulia.integrations.scim.answers import Resource
+from tertulia.integrations.scim.answers import Description, Resource
 from tertulia.integrations.scim.requests import MAX_COUNT
 from tertulia.integrations.scim.schemas import Group, User
 
@@ -50,11 +50,8 @@ def _resource_type(model: type[ScimResource[Any]]) -> Resource:
     return _shown(found)
 
 
-CONFIG = _shown(_CONFIG)
-SCHEMAS = {str(model.__schema__): _shown(model.to_schema()) for model in (User, Group)}
-RESOURCE_TYPES = {found["id"]: found for found in (_resource_type(User), _resource_type(Group))}
-
-
-def located(resource: Resource, kind: str, location: str) -> Resource:
-    """A description with where it is."""
-    return {**resource, "meta": {"resourceType": kind, "location": location}}
+DESCRIPTION = Description(
+    config=_shown(_CONFIG),
+    schemas={str(model.__schema__): _shown(model.to_schema()) for model in (User, Group)},
+    resource_types={found["id"]: found for found in (_resource_type(User), _resource_type(Group))},
+)

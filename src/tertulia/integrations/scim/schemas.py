@@ -20,8 +20,7 @@ from scim2_models import (
     Uniqueness,
 )
 
-USER_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:User"
-GROUP_SCHEMA = "urn:ietf:params:scim:schemas:core:2.0:Group"
+from tertulia.integrations.scim.answers import GROUP_SCHEMA, USER_SCHEMA
 
 TOLERANT = ScimPolicy(
     unknown=ScimPolicy.Unknown.ignore,

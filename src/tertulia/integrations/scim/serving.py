@@ -1,11 +1,9 @@
 """What all endpoints below /scim/v2 have in common: their address, their place in our description, and versions."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from typing import Any, TypeVar
 
 from tertulia.integrations.scim.answers import PREFIX, Resource, ScimRefusal
-from tertulia.integrations.scim.filters import Column, Condition, condition_of
-from tertulia.integrations.scim.requests import Search, filter_in
 from tertulia.kernel import endpoint
 from tertulia.kernel.auth import DirectoryClient
 from tertulia.kernel.call import Call
@@ -46,11 +44,6 @@ def base_of(caller: DirectoryClient, call: Call, settings: Settings) -> str:
     """Where /scim/v2 of the organization is. In development it is where the request came to, whatever port that is."""
     host = call.header("host") if settings.development else None
     return f"{settings.external_scheme}://{host}{PREFIX}" if host else settings.url_of(caller.subdomain) + PREFIX
-
-
-def condition_for(search: Search, model: type[Any], columns: Mapping[str, Column]) -> Condition:
-    """What a search asks for."""
-    return condition_of(filter_in(model, search.filter).ast, columns) if search.filter else Condition()
 
 
 def is_known(call: Call, resource: Resource) -> bool:

@@ -4,6 +4,7 @@ Bots and subgroups that somebody put into a group are not seen, and stay in it w
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,7 +12,6 @@ from tertulia.integrations.scim.answers import ScimRefusal, no_such_resource
 from tertulia.integrations.scim.groups import queries
 from tertulia.integrations.scim.groups.queries import GroupRow, MemberRow
 from tertulia.integrations.scim.groups.rules import GroupEdit, edit_by_put
-from tertulia.integrations.scim.schemas import WrittenGroup
 from tertulia.integrations.scim.users.actions import find_number, number_of
 from tertulia.kernel.auth import DirectoryClient
 from tertulia.kernel.db import Reader, Transaction
@@ -19,6 +19,9 @@ from tertulia.kernel.errors import Refusal
 from tertulia.organization.groups import actions
 from tertulia.organization.groups.actions import Changes, Edit, Plan
 from tertulia.organization.groups.statements import lock_groups
+
+if TYPE_CHECKING:
+    from tertulia.integrations.scim.schemas import WrittenGroup
 
 Expect = Callable[[GroupRow, list[MemberRow]], None]
 """Refuses a group that is not as the client thinks."""
@@ -32,7 +35,7 @@ async def get_group(reader: Reader, caller: DirectoryClient, id: str) -> GroupRo
     return found
 
 
-async def create_group(tx: Transaction, caller: DirectoryClient, sent: WrittenGroup) -> GroupRow:
+async def create_group(tx: Transaction, caller: DirectoryClient, sent: "WrittenGroup") -> GroupRow:
     """Make a group, or bring back the one that a directory has deleted."""
     edit = edit_by_put(sent)
     name = edit.name or ""

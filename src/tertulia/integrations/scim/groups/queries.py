@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tertulia.integrations.scim.filters import Column, Condition
+from tertulia.integrations.scim.columns import Column, Condition
 from tertulia.kernel.db import Reader, Transaction
 
 # Groups with a name that people gave them, and that are in use.

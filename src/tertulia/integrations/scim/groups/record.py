@@ -2,9 +2,8 @@
 
 from collections.abc import Sequence
 
-from tertulia.integrations.scim.answers import Resource, with_meta
+from tertulia.integrations.scim.answers import GROUP_SCHEMA, Resource, with_meta
 from tertulia.integrations.scim.groups.queries import GroupRow, MemberRow
-from tertulia.integrations.scim.schemas import GROUP_SCHEMA
 
 
 def group_record(row: GroupRow, members: Sequence[MemberRow] | None, base: str) -> Resource:

@@ -1,19 +1,23 @@
 """Endpoints for groups, below /scim/v2."""
 
-from scim2_models import Context
-
 from tertulia.integrations.scim import answers
 from tertulia.integrations.scim.answers import Resource
 from tertulia.integrations.scim.groups import actions, queries
 from tertulia.integrations.scim.groups.queries import GroupRow, MemberRow
 from tertulia.integrations.scim.groups.record import group_record
-from tertulia.integrations.scim.groups.rules import edit_by_patch, edit_by_put
-from tertulia.integrations.scim.requests import PARSING, Search, operations_of, search_in, search_of, selection, written
-from tertulia.integrations.scim.schemas import Group, WrittenGroup
+from tertulia.integrations.scim.groups.rules import edit_by_put
+from tertulia.integrations.scim.requests import (
+    Search,
+    group_in,
+    group_patch_in,
+    groups_found_by,
+    search_in,
+    search_of,
+    selection,
+)
 from tertulia.integrations.scim.serving import (
     base_of,
     check_expected,
-    condition_for,
     delete,
     get,
     is_known,
@@ -54,7 +58,7 @@ async def search_scim_groups(caller: DirectoryClient, call: Call, reader: Reader
 
 
 async def _find_groups(caller: DirectoryClient, reader: Reader, search: Search, base: str) -> Reply:
-    condition = condition_for(search, Group, queries.COLUMNS)
+    condition = await groups_found_by(search)
     total = await queries.count_groups(reader, caller.realm_id, condition)
     rows = await queries.list_groups(reader, caller.realm_id, condition, search.count, search.start_index - 1)
     members: dict[int, list[MemberRow]] | None = None
@@ -70,7 +74,7 @@ async def create_scim_group(
     *, attributes: str | None = None, excluded_attributes: str | None = alias("excludedAttributes"),
 ) -> Reply:  # fmt: skip
     """Make a group, or bring back the one that was deleted."""
-    sent = await PARSING.run(written, WrittenGroup, call.body, Context.RESOURCE_CREATION_REQUEST)
+    sent = await group_in(call.body, is_new=True)
     async with database.transaction() as tx:
         row = await actions.create_group(tx, caller, sent)
         made = await _group(tx, row, attributes, excluded_attributes, base_of(caller, call, settings))
@@ -96,7 +100,7 @@ async def replace_scim_group(
     *, id: str, attributes: str | None = None, excluded_attributes: str | None = alias("excludedAttributes"),
 ) -> Reply:  # fmt: skip
     """Make a group as it is sent."""
-    edit = edit_by_put(await PARSING.run(written, WrittenGroup, call.body, Context.RESOURCE_REPLACEMENT_REQUEST))
+    edit = edit_by_put(await group_in(call.body))
     base = base_of(caller, call, settings)
     async with database.transaction() as tx:
         await actions.change_group(tx, caller, id, edit, _expected_group(call, base))
@@ -110,7 +114,7 @@ async def patch_scim_group(
     *, id: str, attributes: str | None = None, excluded_attributes: str | None = alias("excludedAttributes"),
 ) -> Reply:  # fmt: skip
     """Change a group's name or members. The answer has no members unless they are asked for: a group may be large."""
-    edit = edit_by_patch(await PARSING.run(operations_of, WrittenGroup, call.body))
+    edit = await group_patch_in(call.body)
     base = base_of(caller, call, settings)
     async with database.transaction() as tx:
         await actions.change_group(tx, caller, id, edit, _expected_group(call, base))

@@ -5,14 +5,14 @@ when it is written.
 """
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import asyncpg
 
 from tertulia.integrations.scim.answers import ScimRefusal, no_such_resource
-from tertulia.integrations.scim.schemas import WrittenUser
 from tertulia.integrations.scim.users import queries
 from tertulia.integrations.scim.users.queries import Naming, UserRow
-from tertulia.integrations.scim.users.rules import Wanted, resource_of, wanted_by_patch, wanted_by_put, wanted_of_new
+from tertulia.integrations.scim.users.rules import Wanted, wanted_by_patch, wanted_by_put, wanted_of_new
 from tertulia.kernel.auth import DirectoryClient, Role
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.errors import Taken
@@ -23,10 +23,15 @@ from tertulia.people.users.arrival import Arrival
 from tertulia.people.users.handover import BotHandover
 from tertulia.people.users.queries import find_account
 
+if TYPE_CHECKING:
+    from tertulia.integrations.scim.schemas import WrittenUser
+
 MAX_ID_LENGTH = 20
 
 Expect = Callable[[UserRow], None]
 """Refuses a person who is not as the client thinks."""
+Patch = Callable[[UserRow], tuple["WrittenUser", "WrittenUser"]]
+"""A person before and after the operations of a PATCH."""
 
 
 async def get_user(reader: Reader, caller: DirectoryClient, id: str) -> UserRow:
@@ -52,7 +57,7 @@ def find_number(id: str) -> int | None:
 
 
 async def create_user(
-    tx: Transaction, caller: DirectoryClient, arrival: Arrival, handover: BotHandover, sent: WrittenUser
+    tx: Transaction, caller: DirectoryClient, arrival: Arrival, handover: BotHandover, sent: "WrittenUser"
 ) -> UserRow:
     """Make an account, or bring back the one that a directory has deleted."""
     wanted = wanted_of_new(sent)
@@ -74,7 +79,7 @@ async def create_user(
 
 
 async def replace_user(
-    tx: Transaction, caller: DirectoryClient, handover: BotHandover, id: str, sent: WrittenUser, expect: Expect
+    tx: Transaction, caller: DirectoryClient, handover: BotHandover, id: str, sent: "WrittenUser", expect: Expect
 ) -> UserRow:
     """PUT: make a person as they are sent."""
     now = await _hold(tx, caller, id)
@@ -84,19 +89,12 @@ async def replace_user(
 
 
 async def patch_user(
-    tx: Transaction,
-    caller: DirectoryClient,
-    handover: BotHandover,
-    id: str,
-    patch: Callable[[WrittenUser], None],
-    expect: Expect,
+    tx: Transaction, caller: DirectoryClient, handover: BotHandover, id: str, patch: Patch, expect: Expect
 ) -> UserRow:
     """PATCH: change what the operations say."""
     now = await _hold(tx, caller, id)
     expect(now)
-    changed = resource_of(now)
-    patch(changed)
-    await _write(tx, caller, handover, now, wanted_by_patch(now, resource_of(now), changed))
+    await _write(tx, caller, handover, now, wanted_by_patch(now, *patch(now)))
     return await get_user(tx, caller, id)
 
 

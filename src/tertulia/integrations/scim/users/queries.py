@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from tertulia.integrations.scim.filters import Column, Condition
+from tertulia.integrations.scim.columns import Column, Condition
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.people.users.queries import email_key_of
 

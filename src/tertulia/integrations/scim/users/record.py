@@ -1,7 +1,6 @@
 """A person as SCIM shows them."""
 
-from tertulia.integrations.scim.answers import Resource, with_meta
-from tertulia.integrations.scim.schemas import USER_SCHEMA
+from tertulia.integrations.scim.answers import USER_SCHEMA, Resource, with_meta
 from tertulia.integrations.scim.users.queries import UserRow
 from tertulia.integrations.scim.users.rules import WORK
 

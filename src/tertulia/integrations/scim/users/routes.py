@@ -1,14 +1,18 @@
 """Endpoints for people, below /scim/v2."""
 
-from scim2_models import Context
-
 from tertulia.integrations.scim import answers
-from tertulia.integrations.scim.requests import PARSING, Search, patch_in, search_in, search_of, selection, written
-from tertulia.integrations.scim.schemas import User, WrittenUser
+from tertulia.integrations.scim.requests import (
+    Search,
+    search_in,
+    search_of,
+    selection,
+    user_in,
+    user_patch_in,
+    users_found_by,
+)
 from tertulia.integrations.scim.serving import (
     base_of,
     check_expected,
-    condition_for,
     delete,
     get,
     is_known,
@@ -53,7 +57,7 @@ async def search_scim_users(caller: DirectoryClient, call: Call, reader: Reader,
 
 
 async def _find_users(caller: DirectoryClient, reader: Reader, search: Search, base: str) -> Reply:
-    condition = condition_for(search, User, queries.COLUMNS)
+    condition = await users_found_by(search)
     total = await queries.count_users(reader, caller.realm_id, condition)
     rows = await queries.list_users(reader, caller.realm_id, condition, search.count, search.start_index - 1)
     return answers.page([search.selection.of(user_record(row, base)) for row in rows], total, search.start_index)
@@ -65,7 +69,7 @@ async def create_scim_user(
     *, attributes: str | None = None, excluded_attributes: str | None = alias("excludedAttributes"),
 ) -> Reply:  # fmt: skip
     """Make an account for a person, or bring back the one that was deleted."""
-    sent = await PARSING.run(written, WrittenUser, call.body, Context.RESOURCE_CREATION_REQUEST)
+    sent = await user_in(call.body, is_new=True)
     async with database.transaction() as tx:
         row = await actions.create_user(tx, caller, arrival, handover, sent)
     made = user_record(row, base_of(caller, call, settings))
@@ -90,7 +94,7 @@ async def replace_scim_user(
     *, id: str, attributes: str | None = None, excluded_attributes: str | None = alias("excludedAttributes"),
 ) -> Reply:  # fmt: skip
     """Make a person as they are sent."""
-    sent = await PARSING.run(written, WrittenUser, call.body, Context.RESOURCE_REPLACEMENT_REQUEST)
+    sent = await user_in(call.body)
     base = base_of(caller, call, settings)
     async with database.transaction() as tx:
         row = await actions.replace_user(tx, caller, handover, id, sent, _expected_user(call, base))
@@ -103,7 +107,7 @@ async def patch_scim_user(
     *, id: str, attributes: str | None = None, excluded_attributes: str | None = alias("excludedAttributes"),
 ) -> Reply:  # fmt: skip
     """Change some of a person's attributes."""
-    change = await PARSING.run(patch_in, WrittenUser, call.body)
+    change = await user_patch_in(call.body)
     base = base_of(caller, call, settings)
     async with database.transaction() as tx:
         row = await actions.patch_user(tx, caller, handover, id, change, _expected_user(call, base))

@@ -6,14 +6,17 @@ that keeps two different things in two attributes finds both as it wrote them.
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from tertulia.integrations.scim.answers import ScimRefusal
-from tertulia.integrations.scim.schemas import Name, WrittenEmail, WrittenUser
 from tertulia.integrations.scim.users.queries import Naming, UserRow
 from tertulia.kernel.text import bad_character
 from tertulia.people.users.rules import is_email
+
+if TYPE_CHECKING:
+    from tertulia.integrations.scim.schemas import WrittenEmail, WrittenUser
 
 MAX_LENGTH = 255
 WORK = "work"
@@ -28,7 +31,7 @@ class Wanted(msgspec.Struct, frozen=True):
     naming: Naming
 
 
-def wanted_of_new(sent: WrittenUser) -> Wanted:
+def wanted_of_new(sent: "WrittenUser") -> Wanted:
     """The account that a provider wants for somebody new."""
     user_name = _user_name(sent)
     email = chosen_address(sent.emails) or user_name
@@ -38,7 +41,7 @@ def wanted_of_new(sent: WrittenUser) -> Wanted:
     return Wanted(email, name, sent.active is not False, _naming(user_name, sent))
 
 
-def wanted_by_put(now: UserRow, sent: WrittenUser) -> Wanted:
+def wanted_by_put(now: UserRow, sent: "WrittenUser") -> Wanted:
     """The account that a provider wants instead of one that is there. An account never loses its name and address."""
     user_name = _user_name(sent)
     email = chosen_address(sent.emails) or _following_address(now, user_name)
@@ -47,7 +50,7 @@ def wanted_by_put(now: UserRow, sent: WrittenUser) -> Wanted:
     return Wanted(email, name, active, _naming(user_name, sent))
 
 
-def wanted_by_patch(now: UserRow, before: WrittenUser, after: WrittenUser) -> Wanted:
+def wanted_by_patch(now: UserRow, before: "WrittenUser", after: "WrittenUser") -> Wanted:
     """The account that a provider wants after its changes of what it saw."""
     user_name = _user_name(after)
     address = chosen_address(after.emails)
@@ -57,20 +60,7 @@ def wanted_by_patch(now: UserRow, before: WrittenUser, after: WrittenUser) -> Wa
     return Wanted(address, _following_name(now, before, after), active, _naming(user_name, after))
 
 
-def resource_of(now: UserRow) -> WrittenUser:
-    """A person as a PATCH changes them."""
-    return WrittenUser(
-        id=str(now.id),
-        external_id=now.external_id,
-        user_name=now.user_name,
-        display_name=now.full_name,
-        name=Name(formatted=now.formatted_name, given_name=now.given_name, family_name=now.family_name),
-        emails=[WrittenEmail(value=now.email, type=WORK, primary=True)],
-        active=now.is_active,
-    )
-
-
-def chosen_address(emails: Sequence[WrittenEmail] | None) -> str | None:
+def chosen_address(emails: "Sequence[WrittenEmail] | None") -> str | None:
     """The address that counts: the primary one, or else the first of work, or else the first."""
     listed = [email for email in emails or () if email.value]
     listed.sort(key=lambda email: (not email.primary, (email.type or "").lower() != WORK))
@@ -82,7 +72,7 @@ def _following_address(now: UserRow, user_name: str) -> str:
     return user_name if follows and is_email(user_name) else now.email
 
 
-def _following_name(now: UserRow, before: WrittenUser, after: WrittenUser) -> str:
+def _following_name(now: UserRow, before: "WrittenUser", after: "WrittenUser") -> str:
     if after.display_name and after.display_name != before.display_name:
         return after.display_name
     for read in (_formatted, _joined):
@@ -92,22 +82,23 @@ def _following_name(now: UserRow, before: WrittenUser, after: WrittenUser) -> st
     return now.full_name
 
 
-def _best_name(sent: WrittenUser) -> str | None:
+def _best_name(sent: "WrittenUser") -> str | None:
     return sent.display_name or _formatted(sent) or _joined(sent)
 
 
-def _formatted(sent: WrittenUser) -> str | None:
+def _formatted(sent: "WrittenUser") -> str | None:
     return sent.name.formatted if sent.name else None
 
 
-def _joined(sent: WrittenUser) -> str | None:
+def _joined(sent: "WrittenUser") -> str | None:
     parts = (sent.name.given_name, sent.name.family_name) if sent.name else ()
     return " ".join(part for part in parts if part) or None
 
 
-def _naming(user_name: str, sent: WrittenUser) -> Naming:
-    name = sent.name or Name()
-    naming = Naming(user_name, name.given_name, name.family_name, name.formatted, sent.external_id)
+def _naming(user_name: str, sent: "WrittenUser") -> Naming:
+    name = sent.name
+    parts = (name.given_name, name.family_name, name.formatted) if name else (None, None, None)
+    naming = Naming(user_name, *parts, sent.external_id)
     for text in msgspec.structs.astuple(naming):
         if text is not None and (len(text) > MAX_LENGTH or bad_character(text) is not None):
             raise ScimRefusal(
@@ -116,7 +107,7 @@ def _naming(user_name: str, sent: WrittenUser) -> Naming:
     return naming
 
 
-def _user_name(sent: WrittenUser) -> str:
+def _user_name(sent: "WrittenUser") -> str:
     user_name = (sent.user_name or "").strip()
     if not user_name:
         raise ScimRefusal("userName is missing.", "invalidValue")

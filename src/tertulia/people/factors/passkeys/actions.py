@@ -60,7 +60,7 @@ async def begin_adding(tx: Transaction, realm: Realm, party: Party, who: Somebod
         RelyingParty(party.id, realm.name),
         PasskeyUser(text_of(handle), who.email, who.full_name),
         text_of(challenge),
-        [Parameter(algorithm.value) for algorithm in ceremony.ALGORITHMS],
+        [Parameter(algorithm) for algorithm in ceremony.ALGORITHMS],
         use.SECONDS * 1000,
         use.descriptors(known),
     )

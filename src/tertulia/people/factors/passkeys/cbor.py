@@ -4,8 +4,6 @@ Libraries read all of CBOR. With a tag in it a text becomes a regular expression
 minute. What authenticators send (CTAP2's canonical form) has no tags, no open ends and little depth, so nothing else is read.
 """
 
-from webauthn.helpers import encode_cbor, parse_cbor
-
 MAX_DEPTH = 5
 """An attestation of several makers: map, list, map, map, list of certificates."""
 MAX_ITEMS = 64
@@ -50,6 +48,8 @@ def _end_of_map(data: bytes, start: int) -> int:
     The library finds that end by encoding the map anew. If that gave other bytes, it would go on to read at a place that was
     not walked as a beginning.
     """
+    from webauthn.helpers import encode_cbor, parse_cbor  # loaded for a ceremony only
+
     end = _end_of_value(data, start)
     part = data[start:end]
     if part[0] >> 5 != _MAP or encode_cbor(parse_cbor(part)) != part:

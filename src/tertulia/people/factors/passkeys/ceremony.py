@@ -1,18 +1,20 @@
 """What an authenticator has signed, checked (pure): the one place that knows the library for it.
 
 Whatever the bytes of a stranger make the library say, it means that they were not verified.
+
+The library is loaded by the first ceremony, in a thread (`load_library`): that takes a quarter of a second, and most processes
+never need it.
 """
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, TypeVar
 
 import msgspec
 import structlog
-from webauthn import verify_authentication_response, verify_registration_response
-from webauthn.helpers import encode_cbor, parse_cbor
-from webauthn.helpers.cose import COSEAlgorithmIdentifier
 
 from tertulia.people.factors.passkeys.cbor import check_authenticator_data, check_cbor
 from tertulia.people.factors.passkeys.model import NewCredential
@@ -22,11 +24,8 @@ from tertulia.people.users.assertion import Assertion
 log = structlog.get_logger()
 T = TypeVar("T")
 
-ALGORITHMS = [
-    COSEAlgorithmIdentifier.EDDSA,
-    COSEAlgorithmIdentifier.ECDSA_SHA_256,
-    COSEAlgorithmIdentifier.RSASSA_PKCS1_v1_5_SHA_256,
-]
+ALGORITHMS = (-8, -7, -257)
+"""EdDSA, ECDSA with SHA-256, RSASSA-PKCS1-v1_5 with SHA-256, as COSE numbers them."""
 MAX_PUBLIC_KEY = 1024
 MAX_CREDENTIAL = 1023
 
@@ -59,6 +58,11 @@ class ClientData(msgspec.Struct, frozen=True, rename="camel"):
     cross_origin: bool = False
 
 
+async def load_library() -> None:
+    """Before anything is checked."""
+    await asyncio.to_thread(import_module, "webauthn")
+
+
 def text_of(data: bytes) -> str:
     """Bytes as they travel: base64url without padding."""
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
@@ -85,6 +89,8 @@ def challenge_in(client_data: str) -> bytes:
 
 def check_made(party: Party, challenge: bytes, new: NewCredential) -> Made:
     """The passkey that was made for this challenge."""
+    from webauthn import verify_registration_response
+    from webauthn.helpers.cose import COSEAlgorithmIdentifier
 
     def check() -> Made:
         found = verify_registration_response(
@@ -92,7 +98,7 @@ def check_made(party: Party, challenge: bytes, new: NewCredential) -> Made:
             expected_challenge=challenge,
             expected_rp_id=party.id,
             expected_origin=party.origin,
-            supported_pub_key_algs=ALGORITHMS,
+            supported_pub_key_algs=[COSEAlgorithmIdentifier(number) for number in ALGORITHMS],
         )
         if found.credential_id != bytes_of(new.raw_id):
             raise NotVerified("the credential is another one than it says")
@@ -111,6 +117,7 @@ def check_made(party: Party, challenge: bytes, new: NewCredential) -> Made:
 
 def check_used(party: Party, challenge: bytes, used: Assertion, public_key: bytes, *, must_verify: bool) -> Used:
     """That the passkey with this public key has signed this challenge. Its count is for the caller to compare."""
+    from webauthn import verify_authentication_response
 
     def check() -> Used:
         check_cbor(public_key)
@@ -130,6 +137,8 @@ def check_used(party: Party, challenge: bytes, used: Assertion, public_key: byte
 
 def _without_attestation(new: NewCredential) -> dict[str, Any]:
     """What was sent, with no statement about the make of the authenticator: certificates of strangers are not even parsed."""
+    from webauthn.helpers import encode_cbor, parse_cbor
+
     sent: dict[str, Any] = msgspec.to_builtins(new)
     attestation = bytes_of(new.response.attestation_object)
     check_cbor(attestation)

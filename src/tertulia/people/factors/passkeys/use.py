@@ -92,6 +92,7 @@ async def claim(database: Database, bound: Bound, client_data: str, *, status: i
     except NotVerified as error:
         log.info("a challenge was refused", user_id=bound.user_id, purpose=bound.purpose, why=str(error))
         raise passkey_failed(status) from error
+    await ceremony.load_library()
     return Claim(challenge, ticket, bound)
 
 

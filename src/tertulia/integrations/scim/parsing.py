@@ -1,0 +1,140 @@
+"""Bodies, PATCH operations and filters as types. The library's refusals become ours here.
+
+It is loaded by the first request that needs it (`requests.py`): nothing else may import it when the server starts.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from scim2_models import Context, Error, PatchOp, Resource, SCIMException, ScimFilter
+
+from tertulia.integrations.scim.answers import ScimRefusal
+from tertulia.integrations.scim.columns import Condition
+from tertulia.integrations.scim.filters import condition_of
+from tertulia.integrations.scim.groups import queries as groups
+from tertulia.integrations.scim.groups.operations import edit_by_patch
+from tertulia.integrations.scim.groups.rules import GroupEdit
+from tertulia.integrations.scim.requests import MAX_VALUES, object_in, too_many_values
+from tertulia.integrations.scim.schemas import TOLERANT, Group, Name, User, WrittenEmail, WrittenGroup, WrittenUser
+from tertulia.integrations.scim.users import queries as users
+from tertulia.integrations.scim.users.actions import Patch
+from tertulia.integrations.scim.users.queries import UserRow
+from tertulia.integrations.scim.users.rules import WORK
+
+MAX_OPERATIONS = 200
+MAX_VALUES_OF_PERSON = 100
+"""Of all operations of a PATCH together: the library looks at each value that is there for each that it adds."""
+MAX_PATH_LENGTH = 500
+"""With a filter of one value in it; each operation has a path, and parsing one takes the library long."""
+MAX_FILTER_LENGTH = 4000
+
+R = TypeVar("R", bound=Resource[Any])
+
+
+def condition_on_users(filter: str) -> Condition:
+    """Whom a filter finds."""
+    return condition_of(_filter_in(User, filter).ast, users.COLUMNS)
+
+
+def condition_on_groups(filter: str) -> Condition:
+    """Which groups a filter finds."""
+    return condition_of(_filter_in(Group, filter).ast, groups.COLUMNS)
+
+
+def user_in(body: bytes, *, is_new: bool) -> WrittenUser:
+    """A person as a provider sends them."""
+    return _written(WrittenUser, body, is_new=is_new)
+
+
+def group_in(body: bytes, *, is_new: bool) -> WrittenGroup:
+    """A group as a provider sends it."""
+    return _written(WrittenGroup, body, is_new=is_new)
+
+
+def user_patch_in(body: bytes) -> Patch:
+    """A PATCH of a person, ready to be applied. There are few values, so that takes no time."""
+    parsed = _patch_of(WrittenUser, body, MAX_VALUES_OF_PERSON)
+
+    def apply(now: UserRow) -> tuple[WrittenUser, WrittenUser]:
+        changed = _resource_of(now)
+        with _in_our_words():
+            parsed.patch(changed, scim_policy=TOLERANT)
+        return _resource_of(now), changed
+
+    return apply
+
+
+def group_patch_in(body: bytes) -> GroupEdit:
+    """What a PATCH of a group comes to."""
+    return edit_by_patch(_patch_of(WrittenGroup, body, MAX_VALUES).operations)
+
+
+def _resource_of(now: UserRow) -> WrittenUser:
+    return WrittenUser(
+        id=str(now.id),
+        external_id=now.external_id,
+        user_name=now.user_name,
+        display_name=now.full_name,
+        name=Name(formatted=now.formatted_name, given_name=now.given_name, family_name=now.family_name),
+        emails=[WrittenEmail(value=now.email, type=WORK, primary=True)],
+        active=now.is_active,
+    )
+
+
+def _written(model: type[R], body: bytes, *, is_new: bool) -> R:
+    context = Context.RESOURCE_CREATION_REQUEST if is_new else Context.RESOURCE_REPLACEMENT_REQUEST
+    with _in_our_words():
+        found: R = model.model_validate(object_in(body), scim_ctx=context, scim_policy=TOLERANT)
+        return found
+
+
+def _patch_of(model: type[R], body: bytes, most_values: int) -> Any:
+    patch: Any = PatchOp.__class_getitem__(model)
+    sent = _with_few_operations(object_in(body), most_values)
+    with _in_our_words():
+        return patch.model_validate(sent, scim_ctx=Context.RESOURCE_PATCH_REQUEST, scim_policy=TOLERANT)
+
+
+def _with_few_operations(sent: dict[str, Any], most_values: int) -> dict[str, Any]:
+    operations = next((value for name, value in sent.items() if name.lower() == "operations"), None)
+    if not isinstance(operations, list):
+        return sent
+    if len(operations) > MAX_OPERATIONS:
+        raise ScimRefusal(f"A PATCH has at most {MAX_OPERATIONS} operations.", "tooMany", 413)
+    values = 0
+    for operation in operations:
+        given = operation if isinstance(operation, dict) else {}
+        value, path = given.get("value"), given.get("path")
+        if isinstance(path, str) and len(path) > MAX_PATH_LENGTH:
+            raise ScimRefusal(f"A path has at most {MAX_PATH_LENGTH} characters.", "invalidPath")
+        lists = value.values() if isinstance(value, dict) else [value]
+        values += sum(len(one) for one in lists if isinstance(one, list))
+    if values > most_values:
+        raise too_many_values(most_values)
+    return sent
+
+
+def _filter_in(model: type[R], text: str) -> "ScimFilter[R]":
+    if len(text) > MAX_FILTER_LENGTH:
+        raise ScimRefusal(f"A filter has at most {MAX_FILTER_LENGTH} characters.", "invalidFilter")
+    kind: Any = ScimFilter.__class_getitem__(model)
+    with _in_our_words("invalidFilter"):
+        found: ScimFilter[R] = kind(text)
+        return found
+
+
+@contextmanager
+def _in_our_words(otherwise: str = "invalidValue") -> Iterator[None]:
+    try:
+        yield
+    except SCIMException as error:
+        raise ScimRefusal(error.detail, error.scim_type or otherwise, error.status) from None
+    except ValidationError as error:
+        said = Error.from_validation_error(error.errors()[0])
+        raise ScimRefusal(
+            said.detail or "This is not valid.", said.scim_type or otherwise, said.status or 400
+        ) from None
+    except RecursionError:
+        raise ScimRefusal("This is nested too deeply.", otherwise) from None
