@@ -20,15 +20,13 @@ async def lock_all(tx: Transaction, sql: str, *arguments: object) -> list[asyncp
     """
     tx.holds_others_back()
     for pause in PAUSES:
-        await tx.execute("savepoint before_locks")
-        await tx.execute(f"set local lock_timeout = '{PATIENCE}'")
+        await tx.execute(f"savepoint before_locks; set local lock_timeout = '{PATIENCE}'")
         try:
             rows = await tx.fetch(sql, *arguments)
         except asyncpg.LockNotAvailableError:
             await tx.execute("rollback to savepoint before_locks")
             await asyncio.sleep(pause)
         else:
-            await tx.execute("set local lock_timeout to default")
-            await tx.execute("release savepoint before_locks")
+            await tx.execute("set local lock_timeout to default; release savepoint before_locks")
             return rows
     return await tx.fetch(sql + " nowait", *arguments)

