@@ -16,6 +16,7 @@ from tests.harness.realm import Realm
 from tests.harness.server import ADMINISTRATOR, GUEST, MEMBER, OWNER, Server
 from tests.harness.stage import Web, at_once
 from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, unique
+from tests.harness.visitor import Visitor
 
 DAY = 86400
 
@@ -28,24 +29,6 @@ def key_for(folder: Path, email: str, count: int = 1) -> str:
     found = re.search(r"http://\S+/join/(\S+)", mails_to(folder, email, count)[-1].get_content())
     assert found is not None
     return found[1]
-
-
-class Visitor(Browser):
-    """A browser at the address of an organization."""
-
-    def __init__(self, realm: Realm) -> None:
-        super().__init__(realm.stage.server.url)
-        self.http.headers["host"] = realm.host
-
-    def sign_up(self, key: str, full_name: str = "Nora New", password: str = PASSWORD) -> httpx.Response:
-        return self.request("POST", f"signups/{key}", full_name=full_name, password=password)
-
-    def join(self, key: str, full_name: str = "Nora New") -> int:
-        """Sign up; the new user's id."""
-        session = check_success(self.sign_up(key, full_name))
-        self.csrf_token = session["csrf_token"]
-        assert self.get("sessions/current")["user_id"] == session["user_id"]
-        return int(session["user_id"])
 
 
 @pytest.fixture

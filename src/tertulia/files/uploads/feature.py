@@ -9,6 +9,7 @@ from tertulia.files.uploads.actions import Uploading
 from tertulia.files.uploads.queries import give_files
 from tertulia.files.uploads.sweeping.actions import forget_unused, sweep_objects
 from tertulia.files.uploads.thumbnails.actions import make_thumbnails
+from tertulia.files.uploads.thumbnails.queries import WAITING
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
 from tertulia.kernel.services import Service, Services
@@ -31,7 +32,7 @@ FEATURE = Feature(
             "thumbnails",
             0.5,
             lambda services: partial(make_thumbnails, services[Database], services[Store]),
-            "(select thumbnail_due as due from attachment where thumbnail = 1) as them",
+            WAITING,
         ),
         Chore(
             "orphaned objects",

@@ -5,6 +5,8 @@ from tertulia.files.uploads.model import StoredFile, Thumbnail
 from tertulia.files.uploads.queries import FILE
 from tertulia.kernel.db import Transaction
 
+WAITING = f"(select thumbnail_due as due from attachment where thumbnail = {Thumbnail.WAITING}) as them"
+"""Pictures without a thumbnail, for whoever counts them."""
 _PERSON = "coalesce(share_of, owner_id)"
 """Whose turn it is: a bot's owner."""
 
