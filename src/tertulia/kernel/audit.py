@@ -126,6 +126,16 @@ def request_now() -> tuple[Call, Caller | None] | None:
     return _request.get()
 
 
+@contextmanager
+def done_for_many() -> Iterator[None]:
+    """What is done meanwhile is nobody's: others wait for it too, and must not wait for whoever asked first."""
+    token = _request.set(None)
+    try:
+        yield
+    finally:
+        _request.reset(token)
+
+
 def forget_request() -> None:
     """What this task does from now on is for many, whoever's request began it."""
     _request.set(None)

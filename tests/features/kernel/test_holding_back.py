@@ -10,8 +10,10 @@ from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.call import Call
 from tertulia.kernel.db import CLOSED_QUEUES, ENDED_QUEUE, Database, Transaction
 from tertulia.kernel.locking import lock_all
+from tertulia.people.users.directory import Directory
+from tertulia.people.users.model import UserView
 from tests.harness.realm import Realm
-from tests.harness.server import Engines
+from tests.harness.server import Engines, Server
 
 LOCK_TWO = "select id from two_rows order by id for share"
 
@@ -108,3 +110,37 @@ def test_all_is_marked_read_although_a_conversation_is_busy_for_a_moment(realm: 
             marking.result(0.5)
     assert marking.result(30).status_code == 200
     assert realm.member.unread()["count"] == 0
+
+
+async def test_the_list_of_people_is_made_although_whoever_asks_has_used_up_their_connections(
+    realm: Realm, server: Server
+) -> None:
+    view = UserView(realm_id=realm.id, sees=(1, 2, 3, 4, 5), reader_id=1, domain="example.com")
+    async with (
+        await Database.connect(server.postgres_url, shards=4, size=9, shared=True) as database,
+        asyncio.timeout(20),
+    ):
+        directory, ended = Directory(database, 2**20), asyncio.Event()
+
+        async def keep_one(taken: asyncio.Event) -> None:
+            with request_under_way(somebodys_call(), None):
+                async with database.reader() as reader:
+                    await reader.fetchval("select 1")
+                    taken.set()
+                    await ended.wait()
+
+        held = [asyncio.Event() for _ in range(3)]
+        tasks = [asyncio.create_task(keep_one(one)) for one in held]
+        for one in held:
+            await one.wait()
+        with request_under_way(somebodys_call(), None):
+            listed = await directory.members(view, profile=False, gzip=False, known=())
+        assert listed.body
+        ended.set()
+        await asyncio.gather(*tasks)
+
+
+def somebodys_call() -> Call:
+    call = a_call()
+    call.payer = "person 1"
+    return call

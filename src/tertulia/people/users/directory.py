@@ -14,6 +14,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia import __version__
+from tertulia.kernel.audit import done_for_many
 from tertulia.kernel.coalesce import Coalescer
 from tertulia.kernel.db import Database, Reader
 from tertulia.people.users import queries
@@ -91,8 +92,10 @@ class Directory:
         return (with_own_address(view, active) if view.own_email else active), others
 
     async def _load_members(self, key: Key, view: UserView, *, profile: bool) -> CachedList:
-        async with self._database.reader() as reader:
-            text, version = await queries.all_users(reader, view.shared, profile=profile)
+        # Those who wait behind the lock do not wait for the connections that this reader may have.
+        with done_for_many():
+            async with self._database.reader() as reader:
+                text, version = await queries.all_users(reader, view.shared, profile=profile)
         cached = CachedList(version, (_HEAD + text + _FOOT,))
         self._put(key, cached)
         return cached
