@@ -12,6 +12,7 @@ from tertulia.kernel.settings import load_settings
 from tests.cluster.faults import FAULTS
 from tests.cluster.templates import FOLDER, PASSWORD, on_node, settings_of
 
+pytestmark = pytest.mark.cluster
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "high-availability.md"
 FILES = ("nats.conf", "etcd.yml", "patroni.yml", "haproxy.cfg")
 
