@@ -22,13 +22,7 @@ _POSTGRES_CLIENTS = ("pg_dump", "pg_restore")
 def find_postgres(settings: Settings) -> Path:
     """The folder with `postgres` and `initdb`. The setting may also be the word `wheel`: skip the system's."""
     wanted = settings.postgres_bin
-    if wanted == "wheel":
-        candidates = _wheel_folders()
-    elif wanted:
-        candidates = iter([Path(wanted).expanduser()])
-    else:
-        candidates = _postgres_folders()
-    for folder in candidates:
+    for folder in _candidates(wanted, "postgres"):
         version = postgres_version(folder)
         if version is not None and version >= OLDEST_POSTGRES:
             return folder
@@ -46,15 +40,8 @@ def find_postgres(settings: Settings) -> Path:
 def find_postgres_clients(settings: Settings, server: int) -> Path:
     """The folder with `pg_dump` and `pg_restore` of the server's major version. An older pg_dump does not read from it, and what
     a newer pg_restore sets, it may not know."""
-    wanted = settings.postgres_bin
-    if wanted == "wheel":
-        candidates = _wheel_folders()
-    elif wanted:
-        candidates = iter([Path(wanted).expanduser()])
-    else:
-        candidates = _postgres_folders("pg_dump")
     others = set()
-    for folder in candidates:
+    for folder in _candidates(settings.postgres_bin, "pg_dump"):
         version = _version_of(folder, _POSTGRES_CLIENTS)
         if version == server:
             return folder
@@ -109,7 +96,14 @@ def _version_of(folder: Path, programs: Sequence[str]) -> int | None:
     return int(match.group(1)) if match else None
 
 
-def _postgres_folders(name: str = "postgres") -> Iterator[Path]:
+def _candidates(wanted: str, name: str) -> Iterator[Path]:
+    """Folders that may hold a program, as the setting `wanted` says."""
+    if wanted == "wheel":
+        return _wheel_folders()
+    return iter([Path(wanted).expanduser()]) if wanted else _postgres_folders(name)
+
+
+def _postgres_folders(name: str) -> Iterator[Path]:
     for parent in _SYSTEM_FOLDERS:
         versions = [folder for folder in parent.glob("*/bin") if folder.parent.name.isdigit()]
         yield from sorted(versions, key=lambda folder: int(folder.parent.name), reverse=True)

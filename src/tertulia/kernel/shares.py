@@ -9,7 +9,8 @@
   third to others, who so find one at once. Whoever is not has their first one at once, and what they have beside it comes out
   of a third that all share: a few who were never slow before do not take all at their first try.
 - Time costs, too: how long a reader keeps a connection beyond what is ordinary is its caller's (kernel/admission.py). Writers
-  wait for others' locks, so of theirs only statements count that the caller has put together (`Reader.fetch_shaped`).
+  wait for others' locks, so of theirs only statements count that the caller has put together (`Reader.fetch_shaped`), and the
+  time for which others wait for them (`Transaction.holds_others_back`).
 - A request that has a connection and takes another one does not wait for its caller's others: they might wait for it.
 """
 
