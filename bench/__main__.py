@@ -39,6 +39,7 @@ MEASUREMENTS = {
     "rename": ("Renaming a large topic.", ["rename"]),
     "markup": ("Text to HTML.", ["markup"]),
     "channels": ("10,000 channels; 10,000 people subscribed at once.", ["channels"]),
+    "bulk": ("10,000 people subscribed or put into a group at once, while others talk.", ["bulk"]),
     "herd": ("5,000 clients come back after the death of all web processes.", ["herd"]),
     "audit": ("The audit log with 1,000,000 entries.", ["audit"]),
     "scheduled": ("10,000 scheduled messages due at once.", ["scheduled"]),
@@ -87,22 +88,6 @@ def gate(
             raise typer.Exit(1)
     except NoSuchCase as error:
         raise typer.BadParameter(str(error)) from error
-
-
-@app.command()
-def overload(
-    minutes: Annotated[float, typer.Option(help="How long it lasts.")] = 10.0, quick: Quick = False, json: Json = False
-) -> None:
-    """Three times as much as the server can do; a bulk action of 10,000 people while others talk."""
-    before = machine(prepare())
-    from bench.overload import measure
-
-    report = measure(quick=quick, minutes=0.0 if quick else minutes)
-    report.machine = before
-    if json:
-        print(as_json(report), flush=True)
-    else:
-        show(report)
 
 
 @app.command()

@@ -153,7 +153,7 @@ LIMITS_MORE = """
   earlier texts have more than 300,000 characters together. The newest two versions are always there.
 - `edit_history` in a message has its newest 10 changes, and fewer if their texts have more than
   40,000 characters together. The newest change is always there.
-- A message remembers its newest 100 moves, and a topic its newest 100 names.
+- A message remembers its newest 20 moves, and a topic its newest 100 names.
 
 ## Sizes
 

@@ -7,7 +7,13 @@ from typing import Any
 
 from tests.check.suite import ROOT
 
-PYTHON_LOCKS = {"base": "required", "standalone": "optional", "dev": "excluded", "node": "excluded"}
+PYTHON_LOCKS = {
+    "base": "required",
+    "standalone": "optional",
+    "image": "optional",
+    "dev": "excluded",
+    "node": "excluded",
+}
 """By file, from the narrowest to the widest, what CycloneDX calls the scope of what is new in it."""
 US = "tertulia"
 _pin = re.compile(r"^([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?==([^ ;\\]+)")
@@ -58,7 +64,7 @@ def read_requirements(text: str, scope: str) -> list[Package]:
         if match := _pin.match(line):
             end()
             pin, needed_by = (match[1], match[2]), set()
-        elif (match := _via.match(line)) and match[1] != "via":
+        elif (match := _via.match(line)) and match[1] not in ("via", "-c"):
             needed_by.add(US if match[1].startswith((US, "-r")) else match[1])
     end()
     return found

@@ -15,6 +15,12 @@ COLUMNS, LINES = 150, 30
 SECONDS = 30.0
 ESCAPE_SECONDS = 0.3
 """A terminal sends the same for Escape and then A as for Alt-A: only a pause tells them apart."""
+# The screen stays when the program has ended, to be read; and the server, also before it has a screen.
+CONFIGURATION = """
+set-option -g remain-on-exit on
+set-option -s escape-time 0
+set-option -s exit-empty off
+"""
 COMPLAINTS = re.compile(r"exception|traceback|error\b|went wrong|unable to|cannot|invalid", re.IGNORECASE)
 
 
@@ -28,16 +34,12 @@ class Screen:
     def __init__(self, command: Sequence[object], env: Mapping[str, str], folder: Path) -> None:
         program = shutil.which("tmux")
         assert program, "tmux is missing: apt-get install tmux (the .ci/run script does it as root)"
-        self._tmux = [program, "-S", str(folder / "tmux"), "-f", "/dev/null"]
+        (folder / "tmux.conf").write_text(CONFIGURATION)
+        self._tmux = [program, "-S", str(folder / "tmux"), "-f", str(folder / "tmux.conf")]
         self._env = {**env, "TERM": "xterm-256color"}
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         started = shlex.join(map(str, command))
-        # The screen stays when the program has ended, to be read.
-        self._run(
-            *("set-option", "-g", "remain-on-exit", "on", ";"),
-            *("set-option", "-s", "escape-time", "0", ";"),
-            *("new-session", "-d", "-s", "it", *size, "-c", str(folder), started),
-        )
+        self._run("new-session", "-d", "-s", "it", *size, "-c", str(folder), started)
 
     def __enter__(self) -> "Screen":
         return self

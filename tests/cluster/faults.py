@@ -18,7 +18,7 @@ from tests.cluster.network import Link
 from tests.cluster.patroni import PatroniTrio
 from tests.cluster.postgres_pair import PORT, PostgresNode, PostgresPair
 from tests.cluster.scene import NotHere, Scene
-from tests.cluster.surroundings import files_away, jump_clocks
+from tests.cluster.surroundings import files_away, jump_clocks, silent_store
 from tests.cluster.topology import Member
 
 Fault = Callable[[Scene], None]
@@ -401,7 +401,7 @@ FAULTS: dict[str, Fault] = {
         *(lagging_replica, cut_off_nats_leader, deafen_nats_leader, deafen_relay, split_relays),
         *(cut_off_web, reset_connections, slow_postgres, lock_row, pause_primary),
         *(kill_primary, vanish_primary, two_primaries, data_disk_full, wal_disk_full),
-        *(jump_clocks, files_away),
+        *(jump_clocks, files_away, silent_store),
         *(patroni_kill_postgres, patroni_kill_machine, patroni_pause_machine, patroni_kill_standby, etcd_away),
     )
 }

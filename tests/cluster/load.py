@@ -59,6 +59,7 @@ class Load:
         try:
             self._run(self._living.__aexit__(kind, error, trace))
         finally:
+            self.people.hooks.stop()
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(10)
             self._loop.close()
@@ -69,8 +70,13 @@ class Load:
 
     def upload(self) -> int:
         """Somebody uploads a file; the status of the answer."""
-        status: int = self._run(self.people.upload())
+        [status] = self.uploads(1)
         return status
+
+    def uploads(self, count: int) -> list[int]:
+        """The same at once, so often."""
+        statuses: list[int] = self._run(self.people.uploads(count))
+        return statuses
 
     def outage(self, since: float) -> Outage:
         """The longest gaps from that moment (time.monotonic) until now."""

@@ -10,8 +10,7 @@ import time
 from pathlib import Path
 
 from tertulia.engines import find_wheel_postgres
-from tertulia.engines.cluster import ADMIN
-from tertulia.engines.postgres import DATABASE
+from tertulia.engines.cluster import ADMIN, DATABASE
 from tests.cluster.network import Network
 from tests.cluster.templates import PASSWORD, on_node
 from tests.system.postgres_node import Node, await_synced_slot

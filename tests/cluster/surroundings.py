@@ -4,8 +4,12 @@ import time
 from pathlib import Path
 
 from tests.cluster.scene import NotHere, Scene
+from tests.harness.silence import silent_bucket, silent_service
 
 HOUR = 3600
+STORE_SECONDS = 5
+UPLOADS = 40
+"""More than all web processes have connections to the database."""
 FAKETIME = "*/faketime/libfaketimeMT.so.1"
 
 
@@ -66,4 +70,24 @@ def files_away(scene: Scene) -> None:
     finally:
         folder.unlink()
         away.rename(folder)
+    assert scene.load.upload() == 200
+
+
+def silent_store(scene: Scene) -> None:
+    """Where files are kept takes every request and never answers. Many upload: they wait, and everybody else goes on."""
+    cluster = scene.cluster
+    hurt = [*cluster.webs, *cluster.workers]
+    with silent_service() as place:
+        bucket = {f"TERTULIA_{name.upper()}": value for name, value in silent_bucket(place).items()}
+        for member in hurt:
+            member.restart_with(bucket | {"TERTULIA_S3_SECONDS": f"{STORE_SECONDS}"})
+        cluster.await_ready()
+        scene.load.progress(10)
+        scene.begin()
+        for _ in range(3):
+            assert set(scene.load.uploads(UPLOADS)) == {503}
+        scene.end()
+        for member in hurt:
+            member.restart_with({})
+    cluster.await_ready()
     assert scene.load.upload() == 200

@@ -129,6 +129,7 @@ class Cluster(Running):
             "TERTULIA_SEALING_KEY_FILE": str(self.folder / "sealing.keys"),
             "TERTULIA_STORAGE_FOLDER": str(self.folder / "files"),
             "TERTULIA_MAIL_FOLDER": str(self.mails),
+            "TERTULIA_OUTGOING_NETWORKS": "127.0.0.1/32",
             "TERTULIA_RATE_LIMITS": "false",
             # A standby made anew has its copy of the slot after some seconds instead of a minute (nats_node.py).
             "TERTULIA_NATS_SYNC_SECONDS": "1",

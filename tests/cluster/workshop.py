@@ -7,7 +7,7 @@ after a later one. In the end (`check`):
   without an answer came in;
 - reactions are as answered;
 - what each listener holds of texts, places and reactions is what is stored;
-- what was planned was said once, and who was invited got a mail (invitations.py);
+- what was planned was said once, who was invited got a mail (invitations.py), and bots were called (hooks.py);
 - nobody who was put out of the private channel heard what was said there afterwards.
 """
 
@@ -26,6 +26,7 @@ import msgspec
 
 from tertulia.conversations.channels.actions import create_channel, subscribe
 from tertulia.kernel.db import Transaction
+from tests.cluster.hooks import ASKED, SAID, Hooks
 from tests.cluster.invitations import Invitations
 from tests.cluster.witness import Witness
 from tests.system.chatter import AFTER_FAILURE, Chatter, Listener
@@ -34,6 +35,8 @@ from tests.system.model_client import Json, Mismatch, ModelState
 if TYPE_CHECKING:
     from typing import Any
 
+ANSWERS_SECONDS = 90.0
+"""Until what a bot answered is said, also after a worker was cut off with it."""
 MAKERS = (4, 5)
 OUTCAST = 5
 """Who is put out of the private channel and let in again."""
@@ -60,6 +63,7 @@ class Workshop(Chatter):
     def __init__(self, *arguments: "Any", mails: Path, **named: "Any") -> None:
         super().__init__(*arguments, **named)
         self.invitations = Invitations(mails, self._subdomain)
+        self.hooks = Hooks()
         self.pieces: list[Piece] = []
         self.planned: set[str] = set()
         self.unsure_plans: set[str] = set()
@@ -73,6 +77,11 @@ class Workshop(Chatter):
         return sum(listener.died for listener in self.listeners)
 
     @property
+    def summary(self) -> str:
+        again = self.hooks.called.total() - len(self.hooks.called)
+        return f"{super().summary}; {len(self.hooks.called)} calls to a bot, {again} of them made again"
+
+    @property
     def busiest_channel(self) -> int:
         return self._channels[0]
 
@@ -83,6 +92,7 @@ class Workshop(Chatter):
             self._guard(),
             self._plan(),
             self._invite(),
+            self._call_bot(),
         ]
 
     async def _furnish(self, tx: Transaction, realm_id: int) -> None:
@@ -91,13 +101,14 @@ class Workshop(Chatter):
         self._secret = await create_channel(tx, realm_id, "secret", invite_only=True)
         self._door = await create_channel(tx, realm_id, "door")
         await subscribe(tx, realm_id, [self._bench, self._secret], everybody)
+        await self.hooks.furnish(tx, realm_id, everybody[0])
 
     def _new_state(self, body: Json) -> ModelState:
         return Witness(body)
 
     def _is_of_others(self, content: str) -> bool:
         # The last: the notification bot tells whoever is let in again.
-        return content.startswith(("piece ", "secret ", "plan ", "@_**Person "))
+        return content.startswith(("piece ", "secret ", "plan ", ASKED, SAID, "@_**Person "))
 
     def _apply(self, listener: Listener, event: Json) -> None:
         super()._apply(listener, event)
@@ -202,10 +213,13 @@ class Workshop(Chatter):
         listener = self._random.choice(self.listeners)
         listener.forget = listener.state is not None
 
-    async def upload(self) -> int:
-        """A file; the status of the answer, 0 without one."""
+    async def uploads(self, count: int) -> list[int]:
+        """So many files at once; the statuses of the answers, 0 without one."""
+        return await asyncio.gather(*(self._upload() for _ in range(count)))
+
+    async def _upload(self) -> int:
         url = f"{self._random.choice(self.urls)}/api/v1/user_uploads"
-        given: Json = {"files": {"file": ("words.txt", b"words")}}
+        given: Json = {"files": {"file": ("words.txt", b"words")}, "timeout": 60}
         reply = await self._try(self._people[1][1], "POST", url, {}, **given)
         return reply.status_code if reply is not None else 0
 
@@ -254,6 +268,14 @@ class Workshop(Chatter):
                 self.invitations.promised.add(address)
             await asyncio.sleep(self._random.uniform(0.5, 1.5))
 
+    async def _call_bot(self) -> None:
+        to = {"type": "channel", "to": self._bench, "topic": "bot"}
+        while not self._ending.is_set():
+            text = self.hooks.new_text()
+            await self._insist(self._people[2][1], "POST", "messages", key=text, content=text, **to)
+            self.hooks.promised.add(text)
+            await asyncio.sleep(self._random.uniform(0.3, 1.0))
+
     # The end
 
     async def _check_stored(self) -> None:
@@ -262,12 +284,20 @@ class Workshop(Chatter):
             await self._await_plans(connection)
             await super()._check_stored()
             await self.invitations.check()
+            await self.hooks.check()
         finally:
             await connection.close()
-        stored = await self._read_stored()
+        deadline = time.monotonic() + ANSWERS_SECONDS
+        while True:
+            stored = await self._read_stored()
+            texts = [row["content"] for row in stored.values()]
+            if self.hooks.is_all_said(Counter(texts)):
+                break
+            if time.monotonic() > deadline:
+                raise Mismatch("a bot was called, and not all of its answers were said")
+            await asyncio.sleep(1)
         for piece in self.pieces:
             _check_piece(piece, stored.get(piece.id))
-        texts = [row["content"] for row in stored.values()]
         times = Counter(text for text in texts if text.startswith(("plan ", "secret ")))
         if wrong := {text: times[text] for text in self.planned if times[text] != 1}:
             raise Mismatch(f"planned, and said so many times: {wrong}")

@@ -58,6 +58,11 @@ class Counter:
         self._database = database
         self._client = client
 
+    @property
+    def statements(self) -> list[str]:
+        """Those of the last request."""
+        return self._database.statements
+
     async def cost(self, user: User, method: str, path: str, host: str = "localhost", **fields: str) -> int:
         """How many statements a successful request takes, that of its key included."""
         self._database.statements.clear()

@@ -13,6 +13,7 @@ from msgspec import Meta
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.auth import Anyone, Caller, Person
 from tertulia.kernel.docs_page import documentation
+from tertulia.kernel.door import Door
 from tertulia.kernel.endpoint import AnyLength, Call, Reply, Wire, alias, collect, delete, get, patch, post
 from tertulia.kernel.errors import Refusal, server_not_ready, unauthorized
 from tertulia.kernel.http import Api, BodyLimits
@@ -236,9 +237,14 @@ class Demo:
 
 
 @contextlib.contextmanager
-def served(demo: Demo, limits: ConnectionLimits = Connection.limits, proxies: Proxies | None = None) -> Iterator[Demo]:
+def served(
+    demo: Demo,
+    limits: ConnectionLimits = Connection.limits,
+    proxies: Proxies | None = None,
+    door: Door | None = None,
+) -> Iterator[Demo]:
     """Serve the demo with uvicorn on a free port."""
-    http = Connection.limited(limits, proxies)
+    http = Connection.limited(limits, proxies, door)
     config = uvicorn.Config(
         demo.api, port=0, http=http, ws="none", log_config=None, timeout_graceful_shutdown=1, proxy_headers=False
     )

@@ -1,10 +1,12 @@
 """A way to an engine that can be frozen: nothing moves and nothing is closed, as when a machine vanishes or a cable is pulled.
 
-Or one that is long: whatever is sent arrives so much later, in either direction.
+Or one that is long: whatever is sent arrives so much later, in either direction. Or one on which an answer changes: an engine
+says that it is another one than it is.
 """
 
 import asyncio
 import threading
+from collections.abc import Callable
 from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
@@ -13,15 +15,22 @@ from urllib.parse import urlsplit
 class Forwarder:
     """Passes TCP connections on, in a thread of its own."""
 
-    def __init__(self, url: str, *, delay: float = 0.0) -> None:
+    def __init__(self, url: str, *, delay: float = 0.0, changed: tuple[bytes, bytes] | None = None) -> None:
+        """`changed`: what the engine says, and what arrives instead, of the same length."""
+        assert changed is None or len(changed[0]) == len(changed[1])
         self._parts = urlsplit(url)
+        self._changed = changed
         self._delay = delay
         self._loop = asyncio.new_event_loop()
         self._moving = asyncio.Event()
         self._moving.set()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: set[asyncio.StreamWriter] = set()
+        """Those who have asked, and are not answered yet."""
         self._thread = threading.Thread(target=self._loop.run_forever)
         self.port = 0
+        self.round_trips = 0
+        """How often somebody asked who had been answered before, or had not asked yet."""
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -80,13 +89,21 @@ class Forwarder:
             await moving.wait()
             there, back = await asyncio.open_connection(self._parts.hostname, self._parts.port)
             writers.append(back)
-            ways = ((reader, back), (there, writer))
-            await asyncio.gather(*(_pump(_Late(source, self._delay), target, moving) for source, target in ways))
+            to_engine = _pump(_Late(reader, self._delay), back, moving, lambda: self._asks(writer))
+            from_engine = _pump(
+                _Late(there, self._delay), writer, moving, lambda: self._waiting.discard(writer), self._changed
+            )
+            await asyncio.gather(to_engine, from_engine)
         except OSError:
             pass  # one of the two hung up
         finally:
             for open_one in writers:
                 open_one.transport.abort()
+
+    def _asks(self, writer: asyncio.StreamWriter) -> None:
+        if writer not in self._waiting:
+            self._waiting.add(writer)
+            self.round_trips += 1
 
     async def _end(self) -> None:
         self._server.close()
@@ -122,10 +139,17 @@ class _Late:
             self._under_way.put_nowait((asyncio.get_running_loop().time() + self._delay, data))
 
 
-async def _pump(reader: _Late, writer: asyncio.StreamWriter, moving: asyncio.Event) -> None:
+async def _pump(
+    reader: _Late,
+    writer: asyncio.StreamWriter,
+    moving: asyncio.Event,
+    tell: Callable[[], object],
+    changed: tuple[bytes, bytes] | None = None,
+) -> None:
     while data := await reader.read():
         await moving.wait()
-        writer.write(data)
+        tell()
+        writer.write(data if changed is None else data.replace(*changed))
         await writer.drain()
     await moving.wait()
     writer.close()

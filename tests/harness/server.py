@@ -66,6 +66,7 @@ PATIENT = {
     "postgres_lock_seconds": "20",
     "postgres_statement_seconds": "60",
     "postgres_narrow_seconds": "60",
+    "busy_seconds": "20",
 }
 """Settings for tests: they call far more often than people do, and while one holds a lock, a busy machine takes longer than
 people would wait. Tests of the limits set them anew."""

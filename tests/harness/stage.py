@@ -196,7 +196,8 @@ class Web:
             **settings,
         }
         env = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in asked.items()}
-        self._process = ChildProcess([sys.executable, "-m", "tertulia", "web"], folder / f"web-{port}.log", env=env)
+        self._log = folder / f"web-{port}.log"
+        self._process = ChildProcess([sys.executable, "-m", "tertulia", "web"], self._log, env=env)
         self._process.start()
 
     def wait(self) -> "Web":
@@ -208,6 +209,9 @@ class Web:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    def log(self) -> str:
+        return self._log.read_text()
 
     def kill(self) -> None:
         """kill -9."""

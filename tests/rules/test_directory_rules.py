@@ -3,7 +3,8 @@
 import pytest
 
 from tertulia.kernel.auth import Role
-from tertulia.kernel.settings import Membership, SettingsError, load_settings
+from tertulia.kernel.login_settings import Membership
+from tertulia.kernel.settings import SettingsError, load_settings
 from tertulia.people.directories.rules import allowed_leavers, role_after, standing_of
 
 RULES = (

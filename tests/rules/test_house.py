@@ -88,6 +88,7 @@ def test_requirement_files_hold_every_dependency_of_the_project() -> None:
     wanted = {
         "base.txt": base,
         "standalone.txt": base + extras["standalone"],
+        "image.txt": [*base, *chain.from_iterable(extras.values())],
         # The tests try every extra for real.
         "dev.txt": [*base, *chain.from_iterable(extras.values()), *project["dependency-groups"]["dev"]],
     }

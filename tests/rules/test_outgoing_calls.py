@@ -10,13 +10,14 @@ from pathlib import Path
 SOURCE = Path(__file__).parents[2] / "src" / "tertulia"
 OPENS = re.compile(
     r"^\s*(?:import|from) (?:socket|smtplib|ftplib|http\.client|urllib\.request|urllib3|requests|httpx2?|aiohttp|obstore|ldap3"
-    r"|authlib|websockets|paramiko)\b|open_connection\(|create_connection\(|open_unix_connection\(",
+    r"|authlib|websockets|paramiko|opentelemetry\.exporter)\b|open_connection\(|create_connection\(|open_unix_connection\(",
     flags=re.MULTILINE,
 )
 OF_PEOPLE = {"kernel/outbound.py"}
 OF_THE_OPERATOR = {
     "kernel/mail.py": "the mail server",
     "kernel/postgres.py": "the database",
+    "kernel/tracing.py": "the collector of traces",
     "content/storage/places.py": "the bucket",
     "content/storage/scanning.py": "the malware scanner",
     "content/storage/store.py": "the bucket",

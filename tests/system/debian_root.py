@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 CHECKOUT: Final = Path(__file__).parents[2]
 GUIDE: Final = CHECKOUT / "docs" / "how-to" / "run-on-one-machine.md"
+STANDALONE_GUIDE: Final = CHECKOUT / "docs" / "how-to" / "run-everything-in-one.md"
 HOST: Final = "chat.localhost"
 """For a name like this Caddy makes a certificate by itself, without asking anybody."""
 OWNER: Final = "ines@example.com"
@@ -49,9 +50,9 @@ class Said(NamedTuple):
     text: str
 
 
-def commands_of_guide() -> list[str]:
+def commands_of_guide(guide: Path = GUIDE) -> list[str]:
     """Those of the first `sh` block under "Five commands", one each; for a host of our own."""
-    found = re.search(r"^## Five commands$.*?^```sh\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+    found = re.search(r"^## Five commands$.*?^```sh\n(.*?)^```", guide.read_text(), re.DOTALL | re.MULTILINE)
     assert found, "the guide has no block of commands"
     lines = [line for line in found[1].replace("\\\n", " ").splitlines() if line and not line.startswith("#")]
     return [line.replace("chat.example.com", HOST) for line in lines]

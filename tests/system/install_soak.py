@@ -2,6 +2,7 @@
 
     bin/soak --install
     bin/soak --install --suite trixie --mirror http://mirror.example.com/debian
+    bin/soak --standalone                           the other page: with engines of its own
     bin/soak --install --base /var/tmp/bookworm     keeps the bare root there, and takes it the next time
 
 Wheels are fetched on this machine, by its own pip, in the pinned versions: only the first command has the machine's network.
@@ -17,7 +18,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from tests.system.debian_root import AUTHORITY, CHECKOUT, OWNER, commands_of_guide, run_in_folder
+from tests.system.debian_root import (
+    AUTHORITY,
+    CHECKOUT,
+    GUIDE,
+    OWNER,
+    STANDALONE_GUIDE,
+    commands_of_guide,
+    run_in_folder,
+)
 
 PYTHONS: Final = {"bookworm": "3.11", "trixie": "3.13"}
 WHEELS: Final = "/var/lib/wheels"
@@ -33,11 +42,12 @@ def main() -> int:
             timed("debootstrap", lambda: make_base(base, options.suite, options.mirror))
         subprocess.run(["cp", "--archive", str(base), str(root)], check=True)
         timed("wheels", lambda: fetch_wheels(root, PYTHONS[options.suite]))
-        return try_commands(root)
+        return try_commands(root, STANDALONE_GUIDE if options.standalone else GUIDE)
 
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--standalone", action="store_true", help="the page with engines of its own")
     parser.add_argument("--suite", choices=PYTHONS, default="bookworm")
     parser.add_argument("--mirror", help="of Debian; the one of this machine if it is not named")
     parser.add_argument("--base", help="where a bare root is, or is to be made")
@@ -65,12 +75,12 @@ def fetch_wheels(root: Path, python: str) -> None:
     shutil.rmtree(root / "var" / "cache" / "apt" / "archives", ignore_errors=True)
 
 
-def try_commands(root: Path) -> int:
+def try_commands(root: Path, guide: Path) -> int:
     """Each with the seconds it took, and then what the owner does."""
     began = time.monotonic()
-    install, *setting_up, init, restart = commands_of_guide()
+    install, *setting_up, init, restart = commands_of_guide(guide)
     meet = f"python3 /usr/local/lib/stand-in/first_message.py $(cat /link) {OWNER} {AUTHORITY}"
-    rest = [STARTED, *setting_up, f"{init} >/link", restart, meet]
+    rest = [*([STARTED] if guide == GUIDE else []), *setting_up, f"{init} >/link", restart, meet]
     for steps, has_network in (([install], True), (rest, False)):
         said = run_in_folder(
             root, spoken(steps), {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": WHEELS}, has_network=has_network

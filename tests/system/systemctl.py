@@ -147,6 +147,7 @@ def become(unit: Unit, sockets: list[socket.socket]) -> None:
         environment |= dict(word.split("=", 1) for word in shlex.split(words))
     for number, opened in enumerate(sockets, start=3):
         os.dup2(opened.fileno(), number)
+        os.set_inheritable(number, True)  # also if it had that number already
         environment |= {"LISTEN_FDS": str(len(sockets)), "LISTEN_PID": str(os.getpid())}
     calls = system_calls(unit)  # asked for while that can be read
     close_file_systems(unit, states)

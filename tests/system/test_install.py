@@ -25,13 +25,17 @@ LARGEST_EXPOSURE = 2.5
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 SITE = f"/opt/tertulia/lib/{PYTHON}/site-packages"
 DOCTOR = "TERTULIA_CONFIG=/etc/tertulia/tertulia.toml /opt/tertulia/bin/tertulia doctor"
-INSTALL = f"""\
+ENVIRONMENT = f"""\
 python3 -m venv --without-pip /opt/tertulia
 echo "import site; site.addsitedir('/srv/checkout/.venv/lib/{PYTHON}/site-packages')" >{SITE}/a.pth
 echo /srv/checkout/src >{SITE}/b.pth
 cp /srv/checkout/.venv/bin/nats-server /opt/tertulia/bin/
 printf '#!/opt/tertulia/bin/python\\nfrom tertulia.cli import main\\nmain()\\n' >/opt/tertulia/bin/tertulia
 chmod 755 /opt/tertulia/bin/tertulia
+"""
+"""The second and third command, without a network."""
+INSTALL = f"""\
+{ENVIRONMENT}
 rm -rf /etc/postgresql/* /var/lib/postgresql/*
 pg_createcluster 15 main --port 5433 --start
 """
@@ -69,8 +73,13 @@ def test_the_guide_needs_no_more_than_five_commands() -> None:
 
 @pytest.mark.parametrize("service", SERVICES)
 def test_a_unit_is_right_and_leaves_little_to_whoever_breaks_in(service: str, tmp_path: Path) -> None:
-    units = tmp_path / "units"
-    shutil.copytree(DEPLOY, units)
+    check_unit(DEPLOY, service, tmp_path, "tertulia.target", "tertulia-web.socket")
+
+
+def check_unit(deploy: Path, service: str, folder: Path, *others: str) -> None:
+    """By systemd's own tools, with other units that it needs."""
+    units = folder / "units"
+    shutil.copytree(deploy, units)
     for path in units.glob("*.service"):  # it looks for the program as well
         path.write_text(
             path.read_text().replace("/opt/tertulia/bin", "/usr/bin").replace("/usr/bin/tertulia", "/usr/bin/true")
@@ -78,7 +87,7 @@ def test_a_unit_is_right_and_leaves_little_to_whoever_breaks_in(service: str, tm
         path.write_text(path.read_text().replace("/usr/bin/nats-server", "/usr/bin/true"))
     env = os.environ | {"SYSTEMD_UNIT_PATH": f"{units}:"}
     analyze = partial(subprocess.run, env=env, capture_output=True, text=True, check=False)
-    verified = analyze(["systemd-analyze", "verify", "--man=no", service, "tertulia.target", "tertulia-web.socket"])
+    verified = analyze(["systemd-analyze", "verify", "--man=no", service, *others])
     assert (verified.returncode, verified.stdout + verified.stderr) == (0, "")
     rated = analyze(["systemd-analyze", "security", "--offline=true", "--no-pager", service]).stdout
     exposure = re.search(r"exposure level for \S+ ([\d.]+)", rated)

@@ -38,9 +38,9 @@ def settings(engines: Engines, folder: Path) -> dict[str, str]:
     return env
 
 
-def serving(folder: Path, env: dict[str, str], *sockets: socket.socket) -> ChildProcess:
+def serving(folder: Path, env: dict[str, str], *sockets: socket.socket, single: bool = False) -> ChildProcess:
     handed_over = {"LISTEN_FDS": str(len(sockets))} if sockets else {}
-    command = [sys.executable, "-m", "tertulia", "serve"]
+    command = [sys.executable, "-m", "tertulia", "serve", *(["--single"] if single else [])]
     return ChildProcess(command, folder / "serve.log", env=os.environ | env | handed_over, sockets=sockets)
 
 
@@ -98,3 +98,20 @@ def test_who_calls_at_a_socket_of_the_service_manager_waits_until_there_is_a_ser
             await_ready(settings)
         server.stop(seconds=30)
     assert (wrong, server.exit_code) == ([], 0)
+
+
+def test_a_single_process_becomes_the_program_anew_after_a_hangup_and_nobody_was_refused(
+    folder: Path, settings: dict[str, str]
+) -> None:
+    def starts() -> int:
+        return (folder / "serve.log").read_text().count('"event": "web"')
+
+    with serving(folder, settings, single=True) as serve:
+        await_ready(settings)
+        assert children(serve.pid) == {}
+        with calling(int(settings["TERTULIA_PORT"])) as wrong:
+            serve.send_signal(signal.SIGHUP)
+            eventually(lambda: starts() == 2, 60)
+            await_ready(settings)
+        assert wrong == []
+    assert serve.exit_code == 0

@@ -65,6 +65,16 @@ class Key(NamedTuple):
     identities: Sequence[Identity]
     is_encrypted: bool
 
+    @classmethod
+    def of(cls, identities: Sequence[Identity], *, is_encrypted: bool) -> "Key":
+        """Whoever names an identity expects that only somebody with its public key wrote the archive in this form: an open one
+        may have been put in its place."""
+        if identities and not is_encrypted:
+            raise BackupFailed(
+                "The archive is not encrypted, though you name an identity. If that is meant so, leave it out."
+            )
+        return cls(identities, is_encrypted)
+
 
 def decrypt(source: IO[bytes], target: IO[bytes], key: Key) -> None:
     """The way back. BackupFailed if no identity opens it, Damaged if something was changed or cut off."""

@@ -47,7 +47,7 @@ async def restore_backup(
 ) -> Restored:
     """Everything is checked before anything is written, save for the objects, each of which is checked before it is."""
     manifest = await place.read_manifest(name)
-    key = Key(identities, manifest.is_encrypted)
+    key = Key.of(identities, is_encrypted=manifest.is_encrypted)
     check_form(manifest, own_form())
     with open_session(settings.postgres_url) as session:
         session.lock_alone()

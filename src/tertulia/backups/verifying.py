@@ -50,7 +50,7 @@ async def verify_backup(
     """Open every object, restore the database, and compare the rows and digest of each table. `on`: the address of a
     PostgreSQL to make the throw-away database in; otherwise one is started in a temporary folder."""
     manifest = await place.read_manifest(name)
-    key = Key(identities, manifest.is_encrypted)
+    key = Key.of(identities, is_encrypted=manifest.is_encrypted)
     async with open_contents(manifest, place, key) as contents:
         await objects_of(manifest, place)  # whether the open list is what was written
         await place.check_part(manifest, "database")

@@ -15,7 +15,7 @@ from tertulia.cli.errors import CommandFailed
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
-    from tertulia.kernel.db import Reader, Transaction
+    from tertulia.kernel.db import Database, Reader, Transaction
     from tertulia.kernel.settings import Settings
     from tertulia.organization.realms.queries import Realm
 
@@ -257,13 +257,23 @@ def in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[T
 
 def transact(settings: "Settings", work: "Callable[[Transaction], Awaitable[T]]") -> T:
     """The same, on the database of these settings."""
+
+    async def in_one(database: "Database") -> T:
+        async with database.transaction() as tx:
+            return await work(tx)
+
+    return with_database(settings, in_one)
+
+
+def with_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]]") -> T:
+    """Do work in more than one transaction."""
     from tertulia.kernel.db import Database
     from tertulia.kernel.sealing import sealer_of
 
     async def run() -> T:
         connecting = Database.connect(settings.postgres_url, shards=settings.shards, size=1, sealer=sealer_of(settings))
-        async with await connecting as database, database.transaction() as tx:
-            return await work(tx)
+        async with await connecting as database:
+            return await work(database)
 
     try:
         return asyncio.run(run())

@@ -79,6 +79,7 @@ def make(
             "Nobody could read the archive: name a public key with --recipient or TERTULIA_BACKUP_RECIPIENTS"
             " (`tertulia backup new-key` makes one), or say --no-encryption."
         )
+    os.umask(0o077)  # whatever folder it is: nobody else on the machine reads an archive
     where = open_place(place, settings, must_exist=False)
     with _Progress() as progress:
         made = asyncio.run(make_backup(settings, where, recipients, progress))

@@ -11,11 +11,15 @@ from tertulia.cli import (
     dev,
     directory,
     doctor,
+    health,
     init,
+    mail,
     migrate,
     processes,
     queues,
     sealing,
+    search,
+    serve,
     status,
 )
 from tertulia.cli import organizations as _organizations  # noqa: F401 -- adds commands to `accounts.realms`
@@ -30,11 +34,12 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.add_typer(dev.app, name="dev")
-for command in (init.init, processes.serve, processes.web, processes.worker, migrate.migrate, doctor.doctor):
+for command in (init.init, serve.serve, processes.web, processes.worker, migrate.migrate, doctor.doctor):
     app.command()(command)
 app.add_typer(status.relay, name="relay")
 app.command()(status.stats)
 app.command()(status.version)
+app.command()(health.health)
 app.add_typer(backup.app, name="backup")
 app.command()(backup.restore)
 app.command()(completion.completion)
@@ -42,9 +47,9 @@ app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")
 app.add_typer(accounts.keys, name="key")
 app.add_typer(accounts.scim_tokens, name="scim-token")
-app.add_typer(status.mail, name="mail")
+app.add_typer(mail.app, name="mail")
 app.add_typer(queues.app, name="queue")
-app.add_typer(status.search, name="search")
+app.add_typer(search.app, name="search")
 app.add_typer(config.app, name="config")
 app.add_typer(sealing.app, name="secrets")
 app.add_typer(audit.app, name="audit")

@@ -4,7 +4,6 @@ Started in the order of need, stopped in reverse: web, worker, relay, NATS, Post
 """
 
 import asyncio
-import http.client
 import socket
 import threading
 import time
@@ -18,6 +17,7 @@ from rich.console import Console
 from tertulia.cli.demo import SUBDOMAIN, Demo, ensure_demo, keep, make_login_path
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.folder import DevFolder, State
+from tertulia.cli.health import Question, ask_health
 from tertulia.cli.logs import LogWatch
 from tertulia.cli.summary import show_summary
 from tertulia.cli.supervise import OwnProcess, Supervisor
@@ -180,11 +180,8 @@ def _migrate(url: str) -> None:
 
 
 def _answers_ready(port: int) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     try:
-        connection.request("GET", "/health/ready")
-        return connection.getresponse().status == 200
+        is_ready, _ = ask_health("127.0.0.1", port, Question.READY)
     except OSError:
         return False
-    finally:
-        connection.close()
+    return is_ready

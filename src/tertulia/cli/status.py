@@ -1,4 +1,4 @@
-"""How the server is, in numbers; and whether a mail arrives."""
+"""How the server is, in numbers."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +13,6 @@ from tertulia.cli.target import DataFolder, target_settings
 if TYPE_CHECKING:
     from tertulia.kernel.db import Transaction
 
-mail = typer.Typer(help="Mail.", no_args_is_help=True, rich_markup_mode=None)
-search = typer.Typer(help="Search.", no_args_is_help=True, rich_markup_mode=None)
 relay = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 relay.callback()(processes.relay_or_more)
 
@@ -70,45 +68,6 @@ def relay_status(as_json: AsJson = False, data: DataFolder = None) -> None:
         return dict(found)
 
     _print(in_transaction(data, read), as_json=as_json)
-
-
-@search.callback()
-def _search_commands() -> None:
-    """Search."""
-
-
-@search.command("language")
-def search_language(as_json: AsJson = False, data: DataFolder = None) -> None:
-    """The language whose words search understands: which forms of a word are one, and which words are too common."""
-
-    async def read(tx: "Transaction") -> dict[str, Any]:
-        return {"language": await tx.fetchval("select search_language()::text")}
-
-    _print(in_transaction(data, read), as_json=as_json)
-
-
-@mail.callback()
-def _commands() -> None:
-    """Mail."""
-
-
-@mail.command("test")
-def send_test(recipient: str, data: DataFolder = None) -> None:
-    """Send a mail to this address now, without the worker, and say what the mail server says."""
-    import smtplib
-
-    from tertulia.kernel.mail import Refused, choose_way, compose, sender_of
-
-    settings = target_settings(data)
-    send = choose_way(settings)
-    if send is None:
-        raise CommandFailed("No mail is sent: set TERTULIA_SMTP_URL.")
-    text = f"This is a test of {settings.url_of('')}: mails arrive.\n"
-    try:
-        send(compose(sender_of(settings), recipient, "Mails arrive", text))
-    except (Refused, OSError, smtplib.SMTPException, ValueError) as problem:
-        raise CommandFailed(f"The mail was not taken: {problem}") from problem
-    print(f"Taken: from {sender_of(settings)} to {recipient}")
 
 
 def _print(found: dict[str, Any], *, as_json: bool) -> None:

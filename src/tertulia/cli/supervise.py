@@ -39,18 +39,24 @@ class Service(Protocol):
 
 
 class OwnProcess:
-    """`tertulia web`, `relay` or `worker` as a child. `sockets`: what it listens on, which we keep open when it ends."""
+    """A command of `tertulia` as a child, such as `web`. `sockets`: what it listens on, which we keep open when it ends."""
 
     def __init__(
-        self, name: str, settings: Settings, log: Path | None = None, sockets: Sequence[socket.socket] = ()
+        self,
+        name: str,
+        settings: Settings,
+        log: Path | None = None,
+        sockets: Sequence[socket.socket] = (),
+        arguments: Sequence[str] = (),
     ) -> None:
+        """`arguments`: of the command, if they are not just its name."""
         self.name = name
         self._patience = settings.drain_seconds + 5.0
         inherited = {key: value for key, value in os.environ.items() if not key.startswith((PREFIX, "LISTEN_"))}
         if sockets:
             inherited["LISTEN_FDS"] = str(len(sockets))
         # -P: a folder named tertulia where the operator happens to stand is not the program
-        command = [sys.executable, "-P", "-m", "tertulia", name]
+        command = [sys.executable, "-P", "-m", "tertulia", *(arguments or (name,))]
         self.process = ChildProcess(command, log, env=inherited | settings.environment(), sockets=sockets)
 
     def start(self) -> None:
@@ -92,9 +98,9 @@ class Supervisor:
             if time.monotonic() >= kept.due:
                 self._start_again(kept)
 
-    def replace(self) -> None:
-        """Stop and start each of them, one after another: whatever program is installed now runs then."""
-        for kept in self._kept:
+    def replace(self, which: Callable[[Service], bool] = lambda _: True) -> None:
+        """Stop and start each of these, one after another: whatever program is installed now runs then."""
+        for kept in [kept for kept in self._kept if which(kept.service)]:
             self._say(f"restarting {kept.service.name}")
             kept.service.stop()
             self._start_again(kept)

@@ -1,6 +1,7 @@
 """Find and run the two engines, PostgreSQL and nats-server, on this machine.
 
-For `tertulia dev`, the tests, the bench, and backups that are tried; a production site runs its engines itself.
+For `tertulia dev`, the tests, the bench, backups that are tried, and small sites (`tertulia serve --standalone`); other
+production sites run their engines themselves.
 
 Lifecycle: an engine is a context manager around one child process and one folder. It keeps its port and its secrets
 over `kill`, `start` and `restart`; a new object on the same folder keeps the secrets and the data.

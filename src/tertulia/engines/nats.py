@@ -28,24 +28,36 @@ pid_file: "{folder}/nats.pid"
 max_payload: {max_payload}
 authorization {{ user: "{user}", password: "{password}" }}
 jetstream {{ store_dir: "{folder}/store", sync_interval: "{sync_seconds}s" }}
-"""
+{more}"""
 
 
 class Nats(Running):
     name = "nats"
 
-    def __init__(self, program: Path, folder: Path, *, port: int | None = None, sync_seconds: int = 10) -> None:
+    def __init__(
+        self,
+        program: Path,
+        folder: Path,
+        *,
+        port: int | None = None,
+        sync_seconds: int = 10,
+        password: str = "",
+        monitor_port: int | None = None,
+    ) -> None:
+        """`password`: one that is kept elsewhere. `monitor_port`: where it tells of itself, which `tertulia doctor` reads."""
         self.folder = folder.absolute()
         self.log = self.folder / "nats.log"
         self.port = port or free_port()
         self._may_move = port is None
         self._sync_seconds = sync_seconds
+        self._password = password
+        self._more = f'http: "127.0.0.1:{monitor_port}"\n' if monitor_port else ""
         self._config = self.folder / "nats.conf"
         self.process = ChildProcess([str(program), "--config", str(self._config)], self.log)
 
     @property
     def url(self) -> str:
-        return f"nats://{USER}:{secret_in(self.folder / 'password')}@127.0.0.1:{self.port}"
+        return f"nats://{USER}:{self._secret()}@127.0.0.1:{self.port}"
 
     def start(self) -> None:
         """Start and return when it answers; the streams are recovered by then."""
@@ -98,7 +110,6 @@ class Nats(Running):
         raise EngineFailed(f"nats-server did not start; its log is {self.log}:\n{said[-2000:].strip()}")
 
     def _configure(self) -> None:
-        password = secret_in(self.folder / "password")
         self._config.touch(mode=0o600)
         self._config.write_text(
             _CONFIGURATION.format(
@@ -106,10 +117,14 @@ class Nats(Running):
                 folder=self.folder,
                 max_payload=MAX_PAYLOAD,
                 user=USER,
-                password=password,
+                password=self._secret(),
                 sync_seconds=self._sync_seconds,
+                more=self._more,
             )
         )
+
+    def _secret(self) -> str:
+        return self._password or secret_in(self.folder / "password")
 
     def _answers(self) -> bool:
         """The server greets each connection with INFO; it listens only after its streams are recovered."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import psycopg2
 
-from tertulia.engines.account import engine_account
-from tertulia.engines.cluster import ADMIN, clean_environment, configure, make_cluster
+from tertulia.engines.account import Account, engine_account
+from tertulia.engines.cluster import TRIAL, Purpose, clean_environment, configure, make_cluster
 from tertulia.engines.errors import EngineFailed
 from tertulia.engines.find import postgres_version
 from tertulia.engines.ports import free_port
@@ -21,30 +21,38 @@ from tertulia.engines.reach import reachable_cluster, reachable_programs
 from tertulia.engines.running import Running
 from tertulia.engines.secret import secret_in
 
-DATABASE = "tertulia"
-_READY_SECONDS = 120.0  # recovery after a crash may have much to replay
 _LEFTOVER_SECONDS = 15.0
 
 
 class Postgres(Running):
     name = "postgres"
 
-    def __init__(self, bin_dir: Path, folder: Path, *, port: int | None = None) -> None:
+    def __init__(
+        self,
+        bin_dir: Path,
+        folder: Path,
+        *,
+        port: int | None = None,
+        purpose: Purpose = TRIAL,
+        account: Account | None = None,
+    ) -> None:
+        """`account`: who it runs as, if we are root; otherwise an ordinary one is looked for."""
         self.folder = folder.absolute()
         self.cluster = self.folder / "cluster"
         self.log = self.folder / "postgres.log"
         self.port = port or free_port()
         self._may_move = port is None
-        self._account = engine_account()
+        self._purpose = purpose
+        self._account = account or engine_account()
         self._bin_dir = bin_dir
         self._process: ChildProcess | None = None
 
     @property
     def url(self) -> str:
-        return self.url_of(DATABASE)
+        return self.url_of(self._purpose.database or "postgres")
 
     def url_of(self, database: str) -> str:
-        return f"postgresql://{ADMIN}:{self._password()}@127.0.0.1:{self.port}/{database}"
+        return f"postgresql://{self._purpose.admin}:{self._password()}@127.0.0.1:{self.port}/{database}"
 
     @property
     def process(self) -> ChildProcess:
@@ -57,11 +65,12 @@ class Postgres(Running):
         if self._process is None:
             self._process = self._prepare()
         self._await_predecessor()
-        deadline = time.monotonic() + _READY_SECONDS
+        deadline = time.monotonic() + self._purpose.ready_seconds
         while not self._try_start(self._process, deadline):
             time.sleep(0.2)
         self._may_move = False
-        self._make_database()
+        if self._purpose.database is not None:
+            self._make_database(self._purpose.database)
 
     def stop(self) -> None:
         """The fast way: open transactions are rolled back, a checkpoint is written."""
@@ -81,7 +90,7 @@ class Postgres(Running):
         self.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
         bin_dir = reachable_programs(self._bin_dir, self._account)
         if not (self.cluster / "PG_VERSION").exists():
-            make_cluster(bin_dir, self.cluster, self._password(), self._account)
+            make_cluster(bin_dir, self.cluster, self._purpose.admin, self._password(), self._account)
         self._check_version(bin_dir)
         return ChildProcess(
             [str(bin_dir / "postgres"), "-D", str(reachable_cluster(self.cluster, self._account))],
@@ -128,7 +137,7 @@ class Postgres(Running):
         path.write_text(path.read_text().replace(str(pid), str(os.getpid()), 1))
 
     def _try_start(self, process: ChildProcess, deadline: float) -> bool:
-        configure(self.cluster, self.port)
+        configure(self.cluster, self.port, self._purpose.more)
         mark = self.log.stat().st_size if self.log.exists() else 0
         process.start()
         while process.is_alive() and time.monotonic() < deadline:
@@ -151,14 +160,14 @@ class Postgres(Running):
             return False
         return len(lines) > 7 and lines[0] == str(pid) and lines[7].strip() == "ready"
 
-    def _make_database(self) -> None:
+    def _make_database(self, name: str) -> None:
         connection = psycopg2.connect(self.url_of("postgres"))
         try:
             connection.autocommit = True
             with connection.cursor() as cursor:
-                cursor.execute("select from pg_database where datname = %s", (DATABASE,))
+                cursor.execute("select from pg_database where datname = %s", (name,))
                 if cursor.rowcount == 0:
-                    cursor.execute(f"create database {DATABASE}")
+                    cursor.execute(f"create database {name}")
         finally:
             connection.close()
 

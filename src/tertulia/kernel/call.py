@@ -13,6 +13,8 @@ from typing import IO, Any
 from starlette.datastructures import Headers
 
 from tertulia.kernel.arriving import ArrivingBodies
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.statements import NOBODYS
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -54,6 +56,7 @@ class Call:
         "arriving",
         "body",
         "by_session",
+        "caller",
         "connections",
         "database_seconds",
         "events",
@@ -67,6 +70,7 @@ class Call:
         "reply_headers",
         "request_id",
         "scope",
+        "statements",
     )
 
     def __init__(self, scope: Scope, receive: Receive, external_host: str = "localhost") -> None:
@@ -79,6 +83,10 @@ class Call:
         self.named_client: str | None = None
         self.body = b""
         """As it came; only for endpoints that ask for that."""
+        self.caller: Caller | None = None
+        """Who calls, once that is known: for the log."""
+        self.statements = NOBODYS
+        """What the database is asked for it."""
         self.by_session = False
         """Whether a browser's session says who calls."""
         self.payer = ""

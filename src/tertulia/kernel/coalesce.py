@@ -10,12 +10,14 @@ together: what comes back is taken apart in one turn of the event loop, which ot
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import chain, islice
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from tertulia.kernel.audit import forget_request
+from tertulia.kernel.statements import Statements, count_anew, statements_now
 
 K = TypeVar("K")
 V = TypeVar("V")
+Waiting: TypeAlias = dict[K, list[tuple[asyncio.Future[V | None], Statements]]]
 
 
 class Coalescer(Generic[K, V]):
@@ -28,14 +30,14 @@ class Coalescer(Generic[K, V]):
         self._pace = pace
         self._most = most
         self._next = 0.0
-        self._waiting: dict[K, list[asyncio.Future[V | None]]] = {}
+        self._waiting: Waiting[K, V] = {}
         self._task: asyncio.Task[None] | None = None
 
     def load(self, key: K) -> asyncio.Future[V | None]:
         """The value for the key as of a query that starts after this call, whether or not it is awaited yet."""
         # One future for each caller: one of them may go away, and the others go on waiting.
         future: asyncio.Future[V | None] = asyncio.get_running_loop().create_future()
-        self._waiting.setdefault(key, []).append(future)
+        self._waiting.setdefault(key, []).append((future, statements_now()))
         if self._task is None:
             self._task = asyncio.create_task(self._run())
         return future
@@ -55,7 +57,7 @@ class Coalescer(Generic[K, V]):
         await asyncio.sleep(self._next - loop.time())
         self._next = loop.time() + self._pace
 
-    def _take_batch(self) -> dict[K, list[asyncio.Future[V | None]]]:
+    def _take_batch(self) -> Waiting[K, V]:
         if self._most is None or len(self._waiting) <= self._most:
             batch, self._waiting = self._waiting, {}
             return batch
@@ -63,15 +65,17 @@ class Coalescer(Generic[K, V]):
 
     async def _read_once(self) -> None:
         batch = self._take_batch()
+        asked = count_anew()
         try:
             found = await self._read(list(batch))
         except Exception as error:
-            for future in chain.from_iterable(batch.values()):
+            for future, _ in chain.from_iterable(batch.values()):
                 if not future.done():
                     future.set_exception(error)
                     future.exception()  # a caller may have gone away: never warn about an unread exception
             return
-        for key, futures in batch.items():
-            for future in futures:
+        for key, waiting in batch.items():
+            for future, statements in waiting:
+                statements.shared(asked)
                 if not future.done():
                     future.set_result(found.get(key))

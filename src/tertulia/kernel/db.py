@@ -19,7 +19,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, Self, cast
 
 import asyncpg
 import msgspec
@@ -34,14 +34,13 @@ from tertulia.kernel.form import WrongForm, check_form
 from tertulia.kernel.life import ASK_SECONDS, LIFE, Life
 from tertulia.kernel.metrics import Durations
 from tertulia.kernel.postgres import Connector, Limits, commit
+from tertulia.kernel.reading import Connection as Connection
+from tertulia.kernel.reading import Reader as Reader
 from tertulia.kernel.sealing import NO_KEYS, Sealer
 from tertulia.kernel.shares import Clock, Shares
 
 log = structlog.get_logger()
 WAITED = Durations("tertulia_postgres_wait_seconds", "How long those waited who found no free connection in the pool")
-
-Connection: TypeAlias = "asyncpg.Connection[asyncpg.Record] | asyncpg.pool.PoolConnectionProxy[asyncpg.Record]"
-"""A connection of one's own, or one lent by the pool."""
 
 # What asyncpg raises when the connection went away under a statement.
 LOST = (
@@ -88,35 +87,6 @@ from unnest($1::text[], $2::text[]) as emitted(subject, body)
 """
 
 
-class Reader:
-    """Reads outside a transaction, each statement for itself."""
-
-    def __init__(self, connection: Connection, sealer: Sealer = NO_KEYS, limits: Limits | None = None) -> None:
-        self.connection = connection
-        self.sealer = sealer
-        """For columns that hold secrets."""
-        self._shaped_seconds = None if limits is None else limits.shaped
-
-    async def fetch(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
-        """All rows."""
-        return await self.connection.fetch(sql, *arguments)
-
-    async def fetchrow(self, sql: str, *arguments: object) -> asyncpg.Record | None:
-        """The first row, or None."""
-        return await self.connection.fetchrow(sql, *arguments)
-
-    async def fetchval(self, sql: str, *arguments: object) -> Any:
-        """The first column of the first row, or None."""
-        return await self.connection.fetchval(sql, *arguments)
-
-    async def fetch_shaped(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
-        """All rows of a statement that its caller has put together: it may be dear, and has less time than others."""
-        try:
-            return await self.connection.fetch(sql, *arguments, timeout=self._shaped_seconds)
-        except TimeoutError:
-            raise server_not_ready("This takes the server too long. Please look for less at a time.") from None
-
-
 class Transaction(Reader):
     """A transaction under way; `emit` says what the world will hear when it commits."""
 
@@ -147,7 +117,11 @@ class Transaction(Reader):
 
     async def execute(self, sql: str, *arguments: object) -> str:
         """Run a statement that returns no rows."""
-        return await self.connection.execute(sql, *arguments)
+        began = time.perf_counter()
+        try:
+            return await self.connection.execute(sql, *arguments)
+        finally:
+            self.statements.answered(began)
 
     async def fetch_shaped(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
         """As a reader's. What else a transaction takes may be its waiting for others; this is its caller's."""
@@ -191,7 +165,7 @@ class Transaction(Reader):
         noted: str | None = None
         if self._entries:
             entries, self._entries = self._entries, []
-            noted = await self.connection.fetchval(audit.WRITE, audit.encode(entries))
+            noted = await self.fetchval(audit.WRITE, audit.encode(entries))
             self.written += entries
         if not self._emitted:
             return noted
@@ -201,7 +175,7 @@ class Transaction(Reader):
             self._call.events += len(bodies) + ENDED_QUEUE * self._ended
             self._ended = 0
         # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
-        rows = await self.connection.fetch(_EMIT, subjects, bodies)
+        rows = await self.fetch(_EMIT, subjects, bodies)
         xid: str = rows[0][1]
         return xid
 
@@ -340,21 +314,22 @@ class Database:
         """Reads that all see the database at one moment."""
         async with self.connection() as connection:
             transaction = connection.transaction(isolation="repeatable_read", readonly=True)
-            await transaction.start()
+            reader = Reader(connection, self.sealer, self.limits)
+            await reader.counted("begin", transaction.start())
             try:
-                yield Reader(connection, self.sealer, self.limits)
+                yield reader
             except BaseException as error:
                 await _roll_back(transaction, error)
                 raise
-            await transaction.commit()
+            await reader.counted("commit", transaction.commit())
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
         """A read-write transaction: committed on leaving, rolled back on any exception."""
         async with self.writing_connection() as connection:
             transaction = connection.transaction()
-            await transaction.start()
             tx = Transaction(connection, self.shards, self.bounds, self.sealer, self.limits)
+            await tx.counted("begin", transaction.start())
             if request := audit.request_now():
                 tx.belongs_to(*request)
             life = self._life.since
@@ -365,7 +340,7 @@ class Database:
                 except BaseException as error:
                     await _roll_back(transaction, error)
                     raise
-                await self._commit(connection, transaction, xid, life)
+                await tx.counted("commit", self._commit(connection, transaction, xid, life))
             finally:
                 tx.settle()
         audit.tell(tx.written)

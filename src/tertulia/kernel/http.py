@@ -19,16 +19,20 @@ from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.body import read_fields, read_query, read_raw
 from tertulia.kernel.browser_policy import HARMLESS
-from tertulia.kernel.call import AsgiApp, Call, ClientGone, Receive, Scope, Send
+from tertulia.kernel.call import AsgiApp, Call, ClientGone, Message, Receive, Scope, Send
+from tertulia.kernel.door import VISIT, Visit
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
 from tertulia.kernel.limits import TOO_OFTEN
 from tertulia.kernel.log import Seldom
 from tertulia.kernel.params import fit_path, read_params
 from tertulia.kernel.reply import JSON, Reply, success_body
+from tertulia.kernel.request_log import CLIENT_GONE, ELSEWHERE, RequestLog
 from tertulia.kernel.router import PathArgs, Router
+from tertulia.kernel.statements import count_anew
 from tertulia.kernel.tasks import end_tasks
 from tertulia.kernel.threads import asking
+from tertulia.kernel.tracing import Process
 from tertulia.kernel.turns import telling_turns
 
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
@@ -85,6 +89,7 @@ class Api:
         fallback: AsgiApp | None = None,
         rewrite: Callable[[Any], Any] | None = None,
         refusals: Mapping[str, Refuse] | None = None,
+        request_log: RequestLog | None = None,
     ) -> None:
         """`rewrite`: a last change of whatever an endpoint returns, before it is encoded.
 
@@ -102,6 +107,7 @@ class Api:
         self._about = {each.path: each.about for each in self.endpoints if each.about}
         self._translate = translate
         self._observe = observe
+        self._request_log = request_log
         self._external_host = external_host
         self._fallback = fallback
         self._refusals = dict(refusals or {})
@@ -115,16 +121,34 @@ class Api:
         if scope["type"] != "http":
             await _other_scope(scope, receive, send)
         elif self._fallback is not None and self._is_elsewhere(scope["path"]):
-            await self._fallback(scope, receive, send)
+            await self._serve_elsewhere(self._fallback, scope, receive, send)
         else:
             call = Call(scope, receive, self._external_host)
             call.arriving = self._admission.arriving
             await self._serve(call, send)
 
+    async def _serve_elsewhere(self, app: AsgiApp, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._request_log is None:
+            await app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 0
+        call = Call(scope, receive, self._external_host)
+        call.statements = count_anew()
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        await app(scope, receive, noting)
+        self._request_log.tell(call, ELSEWHERE, status, time.perf_counter() - started)
+
     async def _serve(self, call: Call, send: Send) -> None:
         started = time.perf_counter()
+        call.statements = count_anew()
         structlog.contextvars.bind_contextvars(request_id=call.request_id)
         asking.set(call.peer)
+        visit: Visit | None = call.scope.get(VISIT)
         bound = None
         try:
             if call.method == "OPTIONS":
@@ -135,6 +159,8 @@ class Api:
                 bound, path_args = self._router.find(method, call.path)
                 reply = await telling_turns(bound.run(call, path_args), partial(self._admission.took, call))
         except ClientGone:
+            if self._request_log is not None:
+                self._request_log.tell(call, _name_of(bound), CLIENT_GONE, time.perf_counter() - started)
             return
         except Refusal as refusal:
             reply = self._refuse(call, refusal)
@@ -142,16 +168,21 @@ class Api:
             reply = self._refuse(call, self._explain(error, call, _shown_path(call, bound)))
         finally:
             call.let_go()
+            if visit is not None:
+                visit.end()
             if call.files:
                 call.close_files()
             if call.events or call.database_seconds:
                 self._admission.settle(call)
         await _send(call, reply, send)
-        name = bound.endpoint.name if bound else ""
+        name = _name_of(bound)
         seconds = time.perf_counter() - started
         if self._observe is not None:
             self._observe(name, call.method, reply.status, seconds)
-        self._log.debug("request", endpoint=name, path=_shown_path(call, bound), status=reply.status, seconds=seconds)
+        if self._request_log is not None:
+            self._request_log.tell(call, name, reply.status, seconds)
+        if Process.traces is not None:
+            Process.traces.request(call, bound.endpoint if bound else None, reply.status)
 
     def _is_elsewhere(self, path: str) -> bool:
         return not path.startswith(self._ours) and not self._router.knows(path)
@@ -171,6 +202,10 @@ class Api:
             return known
         self._log.exception("request failed", method=call.method, path=path, request_id=call.request_id)
         return internal_error()
+
+
+def _name_of(bound: "_Bound | None") -> str:
+    return bound.endpoint.name if bound else ""
 
 
 def _shown_path(call: Call, bound: "_Bound | None") -> str:
@@ -204,9 +239,12 @@ class _Bound:
         """Authenticate, read parameters, act; the answer is encoded before any scope is left."""
         args = self.args.copy()
         endpoint = self.endpoint
+        visit: Visit | None = call.scope.get(VISIT)
+        if visit is not None and (self.is_of_files or endpoint.takes_files or endpoint.waits):
+            visit.end(tells=False)  # it waits for its sender, for the store, or for something to happen
         caller = None
         if self.caller_at >= 0:
-            args[self.caller_at] = caller = await self.admission.admit(
+            args[self.caller_at] = caller = call.caller = await self.admission.admit(
                 call, self.kind, optional=self.optional, unlimited=endpoint.unlimited, limit=endpoint.limit
             )
         else:
@@ -236,6 +274,8 @@ class _Bound:
             place = await self.admission.enter(call, files=self.is_of_files)
             try:
                 self.admission.check_again(call)
+                if visit is not None:
+                    visit.check_patience()
                 return await self._act(call, args, kwargs)
             finally:
                 self.admission.leave(place, files=self.is_of_files)

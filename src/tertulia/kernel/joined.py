@@ -159,7 +159,7 @@ class JoinedReader(Reader):
         if joined is not None:
             arguments = chain.from_iterable(question.arguments for question in questions)
             try:
-                answer = await self.connection.fetchrow(joined.sql, *arguments)
+                answer = await super().fetchrow(joined.sql, *arguments)
             except asyncpg.InternalClientError as error:
                 # A type inside a row that asyncpg has not met on this connection (db.py): it learns it from what follows.
                 log.warning("questions are asked one by one", reason=str(error))
@@ -169,7 +169,7 @@ class JoinedReader(Reader):
                     question.rows = [kind(row) for row in rows]
                 return
         for question in questions:
-            question.rows = await self.connection.fetch(question.sql, *question.arguments)
+            question.rows = await super().fetch(question.sql, *question.arguments)
 
 
 @overload
@@ -261,7 +261,8 @@ async def _row_types(parts: Sequence[str], connection: Connection) -> list[type[
     """What PostgreSQL calls the columns of each statement. Nothing is run for that."""
     columns = ", ".join(f'null as "{_MARK}", part_{place}.*' for place in range(len(parts)))
     sources = ",\n".join(f"({part}) as part_{place}" for place, part in enumerate(parts))
-    described = await connection.prepare(f"select {columns} from {sources}")
+    # Without a name: one with a name would have to be closed again, which is one more thing to wait for.
+    described = await connection.prepare(f"select {columns} from {sources}", name="")
     names: list[list[str]] = []
     for attribute in described.get_attributes():
         if attribute.name == _MARK:

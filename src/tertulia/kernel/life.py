@@ -8,9 +8,11 @@ ASK_SECONDS: Final = 5.0
 # clean restart keeps them, and no transaction is lost by it.
 LIFE: Final = "select stats_reset from pg_stat_wal"
 # Asked of each new connection. asyncpg learns types from the columns of statements, and cannot when it meets them inside a row
-# (joined.py). So it learns here those that rows of ours have, all at once.
+# (joined.py). So it learns here those that rows of ours have, all at once; and those of keys, for which the first request
+# would wait otherwise.
 _GREETING = """
-select stats_reset, null::record[], null::int[], null::bigint[], null::text[], null::boolean[], null::int8multirange
+select stats_reset, null::record[], null::int[], null::bigint[], null::text[], null::boolean[], null::bytea[],
+    null::int8multirange
 from pg_stat_wal
 """
 

@@ -1,4 +1,5 @@
-"""A small HTTP listener on a port of its own, for every process: /metrics, /health/live, /health/serving and /health/ready.
+"""A small HTTP listener on a port of its own, for every process: /metrics, /health/live, /health/serving and /health/ready; and
+what else a process has for whoever runs the server (`pages`).
 
 Live: the process runs. Serving: a balancer should send it requests; engines are not asked, because all processes share them,
 and without them an answer of ours says more than none. Ready: it and its engines can do everything.
@@ -8,7 +9,7 @@ busy a server is and what it is made of, which is not for everybody who can reac
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -19,18 +20,29 @@ from tertulia.kernel.settings import Settings, SettingsError
 Missing = Callable[[], Awaitable[str | None]]
 """What a process waits for; None: it can work."""
 IsServing = Callable[[], Awaitable[bool]]
+Page = Callable[[], Awaitable[tuple[str, bytes]]]
+"""Type and content of what is answered."""
 
 REQUEST_SECONDS: Final = 5.0
 QUESTION_SECONDS: Final = 1.0
 """How long an engine has to answer when a process is asked whether it can work: balancers wait about 2 s."""
+HEADERS: Final = (
+    b"Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none';"
+    b" frame-ancestors 'none'\r\nX-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n"
+)
 TEXT: Final = "text/plain; charset=utf-8"
 
 
 @asynccontextmanager
 async def serve_monitor(
-    settings: Settings, missing: Missing, registry: CollectorRegistry = REGISTRY, is_serving: IsServing | None = None
+    settings: Settings,
+    missing: Missing,
+    registry: CollectorRegistry = REGISTRY,
+    is_serving: IsServing | None = None,
+    pages: Mapping[str, Page] | None = None,
 ) -> AsyncIterator[None]:
-    """Answer on the port for that while the context lasts, if there is one. `is_serving`: of processes that take requests."""
+    """Answer on the port for that while the context lasts, if there is one. `is_serving`: of processes that take requests.
+    `pages`: by path, what else is answered."""
     if not settings.metrics_port:
         yield
         return
@@ -38,9 +50,11 @@ async def serve_monitor(
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), REQUEST_SECONDS)
-            writer.write(
-                await _answer(head.split(b" ", 2)[1].decode("ascii", "replace"), missing, registry, is_serving)
-            )
+            path = head.split(b" ", 2)[1].decode("ascii", "replace").partition("?")[0]
+            if page := (pages or {}).get(path):
+                writer.write(_reply(200, *await page()))
+            else:
+                writer.write(await _answer(path, missing, registry, is_serving))
             await writer.drain()
         except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError):
             pass
@@ -59,7 +73,7 @@ async def serve_monitor(
 
 
 async def _answer(path: str, missing: Missing, registry: CollectorRegistry, is_serving: IsServing | None) -> bytes:
-    match path.partition("?")[0]:
+    match path:
         case "/metrics":
             return _reply(200, CONTENT_TYPE_LATEST, _told(registry))
         case "/health/live":
@@ -84,4 +98,4 @@ def _told(registry: CollectorRegistry) -> bytes:
 def _reply(status: int, content_type: str, body: bytes) -> bytes:
     reason = {200: "OK", 404: "Not Found", 503: "Service Unavailable"}[status]
     head = f"HTTP/1.1 {status} {reason}\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
-    return head.encode() + b"Connection: close\r\n\r\n" + body
+    return head.encode() + HEADERS + body

@@ -49,6 +49,8 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """How long PostgreSQL keeps a transaction open, with its locks, for a process that is silent; 0: for ever."""
     silence: float = 6.0
     """For any sign of life of the other end's TCP."""
+    process: str = ""
+    """Who asks, as PostgreSQL lists its connections."""
 
     @property
     def commit(self) -> float | None:
@@ -58,7 +60,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     def session_settings(self) -> dict[str, str]:
         """Settings of every session of ours. They travel with the greeting, so they cost nothing."""
         return {
-            "application_name": application_name(),
+            "application_name": application_name(self.process),
             "statement_timeout": _milliseconds(self.statement),
             "lock_timeout": _milliseconds(self.lock),
             "idle_in_transaction_session_timeout": _milliseconds(self.idle_transaction),
@@ -79,10 +81,11 @@ def request_limits(settings: Settings) -> Limits:
         lock=settings.postgres_lock_seconds,
         idle_transaction=settings.postgres_idle_transaction_seconds,
         silence=settings.postgres_silence_seconds,
+        process="web",
     )
 
 
-def work_limits(settings: Settings) -> Limits:
+def work_limits(settings: Settings, process: str = "") -> Limits:
     """Of the worker and the relay: nobody waits, and what they do at once may be much."""
     return Limits(
         connect=settings.postgres_connect_seconds,
@@ -90,6 +93,7 @@ def work_limits(settings: Settings) -> Limits:
         answer=settings.postgres_work_seconds + GRACE_SECONDS,
         idle_transaction=WORK_IDLE_SECONDS,
         silence=settings.postgres_silence_seconds,
+        process=process,
     )
 
 

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 
 from tertulia.kernel.metrics import Buckets
 
-_METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
+METHODS = {"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"}
 
 
 class RequestMetrics(Collector):
@@ -27,7 +27,7 @@ class RequestMetrics(Collector):
 
     def __call__(self, endpoint: str, method: str, status: int, seconds: float) -> None:
         """Count one answered request; `endpoint` is empty when no route matched."""
-        self._counts[endpoint, method if method in _METHODS else "other", status] += 1
+        self._counts[endpoint, method if method in METHODS else "other", status] += 1
         self._durations[endpoint].observe(seconds)
 
     def collect(self) -> Iterator[Metric]:

@@ -14,69 +14,11 @@ from typing import Literal
 import msgspec
 
 from tertulia.kernel.engine_addresses import checked_postgres_url, hosts_of, is_on_this_machine, nats_servers
+from tertulia.kernel.login_settings import Membership, OidcProvider
+from tertulia.kernel.login_settings import SettingsError as SettingsError
 from tertulia.kernel.urls import split_url
 
 PREFIX = "TERTULIA_"
-
-
-class SettingsError(ValueError):
-    """A setting that cannot be used; the text says which one and why."""
-
-
-class Membership(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What somebody is given here for being in a group elsewhere: a place in a user group, or a role."""
-
-    where: str
-    """A provider's name of its group; for a directory the name of a group's entry, or in parentheses a filter about people."""
-    group: str = ""
-    """The name of a user group of the organization."""
-    role: Literal["", "administrator", "moderator", "member", "guest"] = ""
-    """Nobody becomes an owner by what others say."""
-
-    def __post_init__(self) -> None:
-        if not self.where.strip() or bool(self.group) == bool(self.role):
-            raise SettingsError("each of the memberships needs `where`, and either `group` or `role`")
-
-
-class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """An OpenID Connect provider that people log in with. Our address there: `/accounts/login/oidc/<name>/callback`."""
-
-    name: str
-    """Part of addresses: small letters, digits and hyphens."""
-    display_name: str
-    issuer: str
-    client_id: str
-    client_secret: str
-    scopes: str = "openid email profile"
-    realms: tuple[str, ...] = ("",)
-    """Subdomains of the organizations whose people it knows."""
-    shares_people: bool = False
-    """It knows the same people as the directory and the other providers: a verified address opens an account that one of
-    those vouches for already."""
-    display_icon: str | None = None
-    """An address on this server, such as `/static/icon.svg`: whoever sees the page is told to nobody else."""
-    groups_claim: str = ""
-    """The claim with the groups of a person, such as `groups` or `realm_access.roles`; empty: `memberships` are not looked at."""
-    memberships: tuple[Membership, ...] = ()
-    """What its groups are worth here."""
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,39}", self.name):
-            raise SettingsError(
-                f"{self.name!r} cannot be the name of a provider: use small letters, digits and hyphens"
-            )
-        if not is_safe_url(self.issuer):
-            raise SettingsError(f"the issuer of {self.name} must be an https address")
-        if not self.client_id or len(self.client_secret) < 8:
-            raise SettingsError(f"{self.name} needs a client_id and a client_secret")
-        if self.display_icon is not None and not re.fullmatch(
-            r"/[\w.~%?=&-][\w.~%?=&/-]*", self.display_icon, re.ASCII
-        ):
-            raise SettingsError(f"the display_icon of {self.name} must be an address on this server, such as /icon.png")
-        if "openid" not in self.scopes.split():
-            raise SettingsError(f"the scopes of {self.name} must include openid")
-        if bool(self.groups_claim) != bool(self.memberships):
-            raise SettingsError(f"{self.name} needs both of groups_claim and memberships, or none")
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -100,9 +42,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     nats_monitor_url: str = ""
     """Where NATS tells of itself (`http` in its configuration), for `tertulia doctor`; empty: port 8222 of its hosts."""
     postgres_bin: str = ""
-    """Folder of the PostgreSQL programs, for `tertulia dev`; empty: look in the usual places."""
+    """Folder of the PostgreSQL programs, for `tertulia dev`, backups and `tertulia serve --standalone`; `wheel`: those of the
+    extra `standalone`; empty: look in the usual places."""
     nats_server: str = ""
-    """The nats-server program, for `tertulia dev`; empty: look in PATH, then beside Python."""
+    """The nats-server program, for `tertulia dev` and `tertulia serve --standalone`; `wheel`: the one of the extra `standalone`;
+    empty: look in PATH, then beside Python."""
+    standalone_folder: str = ""
+    """Where `tertulia serve --standalone` keeps the data of PostgreSQL and NATS, which it runs itself, and its backups."""
     pool_size: int = 10
     """PostgreSQL connections of one web process, besides those of the send lanes."""
     nats_replicas: int = 1
@@ -172,6 +118,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Of them, those of one network (an IPv4 address, or a /64 of IPv6). Behind a trusted proxy its requests under way count
     instead, waiting for events among them, if the proxy says for whom it asks. A company behind one address may need more; 0 is
     any number."""
+    busy_seconds: float = 0.5
+    """While a quarter of all requests takes longer than this, a web process lets fewer in, and answers 503 to the others; 0: all
+    are let in. Polls, files and pages do not count."""
     drain_seconds: float = 10.0
     """How long a stopping web process waits for requests under way."""
 
@@ -294,12 +243,22 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     s3_secret_access_key: str = ""
     s3_prefix: str = ""
     """Put in front of every key, if others use the bucket as well."""
+    s3_seconds: float = 30.0
+    """For each request to the bucket, which moves 5 MiB at most; then whoever wants a file is answered 503."""
     s3_virtual_hosts: bool = False
     """Whether the bucket is part of the host's name, and not of the path."""
 
     # Backups
     backup_place: str = ""
     """Where `tertulia backup make` puts archives unless it is told: a folder, or `s3://bucket/prefix`."""
+    nightly_backup: str = "02:30"
+    """When `tertulia serve --standalone` makes a backup each day, by the machine's clock; empty: never. It goes to
+    `backup_place`, or to `backups` in `standalone_folder` if that is not set, and is encrypted if there are
+    `backup_recipients`."""
+    nightly_backup_days: int = 7
+    """Of so many days the newest such backup is kept,"""
+    nightly_backup_weeks: int = 5
+    """and of so many weeks."""
     backup_recipients: str = ""
     """Public keys that backups are encrypted for, with commas between them; `tertulia backup new-key` makes one."""
     backup_s3_endpoint: str = ""
@@ -354,6 +313,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     # Operation
     log_format: Literal["json", "console"] = "json"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_requests: bool = True
+    """A line for each request, at the level `info`: who, what, the answer's status, how long, and how much of that the database
+    took. It holds numbers of accounts and organizations, and neither texts nor addresses."""
+    traces_url: str = ""
+    """Where a collector takes traces, as OTLP over HTTP, such as `http://127.0.0.1:4318/v1/traces`; empty: none are made. Needs
+    the extra `traces`."""
+    traces_share: float = 1.0
+    """Of what succeeds, so much is told in traces: 0.01 is one request in a hundred. What fails is always told."""
     metrics_host: str = "127.0.0.1"
     """Address that /metrics and /health answer at: never one that the public reaches."""
     metrics_port: int = 0
@@ -383,6 +350,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "postgres_lock_seconds",
             "postgres_idle_transaction_seconds",
             "postgres_silence_seconds",
+            "s3_seconds",
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} must be more than 0")
@@ -399,6 +367,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("session_idle_seconds must be at least 7200, and no more than session_max_seconds")
         if self.ldap_sync_minutes < 0 or not 0 <= self.ldap_max_leavers_percent <= 100:
             raise SettingsError("ldap_sync_minutes must not be negative, and ldap_max_leavers_percent be from 0 to 100")
+        if not re.fullmatch(r"(?:([01][0-9]|2[0-3]):[0-5][0-9])?", self.nightly_backup):
+            raise SettingsError("nightly_backup must be a time such as 02:30, or empty")
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
             raise SettingsError("confirm_after_seconds must be more than twice nats_sync_seconds: see docs/decisions")
 
@@ -440,7 +410,7 @@ def _read_file(file: Path) -> dict[str, object]:
 def _check_shares(settings: Settings) -> None:
     if not 1 <= settings.upload_share_percent <= 100:
         raise SettingsError("upload_share_percent must be between 1 and 100")
-    for name in ("requests_at_once", "files_at_once", "max_network_connections", "max_arriving_bytes"):
+    for name in ("requests_at_once", "files_at_once", "max_network_connections", "max_arriving_bytes", "busy_seconds"):
         if getattr(settings, name) < 0:
             raise SettingsError(f"{name} must not be negative; 0 is any number")
 
@@ -458,16 +428,6 @@ def _check_nats(settings: Settings) -> None:
             raise SettingsError(
                 "nats_url leads to another machine without TLS: write tls://, or set nats_plaintext if the network is safe"
             )
-
-
-def is_safe_url(url: str) -> bool:
-    """Whether nobody on the way can change what is answered there: https, or this very machine."""
-    try:
-        parts = split_url(url)
-        host = parts.hostname
-    except ValueError:
-        return False
-    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and host in ("localhost", "127.0.0.1")))
 
 
 def _decode(name: str, text: str) -> object:

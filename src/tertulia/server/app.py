@@ -30,6 +30,7 @@ from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.http import Api, BodyLimits, Observe
 from tertulia.kernel.limits import RateLimits
 from tertulia.kernel.openapi import About
+from tertulia.kernel.request_log import request_log_of
 from tertulia.kernel.services import Hooks, Service, Services
 from tertulia.kernel.settings import Settings
 from tertulia.people.avatars.serving import AvatarFinder
@@ -106,6 +107,7 @@ def build_api(features: Sequence[Feature], services: Services, observe: Observe 
         body_limits=BodyLimits(settings.max_body_bytes, settings.max_anonymous_body_bytes),
         fallback=site,
         rewrite=None if settings.compat_aliases else reply_without_old,
+        request_log=request_log_of(settings),
         refusals={beginning: refuse for feature in features for beginning, refuse in feature.refusals.items()},
     )
 

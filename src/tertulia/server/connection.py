@@ -12,6 +12,7 @@ Invariants
 - Every connection ends: each has one timer, from its beginning to its end, that knows what it waits for. Only the application
   has no bound of time here; a waiting poll is answered by its own heartbeat.
 - An answer is never written into another one, nor ahead of one that is owed for an earlier request.
+- Who is turned away at the door (kernel/door.py) costs no more than a head and a short answer. The connection stays open.
 """
 
 import asyncio
@@ -26,6 +27,7 @@ import structlog
 from prometheus_client import Counter
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from tertulia.kernel.door import VISIT, Door, Kind, Visit, kind_of
 from tertulia.kernel.errors import Refusal, error_body
 from tertulia.kernel.http import JSON_HEADERS
 from tertulia.kernel.limits import TOO_OFTEN, network_of, too_often
@@ -67,6 +69,7 @@ class Connection(HttpToolsProtocol):
     limits: ConnectionLimits = limits_of(Settings())
     tally = Tally(limits)
     proxies = Proxies()
+    door: Door | None = None
 
     _stage = _Stage.BETWEEN
     _since = 0.0
@@ -82,13 +85,18 @@ class Connection(HttpToolsProtocol):
     _method: str | None = None
     _refusal: Refusal | None = None
     _is_refused = False
+    _visit: Visit | None = None
+    """Of the request whose body arrives."""
+    _turned_away = 0
+    """The same, if it will not be let in: when to come back, in seconds."""
     _networks: deque[str]
     """Where this is counted: a connection of a client once, one of a proxy for each request that is not answered."""
 
     @classmethod
-    def limited(cls, limits: ConnectionLimits, proxies: Proxies | None = None) -> type[Self]:
-        """The connections of a process with these bounds, behind these proxies."""
-        return type(cls.__name__, (cls,), {"limits": limits, "tally": Tally(limits), "proxies": proxies or Proxies()})
+    def limited(cls, limits: ConnectionLimits, proxies: Proxies | None = None, door: Door | None = None) -> type[Self]:
+        """The connections of a process with these bounds, behind these proxies, through this door."""
+        own = {"limits": limits, "tally": Tally(limits), "proxies": proxies or Proxies(), "door": door}
+        return type(cls.__name__, (cls,), own)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to watch; turn away who is one too many."""
@@ -204,7 +212,7 @@ class Connection(HttpToolsProtocol):
         except Refusal as refusal:
             self._give_up(refusal)
         self._find_client()
-        super().on_headers_complete()
+        self._enter()
         # The application has not begun: it runs when everything that has arrived is read.
         self.scope["query_string"] = query.partition(b"#")[0]
         self._has_asked = True
@@ -222,22 +230,61 @@ class Connection(HttpToolsProtocol):
         self._pace.pieces += 1
         if self._pace.is_body_crumbled():
             self._give_up(Refusal("The body of the request comes in too many tiny pieces"))
-        super().on_body(body)
+        if not self._turned_away:
+            super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The request is there."""
         self._unread = 0
         self._stage = _Stage.BETWEEN
         self._since = self.loop.time()
-        super().on_message_complete()
+        if self._visit is not None:
+            self._visit.begin()
+            self._visit = None
+        if self._turned_away:
+            self._turn_away(self._turned_away)
+        else:
+            super().on_message_complete()
 
     def on_response_complete(self) -> None:
         """A request is answered: the connection may be idle now."""
         if self._stage is _Stage.BETWEEN:
             self._since = self.loop.time()
+        self._leave_network()
+        super().on_response_complete()
+
+    def _enter(self) -> None:
+        """Let the request in, or turn it away."""
+        door = self.door
+        kind = Kind.ELSEWHERE if door is None else kind_of(self.parser.get_method(), self.url)
+        if door is None or kind is Kind.ELSEWHERE or self._method is not None:
+            super().on_headers_complete()
+        elif door.lets_in(kind) or not self._is_next():
+            if kind is not Kind.POLL:
+                self.scope[VISIT] = self._visit = Visit(door, kind)  # type: ignore[literal-required]
+            super().on_headers_complete()
+        else:
+            self.tally.tell("too busy: requests are turned away")
+            self._turned_away = door.turn_away(kind)
+
+    def _is_next(self) -> bool:
+        """Whether it can be answered with those bytes: none are owed for an earlier request, and it waits for no others."""
+        is_free: bool = getattr(self.cycle, "response_complete", True)
+        return is_free and not self.expect_100_continue and self.parser.get_method() != b"HEAD"
+
+    def _turn_away(self, seconds: int) -> None:
+        """The request is there, and is answered without the application."""
+        self._turned_away = 0
+        keep_alive = self.parser.should_keep_alive()
+        self.transport.write(self.tally.turned_away(self.server_state).answer(seconds, keep_alive=keep_alive))
+        self._leave_network()
+        if not keep_alive:
+            self.transport.close()
+
+    def _leave_network(self) -> None:
+        """A request of a proxy's is answered."""
         if self._is_proxy and self._networks:
             self.tally.networks.leave(self._networks.popleft())
-        super().on_response_complete()
 
     def _find_client(self) -> None:
         """Whom a proxy asks for; a client that says so of itself is not believed."""
@@ -333,7 +380,7 @@ class Connection(HttpToolsProtocol):
         if refusal.status not in (503, TOO_OFTEN):  # of those the tally tells
             log.info("request not understood", status=refusal.status, peer=self.client)
         cycle = self.cycle  # None before the first request
-        if self._stage is _Stage.BODY:
+        if self._stage is _Stage.BODY and not self._turned_away:
             cycle.disconnected = True  # whoever works on it learns that nobody waits
             cycle.message_event.set()
             if cycle.response_started or self.pipeline:

@@ -5,9 +5,11 @@ from typing import Any
 
 import msgspec
 import structlog
+from uvicorn.server import ServerState
 
 from tertulia.kernel.settings import Settings
 from tertulia.server.networks import Networks
+from tertulia.server.turned_away import TurnedAway
 from tertulia.server.unsent_answers import UnsentAnswers
 
 MAX_UNREAD_HEADS = 64 * 1024 * 1024
@@ -79,6 +81,13 @@ class Tally:
         self.unread_heads = 0
         self.unsent: UnsentAnswers[Any] = UnsentAnswers()
         self._told = 0.0
+        self._turned_away: TurnedAway | None = None
+
+    def turned_away(self, state: ServerState) -> TurnedAway:
+        """What whoever is turned away at the door is told. The headers of all answers are known once the server runs."""
+        if self._turned_away is None:
+            self._turned_away = TurnedAway(state.default_headers)
+        return self._turned_away
 
     def tell(self, reason: str, **details: object) -> None:
         """Log a refusal that may happen thousands of times a second."""

@@ -7,21 +7,30 @@ between waits for a moment, and is not refused. They are handed over as systemd 
 import errno
 import os
 import socket
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 
 from tertulia.kernel.settings import Settings, SettingsError
 
+Sockets: TypeAlias = list[socket.socket]
 FIRST_HANDED_OVER: Final = 3
 BACKLOG: Final = 4096
+ACCEPTED_AT_ONCE: Final = 16
+"""Connections of one turn of the event loop. libuv takes one of each socket: when turns are long, those who come would wait for
+twenty seconds, and nobody could even tell them that there is too much to do."""
 
 
-def open_sockets(settings: Settings, env: Mapping[str, str] = os.environ) -> list[socket.socket]:
+def open_sockets(settings: Settings, env: Mapping[str, str] = os.environ) -> Sockets:
     """Listening already, so that a port in use is known before anything else is done."""
     return _handed_over(env) or _bound(settings.host, settings.port)
 
 
-def _handed_over(env: Mapping[str, str]) -> list[socket.socket]:
+def several_of(sockets: Sequence[socket.socket]) -> Sockets:
+    """The same sockets, several times: of each the event loop takes one connection in each turn."""
+    return [*sockets, *(one.dup() for one in sockets for _ in range(ACCEPTED_AT_ONCE - 1))]
+
+
+def _handed_over(env: Mapping[str, str]) -> Sockets:
     """None, unless they are meant for this process."""
     if env.get("LISTEN_PID", str(os.getpid())) != str(os.getpid()):
         return []
@@ -29,8 +38,8 @@ def _handed_over(env: Mapping[str, str]) -> list[socket.socket]:
     return [socket.socket(fileno=number) for number in range(FIRST_HANDED_OVER, FIRST_HANDED_OVER + count)]
 
 
-def _bound(host: str, port: int) -> list[socket.socket]:
-    opened: list[socket.socket] = []
+def _bound(host: str, port: int) -> Sockets:
+    opened: Sockets = []
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         for family, _, _, _, address in dict.fromkeys(found):

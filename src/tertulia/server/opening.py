@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from tertulia.kernel.call import AsgiApp, Receive, Scope, Send
+from tertulia.kernel.door import VISIT
 from tertulia.kernel.errors import error_body, server_not_ready
 
 PATIENCE_SECONDS: Final = 3.0
@@ -27,6 +28,8 @@ class Opening:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""
         if self.app is None:
+            if VISIT in scope:
+                scope[VISIT].end(tells=False)  # it waits for the engines, and says nothing of how busy we are
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._opened.wait(), PATIENCE_SECONDS)
         if self.app is not None:

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import asyncpg
 import nats.errors
@@ -19,15 +20,17 @@ from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.nats_client import NatsClient, nats_options
 from tertulia.events.queues.gateway import Gateway
 from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.door import Door
 from tertulia.kernel.http import Api
 from tertulia.kernel.limits import LocalBudgets, RateLimits, RedisBudgets
-from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.monitor import Missing, serve_monitor
 from tertulia.kernel.outages import Outage, nats_outage, postgres_outage
 from tertulia.kernel.postgres import request_limits
 from tertulia.kernel.process import collect_garbage_seldom, raise_open_files
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
+from tertulia.kernel.tracing import traced
 from tertulia.people.users.authentication.actions import refresh
 from tertulia.server.app import bounds_of, build_api, filters_of, services_of
 from tertulia.server.catalogue import kinds_of
@@ -35,9 +38,10 @@ from tertulia.server.connection import Connection
 from tertulia.server.connection_limits import limits_of
 from tertulia.server.features import FEATURES
 from tertulia.server.health import Health
-from tertulia.server.listening import BACKLOG, open_sockets
+from tertulia.server.listening import BACKLOG, Sockets, open_sockets, several_of
 from tertulia.server.opening import Opening
 from tertulia.server.proxies import proxies_of
+from tertulia.server.status.watch import watched
 
 log = structlog.get_logger()
 
@@ -73,16 +77,25 @@ def run_web(settings: Settings) -> None:
     """Serve the API until SIGTERM or SIGINT."""
     open_files = raise_open_files()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_serve(settings, open_files))
+        runner.run(serve_web(settings, open_files, open_sockets(settings)))
 
 
-async def _serve(settings: Settings, open_files: int) -> None:
+class Beside(NamedTuple):
+    """What else is in the process of a web server (single.py)."""
+
+    missing: Missing
+    """What that waits for."""
+    end: asyncio.Event
+    """Ends the web server as SIGTERM does."""
+
+
+async def serve_web(settings: Settings, open_files: int, sockets: Sockets, beside: Beside | None = None) -> None:
     """The port is open from the first moment; until the engines are there, the answer is that they are not."""
     proxies = proxies_of(settings.trusted_proxies)
     health = Health(proxies)
-    sockets = open_sockets(settings)
     opening = Opening()
-    connections = Connection.limited(limits_of(settings, open_files), proxies)
+    door = Door(settings.busy_seconds) if settings.busy_seconds else None
+    connections = Connection.limited(limits_of(settings, open_files), proxies, door)
     health.watch_connections(connections.tally)
     config = uvicorn.Config(
         opening,
@@ -100,8 +113,18 @@ async def _serve(settings: Settings, open_files: int) -> None:
     )
     server = DrainingServer(config, health=health)
     async with AsyncExitStack() as stack:
-        await stack.enter_async_context(serve_monitor(settings, health.missing, health.registry, health.is_serving))
-        serving = asyncio.create_task(server.serve(sockets))
+        stack.enter_context(traced(settings, "web"))
+        if door is not None:
+            door.open()
+            stack.callback(door.close)
+        missing = _first_of(health.missing, beside.missing) if beside else health.missing
+        chores = [chore for feature in FEATURES for chore in feature.chores]
+        monitor = partial(serve_monitor, settings, missing, health.registry, health.is_serving)
+        await stack.enter_async_context(watched(settings, chores, monitor))
+        if beside is not None:
+            told = asyncio.create_task(_end_with(server, beside.end))
+            stack.push_async_callback(end_tasks, [told])
+        serving = asyncio.create_task(server.serve(several_of(sockets)))
         opened = asyncio.create_task(stack.enter_async_context(open_app(settings, health=health)))
         try:
             await asyncio.wait((serving, opened), return_when=asyncio.FIRST_COMPLETED)
@@ -114,6 +137,18 @@ async def _serve(settings: Settings, open_files: int) -> None:
             server.should_exit = server.should_exit or opening.app is None
             await end_tasks([] if opened.done() else [opened])
             await serving
+
+
+def _first_of(one: Missing, other: Missing) -> Missing:
+    async def missing() -> str | None:
+        return await one() or await other()
+
+    return missing
+
+
+async def _end_with(server: "DrainingServer", end: asyncio.Event) -> None:
+    await end.wait()
+    server.should_exit = True
 
 
 def hsts_headers(settings: Settings) -> list[tuple[str, str]]:

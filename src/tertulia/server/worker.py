@@ -7,6 +7,7 @@ Any number of workers run side by side: each piece of work is claimed in the tra
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack, suppress
+from functools import partial
 
 import structlog
 from prometheus_client import Counter, Gauge, Summary
@@ -20,9 +21,11 @@ from tertulia.kernel.postgres import work_limits
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
+from tertulia.kernel.tracing import traced, working
 from tertulia.server.app import bounds_of, services_of
 from tertulia.server.features import FEATURES
 from tertulia.server.measuring import keep_measuring
+from tertulia.server.status.watch import watched
 
 log = structlog.get_logger()
 
@@ -44,7 +47,9 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
         async def missing() -> str | None:
             return "PostgreSQL" if database is None else await database.missing(QUESTION_SECONDS)
 
-        await stack.enter_async_context(serve_monitor(settings, missing))
+        stack.enter_context(traced(settings, "worker"))
+        chores = [chore for feature in features for chore in feature.chores]
+        await stack.enter_async_context(watched(settings, chores, partial(serve_monitor, settings, missing)))
         away = postgres_outage(settings.postgres_url)
         while database is None and not stop.is_set():
             try:
@@ -54,7 +59,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
                     size=POOL_SIZE,
                     bounds=bounds_of(settings, features),
                     sealer=sealer_of(settings),
-                    limits=work_limits(settings),
+                    limits=work_limits(settings, "worker"),
                     checked=True,
                 )
             except LOST as error:
@@ -64,7 +69,6 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
             return
         stack.push_async_callback(database.close)
         services = services_of(features, {Settings: settings, Database: database})
-        chores = [chore for feature in features for chore in feature.chores]
         log.info("worker", work=[chore.name for chore in chores])
         # Each goes on by itself: a mail server that does not answer holds up nothing but mails.
         tasks = [asyncio.create_task(_keep_at(chore, chore.work(services), stop, away)) for chore in chores]
@@ -83,8 +87,8 @@ async def _keep_at(chore: Chore, work: Work, stop: asyncio.Event, away: Outage) 
     FAILED.labels(chore.name)
     while not stop.is_set():
         try:
-            with SECONDS.labels(chore.name).time():
-                done = await work()
+            with SECONDS.labels(chore.name).time(), working(f"chore {chore.name}") as span:
+                done = span.pieces = await work()
             away.is_over()
             LAST.labels(chore.name).set_to_current_time()
             if done:

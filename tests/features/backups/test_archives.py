@@ -174,6 +174,7 @@ def test_what_was_damaged_is_refused_and_nothing_is_in_the_database(
     is_encrypted: bool,
 ) -> None:
     original, manifest = archive if is_encrypted else open_archive
+    identities = source.identities if is_encrypted else []
     url = empty_database()
     settings = msgspec.structs.replace(source.settings, postgres_url=url, storage_folder=str(folder / "files"))
     for what in damages(original, manifest.name):
@@ -181,7 +182,7 @@ def test_what_was_damaged_is_refused_and_nothing_is_in_the_database(
         shutil.copytree(original, place)
         damages(place, manifest.name)[what]()
         where = source.place(place)
-        restoring = restore_backup(settings, where, manifest.name, source.identities, quiet, keep_files=False)
+        restoring = restore_backup(settings, where, manifest.name, identities, quiet, keep_files=False)
         assert is_noticed(restoring), what
         assert is_empty(url), what
         assert is_noticed(verify_sums(where, manifest.name, quiet)), what
@@ -207,6 +208,31 @@ def test_the_wrong_key_and_no_key_are_refused(
     assert is_empty(url)
     assert not files_in(folder)["other.txt"].startswith(b"PGDMP")
     assert set(files_in(folder)) == {"other.txt"}
+
+
+def test_an_open_archive_is_not_taken_for_an_encrypted_one(
+    source: Source, open_archive: Archive, empty_database: Callable[[], str], folder: Path
+) -> None:
+    url = empty_database()
+    settings = msgspec.structs.replace(source.settings, postgres_url=url, storage_folder=str(folder / "files"))
+    place = source.place(open_archive[0])
+    for work in (
+        restore_backup(settings, place, "latest", source.identities, quiet, keep_files=False),
+        verify_backup(source.settings, place, "latest", source.identities, quiet),
+    ):
+        with pytest.raises(BackupFailed, match="not encrypted"):
+            asyncio.run(work)
+    assert is_empty(url)
+
+
+def test_nobody_else_on_the_machine_reads_an_archive(source: Source, folder: Path) -> None:
+    folder.chmod(0o755)
+    environment = os.environ | source.settings.environment()
+    command = [sys.executable, "-m", "tertulia", "backup", "make", str(folder), "--no-encryption"]
+    made = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    archive = Path(made.stdout.strip())
+    assert archive.stat().st_mode & 0o077 == 0
+    assert all(file.stat().st_mode & 0o077 == 0 for file in folder.rglob("*"))
 
 
 def test_a_storage_with_other_files_is_left_alone_unless_they_may_stay(

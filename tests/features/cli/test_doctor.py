@@ -10,17 +10,19 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psycopg2
 import pytest
 
-from tertulia.engines import Nats, find_nats_server, free_port
+from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres, free_port
 from tertulia.engines import nats as nats_engine
 from tertulia.kernel.form import own_form
 from tertulia.kernel.settings import load_settings
 from tertulia.migrations import migrate
 from tests.cluster.disks import SmallDisk
 from tests.harness.command import tertulia
+from tests.harness.forwarder import Forwarder
 from tests.harness.server import Engines, OwnServer, Server
 
 SOURCE = Path(__file__).parents[3] / "src"
@@ -169,6 +171,34 @@ def test_what_a_running_server_will_stumble_over_is_noticed(engines: Engines, we
         assert f"the slot {name} has lost what it kept for the relay" in examine(settings)[1]["PostgreSQL"]
     finally:
         administer(engines, f"select pg_drop_replication_slot('{name}')", database=name)
+
+
+def test_a_postgresql_that_keeps_too_little_for_the_relay_or_has_another_encoding_is_noticed(
+    own: OwnServer, folder: Path
+) -> None:
+    with Postgres(find_postgres(load_settings()), folder / "postgres") as postgres:
+        engines = Engines(postgres, Nats(Path(), folder))
+        administer(engines, "create database latin encoding 'LATIN1' locale 'C' template template0")
+        administer(engines, "alter system set wal_level = replica")
+        postgres.restart()
+        said = examine(good(own, postgres_url=postgres.url_of("latin")))[1]["PostgreSQL"]
+    assert "set wal_level = logical and restart PostgreSQL" in said
+    assert "the database's encoding is not UTF8: make it with `encoding 'UTF8' template template0`" in said
+
+
+def test_engines_that_are_too_old_are_noticed(own: OwnServer) -> None:
+    """None are to be had here, so these say on the way that they are older than they are."""
+    with closing(psycopg2.connect(own.postgres_url)) as connection:
+        number = str(connection.server_version).encode()
+    with Forwarder(own.postgres_url, changed=(number, b"14" + number[2:])) as way:
+        code, said = examine(good(own, postgres_url=way.url))
+    assert (code, said["PostgreSQL"]) == (1, "WRONG version 14 is too old: 15 or newer is needed")
+    parts = urlsplit(own.nats_url)
+    with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=10) as greeted:
+        [minor] = re.findall(rb'"version":"2\.(\d\d)\.', greeted.recv(4096))
+    with Forwarder(own.nats_url, changed=(b'"version":"2.%s' % minor, b'"version":"2.10')) as way:
+        code, said = examine(good(own, nats_url=way.url))
+    assert (code, said["NATS"]) == (1, "WRONG version 2.10 is too old: 2.11 or newer is needed")
 
 
 def test_a_machine_with_too_few_open_files_is_noticed(own: OwnServer) -> None:

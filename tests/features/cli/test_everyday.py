@@ -1,16 +1,18 @@
 """What an operator is asked every day: each command as a process, against a running server."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.harness.command import said_once, tertulia
 from tests.harness.mails import mails_to
+from tests.harness.picture_server import picture
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
-from tests.harness.talk import unique
+from tests.harness.talk import eventually, unique
 
 FOR_JSON = "--json"
 
@@ -82,6 +84,9 @@ def test_a_mail_is_tried_without_the_worker(realm: Realm) -> None:
     run(realm, "mail", "test", address, TERTULIA_MAIL_FOLDER=str(folder))
     [mail] = mails_to(folder, address)
     assert mail["subject"] == "Mails arrive"
+    told = json.loads(run(realm, "mail", "test", address, FOR_JSON, TERTULIA_MAIL_FOLDER=str(folder)))
+    assert (told["taken"], told["to"]) == (True, address)
+    assert len(mails_to(folder, address)) == 2
 
 
 def test_an_organization_is_closed_and_opened_again_and_nothing_of_it_is_lost(stage: Stage) -> None:
@@ -111,6 +116,48 @@ def test_clients_that_listen_are_listed_by_person(realm: Realm) -> None:
         assert (found["email"], found["subdomain"]) == (realm.member.email, realm.subdomain)
         assert found["age"] < found["idle_seconds"]
         assert realm.member.email in run(realm, "queue", "list", TERTULIA_NATS_URL=nats)
+
+
+def test_of_each_client_it_is_told_how_far_behind_it_is(realm: Realm) -> None:
+    with realm.member.register(event_types=["message"]) as queue:
+        sent = [realm.owner.send([realm.owner.id, realm.member.id], content="Hello") for _ in range(3)]
+        asked = ("queue", "list", "--user", realm.member.email)
+        nats = realm.stage.server.nats_url
+
+        def behind() -> Any:
+            listed = json.loads(run(realm, *asked, FOR_JSON, TERTULIA_NATS_URL=nats))
+            return {one["id"]: one for one in listed}[queue.id]
+
+        eventually(lambda: behind()["waiting"] == 3)
+        assert behind()["silent_seconds"] > 0
+        assert "\t3\t" in run(realm, *asked, TERTULIA_NATS_URL=nats)
+        queue.until_message(sent[-1])
+        queue.request(dont_block=True)  # acknowledges them
+        assert behind()["waiting"] == 0
+
+
+def test_an_icon_is_set_shown_and_removed_by_file_and_people_see_it(realm: Realm, tmp_path: Path) -> None:
+    server, where = realm.stage.server, ("--realm", realm.subdomain)
+    assert isinstance(server, OwnServer)
+    files = str(server.files)
+    file, text = tmp_path / "icon.png", tmp_path / "icon.txt"
+    file.write_bytes(picture(300, 200))
+    text.write_text("no picture")
+    before = json.loads(run(realm, "realm", "icon", *where, FOR_JSON))
+    assert before["source"] == "default"
+    with realm.member.register(event_types=["realm"]) as queue:
+        told = json.loads(run(realm, "realm", "icon", str(file), *where, FOR_JSON, TERTULIA_STORAGE_FOLDER=files))
+        [*_, heard] = queue.until(lambda event: event["type"] == "realm" and event.get("property") == "icon")
+    assert told["source"] == "uploaded"
+    assert told["url"].endswith(heard["data"]["icon_url"])
+    shown = realm.member.http.get(f"{server.url}{heard['data']['icon_url']}")
+    assert (shown.status_code, shown.headers["content-type"]) == (200, "image/png")
+    env = {"TERTULIA_POSTGRES_URL": server.postgres_url, "TERTULIA_STORAGE_FOLDER": files}
+    assert "no picture that can be read" in said_once(tertulia("realm", "icon", str(text), *where, env=env))
+    assert "cannot be read" in said_once(tertulia("realm", "icon", str(tmp_path / "none"), *where, env=env))
+    assert "not both" in said_once(tertulia("realm", "icon", str(file), "--remove", *where, env=env))
+    assert json.loads(run(realm, "realm", "icon", "--remove", *where, FOR_JSON)) == before
+    assert [one["act"] for one in realm.owner.get("audit_log")["entries"]].count("organization.picture_changed") == 2
 
 
 def test_the_language_of_search_is_told(realm: Realm) -> None:

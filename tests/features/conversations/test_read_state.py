@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from tertulia.conversations.read_state.marking.actions import MAX_TOLD
 from tertulia.kernel.auth import Role
+from tertulia.messaging.flags.actions import PORTION
 from tests.harness.server import Channel
 from tests.harness.stage import Stage, Web, at_once, later
 from tests.harness.talk import Json, Queue, Speaker, check_error, eventually
@@ -184,7 +184,7 @@ def test_a_guest_reads_what_they_received(stage: Stage, writer: Speaker) -> None
 
 def test_many_messages_are_told_of_in_several_events(stage: Stage, reader: Speaker) -> None:
     place = stage.sql("select conversation_id from message where id = %s", reader.send([reader.id]))[0][0]
-    many = MAX_TOLD + 500
+    many = 2 * PORTION + 500
     with stage.session() as execute:
         columns = "realm_id, conversation_id, seq, sender_id, client, content, rendered"
         values = "%s, %s, seq, %s, 'test', 'x', '<p>x</p>' from generate_series(2, %s) as seq"
@@ -198,7 +198,7 @@ def test_many_messages_are_told_of_in_several_events(stage: Stage, reader: Speak
         events = [event for event in queue.so_far() if event["type"] != "message"]
     for op in ("add", "remove"):
         parts = [event["messages"] for event in events if event["op"] == op]
-        assert [len(part) for part in parts] == [MAX_TOLD, 500]
+        assert [len(part) for part in parts] == [PORTION, PORTION, 500]
         assert [id for part in parts for id in part] == ids
     assert all(len(event["message_details"]) == len(event["messages"]) for event in events if event["op"] == "remove")
 
@@ -212,14 +212,12 @@ def test_what_the_log_has_before_everything_is_marked_read_is_read(
     stage: Stage, reader: Speaker, writer: Speaker
 ) -> None:
     """Also in a conversation that begins while everything is being marked."""
-    waiting = (
-        "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%%update read_state%%'"
-    )
+    waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%%states as mat%%'"
     channel = stage.channel(reader, writer)
     writer.send(channel.stream_id, "topic")
     with Queue(reader, event_types=["message", "update_message_flags"]) as queue:
         with stage.session() as execute:
-            # Who marks has looked already, and waits here before the commit.
+            # Who marks has looked already, and waits here again and again.
             execute(
                 "select from read_state where user_id = %s and conversation_id = %s for update",
                 *(reader.id, channel.stream_id),

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 
 import pytest
 
@@ -73,6 +74,8 @@ async def test_the_number_of_statements_depends_on_nobody(crowd: tuple[Realm, li
         known = names(30)
         await cost(known, people[:1])
         again = await cost(known[:2], people[1:2])
+        # Several conversations are locked without waiting for one while others are held: two statements more, once.
+        assert again == await cost(known[:1], people[102:103]) + 2
         assert await cost(known, people[2:102], send_new_subscription_messages="false") <= again
         assert max(one, private) <= 32
         print(f"statements: {one} for new public channels, {private} for private ones, {again} for existing ones")
@@ -169,6 +172,20 @@ def test_a_change_of_a_group_that_shows_a_private_channel_ends_the_queues_of_tho
     with _listening(insider) as theirs:
         realm.owner.post(f"user_groups/{group}/subgroups", add=[within])
         check_error(theirs.request(dont_block=True), "BAD_EVENT_QUEUE_ID", queue_id=theirs.id)
+
+
+def test_nobodys_queue_ends_for_whom_such_a_change_makes_no_difference(realm: Realm) -> None:
+    group = make_group(realm.owner)
+    make(realm.member, invite_only=True, can_subscribe_group=anonymous([], [group]))
+    everybody = realm.all
+    with ExitStack() as stack:
+        queues = [stack.enter_context(_listening(one)) for one in everybody]
+        realm.owner.post(f"user_groups/{group}/members", add=[one.id for one in everybody])
+        for one, queue in zip(everybody, queues, strict=True):
+            if one in (realm.moderator, realm.member):
+                check_error(queue.request(dont_block=True), "BAD_EVENT_QUEUE_ID", queue_id=queue.id)
+            else:
+                queue.so_far()  # administrators see the channel anyway, guests do not by a group
 
 
 def test_a_change_of_any_other_group_ends_nothing(realm: Realm) -> None:

@@ -2,14 +2,20 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 import pytest
 
+from tertulia.conversations.channels.access import ChannelFinder
 from tertulia.events.log.record import Audience, record
 from tertulia.kernel.audit import request_under_way
 from tertulia.kernel.call import Call
 from tertulia.kernel.db import CLOSED_QUEUES, ENDED_QUEUE, Database, Transaction
 from tertulia.kernel.locking import lock_all
+from tertulia.kernel.settings import Settings
+from tertulia.messaging.editing.history.differences import Differences, Step
+from tertulia.messaging.sending.actions import Sending
+from tertulia.messaging.sending.notices import Notices
 from tertulia.people.users.directory import Directory
 from tertulia.people.users.model import UserView
 from tests.harness.realm import Realm
@@ -112,15 +118,32 @@ def test_all_is_marked_read_although_a_conversation_is_busy_for_a_moment(realm: 
     assert realm.member.unread()["count"] == 0
 
 
-async def test_the_list_of_people_is_made_although_whoever_asks_has_used_up_their_connections(
-    realm: Realm, server: Server
-) -> None:
-    view = UserView(realm_id=realm.id, sees=(1, 2, 3, 4, 5), reader_id=1, domain="example.com")
-    async with (
-        await Database.connect(server.postgres_url, shards=4, size=9, shared=True) as database,
-        asyncio.timeout(20),
-    ):
-        directory, ended = Directory(database, 2**20), asyncio.Event()
+@pytest.mark.parametrize(
+    "held",
+    [
+        "select from account where id = %s for key share",  # as by somebody who stars very many messages
+        "select from read_state where user_id = %s for update",  # or marks them read
+    ],
+)
+def test_nobody_waits_to_send_while_who_marks_everything_read_waits_for_what_is_theirs(realm: Realm, held: str) -> None:
+    channel = realm.stage.channel(realm.owner, realm.member, realm_id=realm.id)
+    realm.owner.send(channel.stream_id, "topic", "unread")
+    with realm.stage.session() as run:
+        run(held, realm.member.id)
+        marking = realm.member.later("POST", "mark_all_as_read")
+        for _ in range(5):
+            message = {"type": "stream", "to": channel.stream_id, "topic": "topic", "content": "hello"}
+            assert realm.owner.later("POST", "messages", **message).result(5).status_code == 200
+        assert not marking.done()
+    assert marking.result(30).status_code == 200
+    assert realm.member.unread()["count"] == 0
+
+
+@asynccontextmanager
+async def all_connections_in_use(server: Server) -> AsyncIterator[Database]:
+    """Of one person, while the others have some left."""
+    async with await Database.connect(server.postgres_url, shards=4, size=9, shared=True) as database:
+        ended = asyncio.Event()
 
         async def keep_one(taken: asyncio.Event) -> None:
             with request_under_way(somebodys_call(), None):
@@ -134,10 +157,35 @@ async def test_the_list_of_people_is_made_although_whoever_asks_has_used_up_thei
         for one in held:
             await one.wait()
         with request_under_way(somebodys_call(), None):
-            listed = await directory.members(view, profile=False, gzip=False, known=())
-        assert listed.body
+            yield database
         ended.set()
         await asyncio.gather(*tasks)
+
+
+async def test_the_list_of_people_is_made_although_whoever_asks_has_used_up_their_connections(
+    realm: Realm, server: Server
+) -> None:
+    view = UserView(realm_id=realm.id, sees=(1, 2, 3, 4, 5), reader_id=1, domain="example.com")
+    async with asyncio.timeout(20), all_connections_in_use(server) as database:
+        listed = await Directory(database, 2**20).members(view, profile=False, gzip=False, known=())
+    assert listed.body
+
+
+async def test_differences_are_made_although_whoever_asks_has_used_up_their_connections(server: Server) -> None:
+    steps = [Step(-1, "<p>one</p>", "<p>two</p>", None), Step(-2, "<p>two</p>", "<p>three</p>", None)]
+    async with asyncio.timeout(20), all_connections_in_use(server) as database:
+        made = await Differences(database).of(steps)
+    assert made.keys() == {-1, -2}
+
+
+async def test_notices_are_sent_although_whoever_sends_them_has_used_up_their_connections(
+    realm: Realm, server: Server
+) -> None:
+    async with asyncio.timeout(20), all_connections_in_use(server) as database:
+        # Other organizations' notices are on the way too: what matters is that it does not wait.
+        sending = Sending.open(database, ChannelFinder(database), Settings(), ())
+        await Notices(database, sending, Settings()).deliver()
+        await sending.close()
 
 
 def somebodys_call() -> Call:

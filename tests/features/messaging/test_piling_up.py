@@ -93,7 +93,9 @@ def test_one_person_puts_so_many_reactions_to_a_message(realm: Realm, channel: C
     assert realm.owner.request("POST", at, emoji_name="smile").status_code == 200
 
 
-def test_a_topic_and_a_message_remember_their_newest_hundred_moves(realm: Realm, channel: Channel) -> None:
+def test_a_topic_remembers_its_newest_hundred_names_and_a_message_its_newest_twenty_moves(
+    realm: Realm, channel: Channel
+) -> None:
     first, second = (realm.member.send(channel.stream_id, "0", "hello") for _ in range(2))
     edit(realm.member, first, content="a text of its own stays")
     realm.stage.sql(
@@ -107,10 +109,10 @@ def test_a_topic_and_a_message_remember_their_newest_hundred_moves(realm: Realm,
     sql = "select count(*) from message_revision where topic_id = (select topic_id from message where id = %s)"
     assert realm.stage.sql(sql, first) == [(100,)]
     assert one(realm.member, second)["edit_history"][0]["topic"] == "renamed"
-    # Whoever leaves the topic takes its names along, and forgets older ones with the next move.
+    # Whoever leaves the topic takes its newest names along, and forgets older ones with the next move.
     for topic in ("elsewhere", "further"):
         edit(realm.owner, first, topic=topic, propagate_mode="change_one")
     own = "select count(*) from message_revision where message_id = %s and prev_content is null"
-    assert realm.stage.sql(own, first) == [(100,)]
+    assert realm.stage.sql(own, first) == [(20,)]
     assert history(realm.member, first)[-1]["topic"] == "further"
     assert "hello" in [version.get("prev_content") for version in history(realm.member, first)]

@@ -19,7 +19,7 @@ from joserfc.jwk import OctKey, RSAKey
 import tertulia.people.sessions.oidc.provider
 from tertulia.engines import ChildProcess, free_port
 from tertulia.kernel.cookies import SESSION
-from tertulia.kernel.settings import OidcProvider
+from tertulia.kernel.login_settings import OidcProvider
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.sessions.oidc.failure import ProviderFailure
 from tertulia.people.sessions.oidc.flow import COOKIE, Flow, seal, unseal

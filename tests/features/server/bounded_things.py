@@ -113,6 +113,12 @@ def channel_made(speaker: Speaker, description: str = "") -> Try:
     return posting(speaker, "users/me/subscriptions", subscriptions=[wanted])
 
 
+def bot_given(place: Place) -> Try:
+    bots = [place.realm.bot(place.realm.member) for _ in range(TRIED)]
+    other = place.realm.moderator.id
+    return lambda number: place.member.request("PATCH", f"bots/{bots[number].id}", bot_owner_id=other)
+
+
 def group_made(speaker: Speaker, description: str = "") -> Try:
     return posting(speaker, "user_groups/create", name="group #", description=description, members=[speaker.id])
 
@@ -217,7 +223,11 @@ TRIES: dict[str, Callable[[Place], Try]] = {
     ),
     "alert_words": lambda place: posting(place.member, "users/me/alert_words", alert_words=["word#"]),
     "muted_users": muting,
+    "given_bots": bot_given,
     "topic_policies": lambda place: posting(
+        place.member, "user_topics", stream_id=place.channel().stream_id, topic="#", visibility_policy=3
+    ),
+    "muted_topics": lambda place: posting(
         place.member, "user_topics", stream_id=place.channel().stream_id, topic="#", visibility_policy=1
     ),
     "channel_folders": lambda place: posting(place.owner, "channel_folders/create", name="folder #", description=""),

@@ -8,6 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.harness.command import said_once, tertulia
 from tests.harness.server import Server
 from tests.harness.stage import Web
 from tests.harness.talk import eventually
@@ -27,6 +28,19 @@ def test_the_public_port_has_neither_metrics_nor_health(web: Web, path: str) -> 
     reply = httpx.get(web.url + path, headers={"Accept": "*/*"}, trust_env=False)
     assert (reply.status_code, reply.json()["code"]) == (404, "NOT_FOUND")
     assert httpx.get(web.metrics + path, trust_env=False).status_code == 200
+
+
+@pytest.mark.parametrize(("question", "answer"), [("live", "alive"), ("serving", "serving"), ("ready", "ready")])
+def test_a_command_asks_for_those_who_have_no_curl(web: Web, question: str, answer: str) -> None:
+    port = web.metrics.rpartition(":")[2]
+    env = {"TERTULIA_METRICS_PORT": port, "TERTULIA_METRICS_HOST": "0.0.0.0"}
+    asked = tertulia("health", question, env=env)
+    assert (asked.returncode, asked.stdout, asked.stderr) == (0, f"{answer}\n", "")
+
+
+def test_a_process_that_is_away_or_cannot_be_asked_is_not_well() -> None:
+    assert "No answer at 127.0.0.1:1" in said_once(tertulia("health", env={"TERTULIA_METRICS_PORT": "1"}))
+    assert "TERTULIA_METRICS_PORT" in said_once(tertulia("health"))
 
 
 def test_the_metrics_of_a_web_process_count_its_requests(web: Web) -> None:

@@ -1,9 +1,7 @@
 """What the processes on this machine say of themselves, as far as they have a port for that."""
 
-import http.client
-from contextlib import closing
-
 from tertulia.cli.errors import CommandFailed
+from tertulia.cli.health import Question, ask_health
 from tertulia.kernel.settings import Settings
 
 PROCESSES = 3
@@ -23,9 +21,8 @@ def look_at_processes(settings: Settings) -> str:
 
 def _ask(host: str, port: int) -> str:
     """`ready`, what the process waits for, or nothing if there is none."""
-    with closing(http.client.HTTPConnection(host, port, timeout=5)) as connection:
-        try:
-            connection.request("GET", "/health/ready")
-            return connection.getresponse().read().decode(errors="replace").strip()
-        except (OSError, http.client.HTTPException):
-            return ""
+    try:
+        _, told = ask_health(host, port, Question.READY)
+    except OSError:
+        return ""
+    return told

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
+from tertulia.cli.container import CONTAINER_SECRETS
 from tertulia.cli.doctor import Advice
 from tertulia.kernel.urls import split_url
 
@@ -53,9 +54,10 @@ def _named(settings: "Settings", config: Path | None) -> Iterator[Path]:
 
 
 def fault_of(path: Path) -> str | None:
-    """Who besides its owner and its group reads it, or besides its owner changes it. A group may read: that of the service."""
+    """Who besides its owner and its group reads it, or besides its owner changes it. A group may read: that of the service; in
+    a container everybody, for nobody else is in it."""
     mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & stat.S_IRWXO:
+    if mode & (stat.S_IWOTH if path.parent == CONTAINER_SECRETS else stat.S_IRWXO):
         return f"every account of this machine can get at {path} (mode {mode:04o}): chmod o= {path}"
     if mode & stat.S_IWGRP:
         return f"a group can change {path} (mode {mode:04o}): chmod g-w {path}"

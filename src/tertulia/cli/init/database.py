@@ -41,13 +41,13 @@ def prepare_database(file: "SettingsFile", wanted: "Wanted") -> tuple["Settings"
         say(f"kept {file.path} as it is")
     if wanted.postgres_url or (settings is not None and _is_elsewhere(settings.postgres_url)):
         return _take_given(file, settings, wanted.postgres_url)
-    if settings is not None and _find_wal_level(settings.postgres_url) == "logical":
+    if settings is not None and find_wal_level(settings.postgres_url) == "logical":
         return settings, False
     with _superuser(wanted.postgres_admin) as admin:
         if settings is None:
             _refuse_others(admin, wanted.database)
             settings = file.write(_new_url(admin, wanted))
-        _make_role_and_database(admin, settings.postgres_url)
+        make_role_and_database(admin, settings.postgres_url)
         must_restart = _configure(admin, is_ours=not wanted.postgres_admin)
     return settings, must_restart
 
@@ -64,7 +64,8 @@ def _take_given(file: "SettingsFile", settings: "Settings | None", url: str) -> 
     return settings or file.write(url), False
 
 
-def _find_wal_level(url: str) -> str | None:
+def find_wal_level(url: str) -> str | None:
+    """None: it does not let us in."""
     try:
         return _ask_wal_level(url)
     except psycopg2.OperationalError:
@@ -139,7 +140,8 @@ def _new_url(admin: Any, wanted: "Wanted") -> str:
     return parts._replace(netloc=f"{who}@{where}", path=f"/{wanted.database}").geturl()
 
 
-def _make_role_and_database(admin: Any, url: str) -> None:
+def make_role_and_database(admin: Any, url: str) -> None:
+    """Those that the address names, with its password, if they are not there."""
     parts = split_url(url)
     name, password, database = parts.username or "", parts.password or "", parts.path.lstrip("/")
     if not _has_role(admin, name):

@@ -30,7 +30,7 @@ metrics_port = 9992      # of the relay; the worker has the next one, and web th
 
 # Until this is set, people are told that no mail is sent:
 # smtp_url = "smtp://user:password@mail.example.com:587?starttls"
-"""
+{more}"""
 
 
 _OWN_NATS = "nats://tertulia:{}@127.0.0.1:4222"
@@ -45,6 +45,8 @@ class Wanted(NamedTuple):
     postgres_admin: str
     database: str
     nats_url: str
+    more: str = ""
+    """Lines of the settings besides."""
 
 
 class SettingsFile:
@@ -89,7 +91,12 @@ class SettingsFile:
         storage = Path("/var/lib/tertulia/files") if self._group else self._folder / "files"
         storage.parent.mkdir(parents=True, exist_ok=True)
         text = _TEXT.format(
-            postgres_url=postgres_url, nats_url=nats_url, host=self._wanted.host, sealing_keys=keys, storage=storage
+            postgres_url=postgres_url,
+            nats_url=nats_url,
+            host=self._wanted.host,
+            sealing_keys=keys,
+            storage=storage,
+            more=self._wanted.more,
         )
         write_secret(self.path, text, self._group)
         say(f"wrote {self.path} and {keys}: keep a copy of both with your backups")

@@ -16,6 +16,8 @@ NATS_ACCOUNT: Final = "tertulia-nats"
 UNITS: Final = Path("/etc/systemd/system")
 NATS_UNIT: Final = "tertulia-nats.service"
 TARGET: Final = "tertulia.target"
+STANDALONE: Final = ("tertulia.socket", "tertulia.service")
+"""Everything in one (deploy/standalone)."""
 SERVICES: Final = (
     TARGET,
     "tertulia-web.socket",
@@ -31,12 +33,12 @@ _NGINX = Path("/etc/nginx")
 class System:
     """This machine, as a server for one host."""
 
-    def __init__(self, folder: Path, host: str) -> None:
-        self._folder, self._host = folder, host
+    def __init__(self, folder: Path, host: str, *, standalone: bool = False) -> None:
+        self._folder, self._host, self._standalone = folder, host, standalone
 
     def make_accounts(self) -> None:
         """For the server and for NATS. Both must be able to reach the program."""
-        for name in (ACCOUNT, NATS_ACCOUNT):
+        for name in (ACCOUNT,) if self._standalone else (ACCOUNT, NATS_ACCOUNT):
             try:
                 pwd.getpwnam(name)
             except KeyError:
@@ -55,12 +57,15 @@ class System:
 
     def install(self, *, has_own_nats: bool, must_restart: bool) -> list[str]:
         """Units and site; what is to be done next."""
-        for name in (*SERVICES, *([NATS_UNIT] if has_own_nats else [])):
-            self._place(UNITS / name, shipped(name).read_text())
+        kit = "standalone" if self._standalone else "debian"
+        names = STANDALONE if self._standalone else (*SERVICES, *([NATS_UNIT] if has_own_nats else []))
+        for name in names:
+            self._place(UNITS / name, shipped(name, kit).read_text())
         if Path("/run/systemd/system").is_dir():
             subprocess.run(["systemctl", "daemon-reload"], check=False)
-        subprocess.run(["systemctl", "--quiet", "enable", TARGET], check=False)
-        restarted = (["postgresql"] if must_restart else []) + [TARGET]
+        begun = [*STANDALONE] if self._standalone else [TARGET]
+        subprocess.run(["systemctl", "--quiet", "enable", *begun], check=False)
+        restarted = (["postgresql"] if must_restart else []) + (["tertulia"] if self._standalone else begun)
         if _CADDY.is_dir():
             self._add_to_caddy()
             restarted.append("caddy")

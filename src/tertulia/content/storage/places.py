@@ -10,7 +10,8 @@ from obstore.store import LocalStore, S3Store
 
 from tertulia.kernel.settings import Settings
 
-_PATIENCE: Any = {"max_retries": 4, "retry_timeout": timedelta(seconds=30)}
+CONNECT_SECONDS = 5.0
+MAX_RETRIES = 4
 
 
 def open_folder(settings: Settings) -> LocalStore:
@@ -29,17 +30,20 @@ def open_bucket(settings: Settings) -> S3Store:
         config |= {"access_key_id": settings.s3_access_key_id, "secret_access_key": settings.s3_secret_access_key}
     if settings.s3_virtual_hosts:
         config["virtual_hosted_style_request"] = True
+    patience = timedelta(seconds=settings.s3_seconds)
     options: Any = {
         "allow_http": settings.s3_endpoint.startswith("http://"),
-        "connect_timeout": timedelta(seconds=5),
-        "timeout": timedelta(seconds=60),
+        "connect_timeout": min(patience, timedelta(seconds=CONNECT_SECONDS)),
+        "timeout": patience,
     }
+    # A service that is silent is not asked again: the first time has taken all there is.
+    retries: Any = {"max_retries": MAX_RETRIES, "retry_timeout": patience}
     return S3Store(
         settings.s3_bucket,
         prefix=settings.s3_prefix or None,
         config=config,
         client_options=options,
-        retry_config=_PATIENCE,
+        retry_config=retries,
     )
 
 

@@ -109,16 +109,27 @@ async def is_administrator(reader: Reader, user_id: int) -> bool:
     )
 
 
-async def lock_conversations(tx: Transaction, conversation_ids: Sequence[int]) -> dict[int, int]:
-    """Hold senders back until the commit; returns the number of the last message of each conversation."""
-    sql = "select id, last_seq from conversation where id = any($1::bigint[]) order by id for share"
-    rows = await (tx.fetch(sql, conversation_ids) if len(conversation_ids) < 2 else lock_all(tx, sql, conversation_ids))
-    return {row["id"]: row["last_seq"] for row in rows}
+_LOCK_CONVERSATIONS = "select id, last_seq from conversation where id = any($1::bigint[]) order by id for share"
 
 
-# Held, so that none of them is deactivated or comes back before the commit: the numbers of subscribers count active ones.
+async def lock_conversations(tx: Transaction, conversation_ids: Sequence[int]) -> None:
+    """Hold senders back until the commit."""
+    if len(conversation_ids) < 2:
+        await tx.fetch(_LOCK_CONVERSATIONS, conversation_ids)
+    else:
+        await lock_all(tx, _LOCK_CONVERSATIONS, conversation_ids)
+
+
+async def last_seqs(tx: Transaction, conversation_ids: Sequence[int]) -> dict[int, int]:
+    """The number of the last message of each conversation, for whoever holds them; one that got the name of another just
+    before that was held is held now."""
+    return {row["id"]: row["last_seq"] for row in await tx.fetch(_LOCK_CONVERSATIONS, conversation_ids)}
+
+
+# Held, so that none of them is deactivated, comes back or gets another role before the commit: the numbers of subscribers
+# count active ones, and guests hear of a channel when they come into it.
 _HELD_USERS = """
-(select id as user_id from account where id = any($2::bigint[]) and is_active order by id for share) as held
+(select id as user_id from account where id = any($2::bigint[]) and is_active order by id for key share) as held
 """
 
 

@@ -2,16 +2,15 @@
 
 from tertulia.conversations.mutes import queries
 from tertulia.conversations.mutes.bounds import MUTED_USERS
-from tertulia.conversations.read_state.marking.actions import mark_sender_read
-from tertulia.conversations.read_state.marking.queries import hold_places, lock_own_conversations
+from tertulia.conversations.read_state.marking.actions import hold_everything, mark_sender_read
 from tertulia.events.log.record import Audience, record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import check_count
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.people.users.access import check_seen
-from tertulia.people.users.actions import get_both
-from tertulia.people.users.queries import lock_accounts
+from tertulia.people.users.queries import hold_active_account
+from tertulia.people.users.rules import no_such_user
 
 
 async def mute(tx: Transaction, caller: Caller, user_id: int) -> None:
@@ -39,10 +38,12 @@ async def unmute(tx: Transaction, caller: Caller, user_id: int) -> None:
 
 async def _hold(tx: Transaction, caller: Caller, user_id: int) -> None:
     # A message comes before the change, and is among those marked read, or after it, and its event says that it is read.
-    await lock_own_conversations(tx, caller.user_id)
-    await hold_places(tx, caller.realm_id)
-    held = await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
-    get_both(held, caller.user_id, user_id)
+    await hold_everything(tx, caller.user_id)
+    # Of the other it matters only that they are there. They are not held: two who mute each other would wait in a circle.
+    if not await queries.is_user(tx, caller.realm_id, user_id):
+        raise no_such_user()
+    if not await hold_active_account(tx, caller.user_id):
+        raise Refusal("Insufficient permission")
 
 
 async def _tell(tx: Transaction, caller: Caller) -> None:

@@ -13,6 +13,12 @@ async def muted_by(reader: Reader, user_id: int) -> list[MutedUser]:
     return [MutedUser(**row) for row in await reader.fetch(sql, user_id)]
 
 
+async def is_user(reader: Reader, realm_id: int, user_id: int) -> bool:
+    """Whether there is such a user in the realm, deactivated ones too."""
+    sql = "select exists (select from account where realm_id = $1 and id = $2 and system_bot is null)"
+    return bool(await reader.fetchval(sql, realm_id, user_id))
+
+
 async def insert_mute(tx: Transaction, user_id: int, muted_id: int) -> bool:
     """Mute somebody; returns whether they were not muted before."""
     sql = "insert into muted_user (user_id, muted_id) values ($1, $2) on conflict do nothing returning true"

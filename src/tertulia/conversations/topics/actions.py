@@ -6,11 +6,11 @@ from tertulia.conversations.channels.access import find_channel, get_active_chan
 from tertulia.conversations.channels.rules import name_key_of, no_such_channel
 from tertulia.conversations.read_state.marks import TopicPolicy
 from tertulia.conversations.topics import queries
-from tertulia.conversations.topics.bounds import POLICIES
+from tertulia.conversations.topics.bounds import MUTED, POLICIES
 from tertulia.conversations.topics.events import muted_topics_told, policies_decided
 from tertulia.conversations.topics.model import Decided, Topic
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.bounds import check_count
+from tertulia.kernel.bounds import check_count, hold_count
 from tertulia.kernel.db import Transaction
 from tertulia.organization.realms.settings import RealmSettings, settings_of
 
@@ -78,6 +78,9 @@ async def _decide_alone(tx: Transaction, caller: Caller, topic: Topic, policy: T
     decided = await queries.decide(tx, topic.id, {caller.user_id: policy}, ())
     if not decided:
         return False
+    if policy is TopicPolicy.MUTED:
+        await hold_count(tx, MUTED, caller.person_id)
+        await check_count(tx, MUTED, caller.person_id, adding=0)
     if policy is not TopicPolicy.NONE:
         await check_count(tx, POLICIES, caller.user_id, adding=0)
     lists = await queries.muted_topics(tx, [caller.user_id])

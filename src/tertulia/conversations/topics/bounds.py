@@ -1,7 +1,12 @@
 """For how many topics somebody may decide what they hear of them."""
 
+from tertulia.conversations.read_state.marks import TopicPolicy
 from tertulia.kernel.bounds import Bound, Otherwise
 
+_MUTED = f"""
+topic_policy where policy = {TopicPolicy.MUTED:d} and user_id in (
+    select id from account where id = $1 or bot_owner_id = $1
+)"""  # noqa: S608
 POLICIES = Bound(
     name="topic_policies",
     what="topics muted, unmuted or followed by hand",
@@ -11,6 +16,16 @@ POLICIES = Bound(
     refusal="You have muted or followed {limit} topics already: reset some of them.",
     counted="topic_policy where user_id = $1",
 )
+# A rename tells each who mutes the topic the whole list of theirs: so many fit into one event, and a rename into one change.
+MUTED = Bound(
+    name="muted_topics",
+    what="muted topics, with those of one's bots",
+    of="person",
+    limit=5000,
+    tables=("topic_policy",),
+    refusal="You have muted {limit} topics already: reset some of them.",
+    counted=_MUTED,
+)
 TOPICS = Otherwise(
     tables=("topic",),
     because="one for each name that messages are sent to, or that somebody mutes or follows",
@@ -18,5 +33,6 @@ TOPICS = Otherwise(
 
 ALL = (
     POLICIES,
+    MUTED,
     TOPICS,
 )

@@ -30,6 +30,7 @@ from tertulia.events.queues.queries import read_snapshot
 from tertulia.events.queues.queue import Queue
 from tertulia.events.queues.queue_record import QueueRecord, drop_record, find_record, put_record
 from tertulia.events.queues.refusals import bad_queue
+from tertulia.events.queues.report import answer_reports
 from tertulia.events.queues.served import ServedQueues
 from tertulia.events.queues.takeover import LoadMemberships, TakeOvers
 from tertulia.kernel.auth import Caller
@@ -79,6 +80,7 @@ class Gateway:
         """Start watching. Waits for NATS, not for the relay: a new installation has no epoch yet."""
         await ensure_buckets(self._nc, self.settings.nats_replicas)
         await self._served.open()
+        await answer_reports(self._nc, self._served)
         self._tasks = [asyncio.create_task(run()) for run in (self._feeds.watch, self._feeds.audit, self._sweep)]
 
     def drain(self) -> None:

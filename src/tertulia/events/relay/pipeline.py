@@ -33,6 +33,7 @@ from tertulia.events.relay.publisher import Publisher
 from tertulia.events.relay.replication import Replication
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
+from tertulia.kernel.tracing import Process
 
 REPORT_SECONDS: Final = 1.0
 TICK_SECONDS: Final = 0.25
@@ -45,6 +46,12 @@ EARLY_TRANSIENTS: Final = 1000
 HEADER_ROOM: Final = 1024
 
 log = structlog.get_logger("tertulia.events.relay.process")
+
+
+def _stored(seconds: float) -> None:
+    STORED_AFTER.observe(seconds)
+    if Process.traces is not None:
+        Process.traces.stored(seconds)
 
 
 class Pipeline:
@@ -67,7 +74,7 @@ class Pipeline:
         self._epoch = found.epoch
         self._shards = found.shards
         self._stored_before = {number: wal.position_key(shard.pos) for number, shard in found.shards.items()}
-        self._transactions = InFlightTransactions(STORED_AFTER.observe)
+        self._transactions = InFlightTransactions(_stored)
         self._lineage = replication.lineage
         self._publisher = Publisher(nc, found.epoch, found.shards, self._transactions, replication.lineage)
         self._transaction: TransactionInFlight | None = None

@@ -25,6 +25,7 @@ from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.outages import nats_outage, postgres_outage
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
+from tertulia.kernel.tracing import traced
 
 FIRST_PAUSE: Final = 0.05
 LONGEST_PAUSE: Final = 2.0
@@ -38,6 +39,7 @@ async def run_relay(settings: Settings, stop: asyncio.Event) -> None:
     """Carry events until `stop` is set."""
     relay = Relay(settings)
     async with AsyncExitStack() as stack:
+        stack.enter_context(traced(settings, "relay"))
         await stack.enter_async_context(serve_monitor(settings, relay.missing))
         measuring = asyncio.create_task(relay.measure())
         stack.push_async_callback(end_tasks, [measuring])

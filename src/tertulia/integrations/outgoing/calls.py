@@ -69,7 +69,7 @@ class Calls:
     async def _make(self, bot_id: int, message_id: int) -> None:
         try:
             await self._make_one(bot_id, message_id)
-        except LOST as error:
+        except (*LOST, Refusal) as error:
             log.warning("PostgreSQL is away: a call is made again later", bot=bot_id, error=repr(error))
         except Exception:
             log.exception("a call failed: it is made again later", bot=bot_id, message=message_id)
@@ -118,6 +118,8 @@ class Calls:
         try:
             await self._sending.send(call.bot, request)
         except Refusal as refusal:
+            if refusal.code == "SERVER_NOT_READY":
+                raise  # no fault of the bot's: the call is made again, and what is answered then is said once
             return f"its answer was refused ({refusal.msg})"
         return None
 

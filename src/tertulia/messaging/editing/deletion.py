@@ -44,7 +44,7 @@ async def remove(
     tx: Transaction, caller: Caller, message: Reached, channel: Channel | None, messages: list[Moving]
 ) -> None:
     """Remove messages of one topic or direct conversation, `message` among them, and tell. Under the lock."""
-    await change_places(tx, caller.realm_id)
+    await change_places(tx, caller.realm_id, [message.conversation_id])
     told = await listeners(tx, message, channel, messages)
     ids = [one.id for one in messages]
     channels = [] if channel is None else [channel]

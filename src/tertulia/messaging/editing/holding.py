@@ -6,11 +6,10 @@ from tertulia.conversations.channels.access import find_channel, get_active_chan
 from tertulia.conversations.channels.model import Channel
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
-from tertulia.kernel.errors import server_not_ready
 from tertulia.messaging.editing import queries
 from tertulia.messaging.editing.model import Rights
 from tertulia.messaging.editing.rights import rights_over
-from tertulia.messaging.reading.access import Reached, access_message, no_such_message
+from tertulia.messaging.reading.access import Reached, access_message, moved_again, no_such_message
 
 _MOVES_FOLLOWED = 10
 
@@ -41,7 +40,7 @@ async def hold(tx: Transaction, caller: Caller, message_id: int, target_id: int 
         # the order that everybody keeps.
         await tx.execute("rollback to savepoint held")
     else:
-        raise server_not_ready("Others keep moving this message. Please try again.")
+        raise moved_again()
     if message.participants is not None:
         return Held(message, await rights_over(tx, caller, message.sender_id, message.conversation_id))
     channel = await find_channel(tx, caller, message.conversation_id)

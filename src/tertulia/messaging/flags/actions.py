@@ -18,10 +18,12 @@ from tertulia.conversations.read_state.model import MessageStanding
 from tertulia.conversations.read_state.queries import standings
 from tertulia.conversations.topics.queries import find_topic
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Database, Transaction
 from tertulia.messaging.narrows.terms import Term
-from tertulia.messaging.reading.access import find_messages, no_such_message
+from tertulia.messaging.reading.access import no_such_message, reaches_all
 from tertulia.messaging.reading.windows import FoundWindow, Window, check_window, find_window, narrow_down
+
+PORTION = 1000
 
 
 class Flagged(msgspec.Struct, frozen=True):
@@ -30,6 +32,22 @@ class Flagged(msgspec.Struct, frozen=True):
     changed: list[int]
     left: list[int]
     """Channels whose messages stayed read, because the caller is not subscribed."""
+
+
+async def change_flags(
+    database: Database, caller: Caller, message_ids: Sequence[int], flag: str, *, adds: bool
+) -> list[int]:
+    """Put a flag on messages, or take it off, a portion per transaction: meanwhile nobody moves them. Returns the channels whose
+    messages stayed read, because the caller is not subscribed."""
+    if len(message_ids) > PORTION and not (flag == "read" and adds):
+        async with database.transaction() as tx:
+            await reach(tx, caller, message_ids)  # all of them, or none
+    left: set[int] = set()
+    for start in range(0, len(message_ids), PORTION):
+        async with database.transaction() as tx:
+            done = await change_flag(tx, caller, message_ids[start : start + PORTION], flag, adds=adds)
+        left.update(done.left)
+    return sorted(left)
 
 
 async def change_flag(tx: Transaction, caller: Caller, message_ids: Sequence[int], flag: str, *, adds: bool) -> Flagged:
@@ -67,7 +85,7 @@ async def reach(tx: Transaction, caller: Caller, message_ids: Sequence[int]) -> 
     if len(known) < len(set(message_ids)):
         raise no_such_message()
     strange = [message.id for message in known if not message.is_received]
-    if strange and len(await find_messages(tx, caller, strange)) < len(strange):
+    if strange and not await reaches_all(tx, caller, strange):
         raise no_such_message()
     return known
 

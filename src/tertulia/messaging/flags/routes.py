@@ -8,7 +8,7 @@ from tertulia.conversations.channels.rules import ChannelId
 from tertulia.conversations.read_state.marking.actions import mark_all_read
 from tertulia.conversations.topics.rules import clean_topic
 from tertulia.kernel.auth import Person
-from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.messaging.flags import actions
@@ -58,11 +58,10 @@ class Complete(msgspec.Struct):
 
 
 @post("/messages/flags")
-async def update_flags(caller: Person, tx: Transaction, *, messages: MessageIds, op: Op, flag: str) -> Marked:
+async def update_flags(caller: Person, database: Database, *, messages: MessageIds, op: Op, flag: str) -> Marked:
     """Put a flag of yours on messages, or take it off: `read`, `starred` or `collapsed`."""
     check_flag(flag)
-    done = await actions.change_flag(tx, caller, messages, flag, adds=op == "add")
-    return Marked(messages, done.left)
+    return Marked(messages, await actions.change_flags(database, caller, messages, flag, adds=op == "add"))
 
 
 @post("/messages/flags/narrow")

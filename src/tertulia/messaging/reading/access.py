@@ -4,14 +4,14 @@ A direct message is reached by those who take part; a channel's message by whoev
 protected history only if they received it. Writers use `hold_message`: the answer then stays true until the commit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from datetime import datetime
 
 import msgspec
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.kernel.errors import Refusal
+from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.messaging.reading import queries
 
 
@@ -47,30 +47,38 @@ def no_such_message() -> Refusal:
 
 async def access_message(reader: Reader, caller: Caller, message_id: int) -> Reached:
     """The message; a Refusal if it is out of the caller's reach."""
-    found = await find_messages(reader, caller, [message_id])
-    if not found:
+    found = await find_message(reader, caller, message_id)
+    if found is None:
         raise no_such_message()
-    return found[0]
+    return found
 
 
-async def find_messages(reader: Reader, caller: Caller, message_ids: Sequence[int]) -> list[Reached]:
-    """Those of the messages that are within the caller's reach, by id."""
-    rows = await queries.reached_messages(reader, caller.realm_id, caller.user_id, message_ids)
-    return [Reached(**row) for row in rows]
+async def find_message(reader: Reader, caller: Caller, message_id: int) -> Reached | None:
+    """The message, if it is within the caller's reach."""
+    row = await queries.reached_message(reader, caller.realm_id, caller.user_id, message_id)
+    return None if row is None else Reached(**row)
 
 
-async def hold_message(tx: Transaction, caller: Caller, message_id: int, *, whole: bool = False) -> Reached:
-    """As `access_message`, for writers: the message stays as it is and where it is until the commit.
+async def reaches_all(reader: Reader, caller: Caller, message_ids: Collection[int]) -> bool:
+    """Whether all of these messages, each named once, are within the caller's reach."""
+    found = await queries.count_reached(reader, caller.realm_id, caller.user_id, list(message_ids))
+    return found == len(message_ids)
 
-    `whole`: its conversation too, locked first, so that nobody else writes there, senders included.
-    """
+
+async def hold_message(tx: Transaction, caller: Caller, message_id: int) -> Reached:
+    """As `access_message`, for writers: the message stays as it is and where it is until the commit."""
     for _ in range(_MOVES_FOLLOWED):
-        conversation_id = await queries.lock_conversation_of(tx, message_id) if whole else None
-        found = await queries.lock_message(tx, message_id)
-        # It may have been moved while we waited for its old conversation: then the new one is to be locked.
-        if found is not None and (not whole or found == conversation_id):
-            return await access_message(tx, caller, message_id)
-    raise no_such_message()
+        is_held = await queries.lock_reached(tx, caller.realm_id, caller.user_id, message_id)
+        message = await access_message(tx, caller, message_id)
+        if is_held:
+            return message
+        # It was moved while we waited for it, and is still within reach.
+    raise moved_again()
+
+
+def moved_again() -> Refusal:
+    """For whoever wants to change a message, and never finds it where it was."""
+    return server_not_ready("Others keep moving this message. Please try again.")
 
 
 _MOVES_FOLLOWED = 3

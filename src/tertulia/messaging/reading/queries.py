@@ -7,12 +7,7 @@ import asyncpg
 from tertulia.conversations.channels.rights import MAY_READ_MESSAGE
 from tertulia.kernel.db import Reader, Transaction
 
-_REACHED = f"""
-select message.id, message.realm_id, message.conversation_id, message.seq, message.sender_id, message.sent_at,
-       message.content, message.rendered, message.topic_id, topic.name as topic, channel.name as channel,
-       coalesce(channel.is_archived, false) as is_archived, conversation.participants,
-       coalesce(message.seq <@ read_state.history, false) as is_received,
-       coalesce(upper_inf(read_state.history), false) as is_subscribed
+_WITHIN_REACH = f"""
 from message join conversation on conversation.id = message.conversation_id
 left join account on account.id = $2 and account.is_active
 left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = $2
@@ -20,7 +15,14 @@ left join channel on channel.id = message.conversation_id
 left join topic on topic.id = message.topic_id
 where message.id = any($3::bigint[]) and message.realm_id = $1
   and {MAY_READ_MESSAGE}
-order by message.id
+"""
+_REACHED = f"""
+select message.id, message.realm_id, message.conversation_id, message.seq, message.sender_id, message.sent_at,
+       message.content, message.rendered, message.topic_id, topic.name as topic, channel.name as channel,
+       coalesce(channel.is_archived, false) as is_archived, conversation.participants,
+       coalesce(message.seq <@ read_state.history, false) as is_received,
+       coalesce(upper_inf(read_state.history), false) as is_subscribed
+{_WITHIN_REACH} order by message.id
 """
 BEGINNING = 500
 """Characters of a message that is shown by its beginning."""
@@ -41,18 +43,23 @@ with size as materialized (
 )
 
 
-async def reached_messages(
-    reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]
-) -> list[asyncpg.Record]:
-    """Those of the messages that a user may read; of a user without an account (0) those of web-public channels."""
-    known = [message_id for message_id in message_ids if is_possible_id(message_id)]
-    return await reader.fetch(_REACHED, realm_id, user_id, known)
+async def reached_message(reader: Reader, realm_id: int, user_id: int, message_id: int) -> asyncpg.Record | None:
+    """A message, if the user may read it; a user without an account (0) those of web-public channels."""
+    if not is_possible_id(message_id):
+        return None
+    return await reader.fetchrow(_REACHED, realm_id, user_id, [message_id])
+
+
+async def count_reached(reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]) -> int:
+    """How many of the messages a user may read. Their texts, which may be long, are not looked at."""
+    return int(await reader.fetchval(f"select count(*) {_WITHIN_REACH}", realm_id, user_id, message_ids))
 
 
 async def reached_briefly(
     reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int], room: int
 ) -> list[asyncpg.Record]:
-    """As `reached_messages`; if they are longer than `room` bytes together, of the long ones the beginning without HTML."""
+    """Messages that a user may read; if they are longer than `room` bytes together, of the long ones the beginning, without
+    HTML."""
     return await reader.fetch(_BRIEFLY, realm_id, user_id, message_ids, room)
 
 
@@ -65,11 +72,10 @@ async def lock_conversation_of(tx: Transaction, message_id: int) -> int | None:
     return found
 
 
-async def lock_message(tx: Transaction, message_id: int) -> int | None:
-    """Hold a message; the conversation it is in, None if it was deleted."""
-    sql = "select conversation_id from message where id = $1 for no key update"
-    found: int | None = await tx.fetchval(sql, message_id) if is_possible_id(message_id) else None
-    return found
+async def lock_reached(tx: Transaction, realm_id: int, user_id: int, message_id: int) -> bool:
+    """Hold a message that a user may read. Of any other nobody learns by waiting for whoever changes it."""
+    sql = f"select true {_WITHIN_REACH} for no key update of message"
+    return is_possible_id(message_id) and bool(await tx.fetchval(sql, realm_id, user_id, [message_id]))
 
 
 def is_possible_id(message_id: int) -> bool:

@@ -16,7 +16,7 @@ from tertulia.messaging.narrows.resolve import resolve
 from tertulia.messaging.narrows.scopes import Scope
 from tertulia.messaging.narrows.statements import ids_among, ids_from
 from tertulia.messaging.narrows.terms import Term
-from tertulia.messaging.reading.access import Reached, find_messages
+from tertulia.messaging.reading.access import Reached, find_message
 from tertulia.organization.realms.limits import MAX_FETCHED_MESSAGES
 
 NEWEST = 10_000_000_000_000_000
@@ -56,8 +56,7 @@ async def narrow_down(reader: Reader, caller: Caller, terms: Sequence[Term]) -> 
     """What a narrow means to the caller."""
 
     async def find(message_id: int) -> Reached | None:
-        found = await find_messages(reader, caller, [message_id])
-        return found[0] if found else None
+        return await find_message(reader, caller, message_id)
 
     return await resolve(reader, caller, terms, find)
 

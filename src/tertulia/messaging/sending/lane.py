@@ -26,6 +26,7 @@ from prometheus_client import Counter
 from tertulia.kernel.audit import forget_request
 from tertulia.kernel.db import LOST, STALE, UNABLE, Connection, Database, OutcomeUnknown, Transaction, is_bad_value
 from tertulia.kernel.postgres import GRACE_SECONDS, commit
+from tertulia.kernel.statements import count_anew, statements_now
 from tertulia.messaging.sending.model import Outgoing, Sent
 from tertulia.messaging.sending.storing import Stored, Storing, Unsent
 
@@ -47,12 +48,13 @@ class _SenderLeft(Exception):
 class Ticket:
     """A message in a lane, and the future of its answer: None if the rules refuse it."""
 
-    __slots__ = ("answer", "is_being_committed", "outgoing")
+    __slots__ = ("answer", "is_being_committed", "outgoing", "statements")
 
     def __init__(self, outgoing: Outgoing) -> None:
         self.outgoing = outgoing
         self.answer: asyncio.Future[Sent | None] = asyncio.get_running_loop().create_future()
         self.is_being_committed = False
+        self.statements = statements_now()
 
     async def wait(self, seconds: float) -> Sent | None:
         """The answer. If none comes in time the message will not be stored, unless it is being committed by then."""
@@ -220,10 +222,11 @@ class SendLane:
     async def _write(self, connection: Connection, batch: list[Ticket], *, wait: bool) -> list[Ticket]:
         """Write a batch in one transaction, then answer; returns those whose conversation is locked by others."""
         transaction = connection.transaction()
-        await transaction.start()
+        database = self._database
+        asked = count_anew()
+        tx = Transaction(connection, database.shards, database.bounds, database.sealer)
+        await tx.counted("begin", transaction.start())
         try:
-            database = self._database
-            tx = Transaction(connection, database.shards, database.bounds, database.sealer)
             stored = await self._storing.store(tx, [ticket.outgoing for ticket in batch], wait=wait)
             await tx.flush()
             if any(ticket.answer.done() for ticket in batch):
@@ -235,12 +238,13 @@ class SendLane:
                 await transaction.rollback()
             raise
         _mark(batch, is_being_committed=True)
-        if not await self._is_committed(connection, transaction, stored):
+        if not await tx.counted("commit", self._is_committed(connection, transaction, stored)):
             _mark(batch, is_being_committed=False)
             raise ConnectionError("the commit did not happen")
         SENT.inc(sum(isinstance(outcome, Sent) for outcome in stored.outcomes))
         left = []
         for ticket, outcome in zip(batch, stored.outcomes, strict=True):
+            ticket.statements.shared(asked)
             if outcome is Unsent.HELD:
                 ticket.is_being_committed = False
                 left.append(ticket)

@@ -208,14 +208,14 @@ async def permission_holders(reader: Reader, realm_id: int) -> dict[str, int]:
 async def hold_active_users(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -> set[int]:
     """Those of the users who are in the realm and active, and stay so until the commit.
 
-    Whoever deactivates one of them comes before or after, and so sees all places that have to be told of. Nobody of them logs
-    in or changes a setting meanwhile, so many of them cost.
+    Whoever deactivates one of them, or gives them another role, comes before or after, and so sees all places that have to be
+    told of. No stronger: they log in and change their settings meanwhile. Many of them cost, for whoever has to wait.
     """
     if len(user_ids) > FEW_PEOPLE:
         tx.holds_others_back()
     sql = """
     select id from account where realm_id = $1 and id = any($2::bigint[]) and is_active and system_bot is null
-    order by id for share
+    order by id for key share
     """
     return {row["id"] for row in await tx.fetch(sql, realm_id, user_ids)}
 

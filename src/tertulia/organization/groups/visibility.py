@@ -70,8 +70,7 @@ async def end_queues_of_members(tx: Transaction, realm_id: int, group_id: int, u
     What they see changes from then on, as after a change of role (decisions 0023 and 0031).
     """
     if user_ids and await tx.fetchval(_GIVES_VISIBILITY, realm_id, group_id):
-        for ended in ends(user_ids):
-            tx.emit(realm_id, ended)
+        await _end_queues(tx, realm_id, user_ids)
 
 
 async def end_queues_of_groups(tx: Transaction, realm_id: int, group_id: int, subgroup_ids: Sequence[int]) -> None:
@@ -79,7 +78,15 @@ async def end_queues_of_groups(tx: Transaction, realm_id: int, group_id: int, su
     if not await tx.fetchval(_GIVES_VISIBILITY, realm_id, group_id):
         return
     people = {user for subgroup in subgroup_ids for user in await queries.all_members(tx, realm_id, subgroup)}
-    for ended in ends(sorted(people)):
+    await _end_queues(tx, realm_id, sorted(people))
+
+
+async def _end_queues(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -> None:
+    """Of those for whom groups make a difference: administrators see all channels, guests none by a group."""
+    concerned = (
+        f"select id from account where id = any($1) and role > {Role.ADMINISTRATOR} and role < {Role.GUEST} order by id"
+    )
+    for ended in ends([row["id"] for row in await tx.fetch(concerned, user_ids)]):
         tx.emit(realm_id, ended)
 
 

@@ -12,7 +12,7 @@ from tertulia.organization.audit_log import Act, note, user
 from tertulia.organization.groups.rights import holds
 from tertulia.people.avatars import set_avatar
 from tertulia.people.bots import events, queries
-from tertulia.people.bots.bounds import BOTS
+from tertulia.people.bots.bounds import BOTS, GIVEN_BOTS
 from tertulia.people.bots.defaults import HeldDefaults, change_defaults
 from tertulia.people.bots.model import ChangedBot, NewBot, Service
 from tertulia.people.bots.rules import (
@@ -103,7 +103,10 @@ async def change_bot(
     if changes.owner_id is not None:
         await handover.hold(tx, bot_id)
     others = [] if changes.owner_id is None else [changes.owner_id]
-    bot, held = await _hold(tx, caller, bot_id, *others, owners=changes.role is not None)
+    changes_standing = changes.role is not None or changes.owner_id is not None
+    bot, held = await _hold(
+        tx, caller, bot_id, *others, owners=changes.role is not None, changes_standing=changes_standing
+    )
     if changes.payload_url is not None:
         check_reads_by(caller.user_id, bot)
         if changes.owner_id not in (None, bot.bot_owner_id) and caller.role > Role.ADMINISTRATOR:
@@ -150,7 +153,7 @@ async def _give(
     """Give a bot to somebody else."""
     now = await users_queries.find_account(tx, bot.id)
     assert now is not None  # its name and role may have changed in this very call
-    await _check_room_for_bot(tx, new)
+    await _check_room_for_bot(tx, caller, new)
     url = await _address_after(tx, caller, bot)
     await hand_over(tx, caller.realm_id, now, new.id, handover)
     await tell_former_owner(tx, caller, now, old, new)
@@ -162,7 +165,9 @@ async def _give(
             tx.emit(caller.realm_id, told)
 
 
-async def _check_room_for_bot(tx: Transaction, owner: Account) -> None:
+async def _check_room_for_bot(tx: Transaction, caller: Caller, owner: Account) -> None:
+    if caller.role > Role.ADMINISTRATOR:
+        await check_room(tx, GIVEN_BOTS, owner.id)
     try:
         await check_room(tx, BOTS, owner.id)
     except Refusal:
@@ -225,7 +230,7 @@ async def _as_changed(
 
 async def deactivate_bot(tx: Transaction, caller: Caller, bot_id: int) -> None:
     """Turn a bot off: its keys and queues end."""
-    bot, _ = await _hold(tx, caller, bot_id)
+    bot, _ = await _hold(tx, caller, bot_id, changes_standing=True)
     if not bot.is_active:
         raise Refusal("The bot is deactivated already.")
     await turn_off(tx, caller.realm_id, [bot])
@@ -260,11 +265,13 @@ async def hold_bot(tx: Transaction, caller: Caller, bot_id: int) -> Account:
 
 
 async def _hold(
-    tx: Transaction, caller: Caller, bot_id: int, *others: int, owners: bool = False
+    tx: Transaction, caller: Caller, bot_id: int, *others: int, owners: bool = False, changes_standing: bool = False
 ) -> tuple[Account, dict[int, Account]]:
     """A bot that the caller may change, locked together with everybody concerned."""
     ids = [caller.user_id, bot_id, *others]
-    held = await users_queries.lock_accounts(tx, caller.realm_id, ids, owners=owners, tied_to=bot_id)
+    held = await users_queries.lock_accounts(
+        tx, caller.realm_id, ids, owners=owners, tied_to=bot_id, changes_standing=changes_standing
+    )
     bot, actor = held.get(bot_id), held.get(caller.user_id)
     if bot is None or not bot.is_bot:
         raise no_such_bot()

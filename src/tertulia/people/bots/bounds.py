@@ -11,6 +11,16 @@ BOTS = Bound(
     refusal="You have {limit} bots already.",
     counted="account where bot_owner_id = $1",
 )
+# Nobody is asked before: others must not use up the bots that somebody may make.
+GIVEN_BOTS = Bound(
+    name="given_bots",
+    what="bots that somebody has, deactivated ones among them, when a person who is no administrator gives them one more",
+    of="person",
+    limit=100,
+    tables=("account",),
+    refusal="They have {limit} bots or more: only an administrator can give them another one.",
+    counted="account where bot_owner_id = $1",
+)
 STORED_KEYS = Bound(
     name="bot_storage_keys",
     what="keys in its storage",
@@ -35,6 +45,7 @@ SERVICES = Otherwise(
 
 ALL = (
     BOTS,
+    GIVEN_BOTS,
     STORED_KEYS,
     STORED_CHARACTERS,
     SERVICES,

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from tertulia.kernel.auth import Role
-from tertulia.kernel.settings import Membership
+from tertulia.kernel.login_settings import Membership
 
 FEW_LEAVERS = 3
 """So many go at once whatever share of all they are: in a small organization one person is many percent."""

@@ -128,7 +128,8 @@ class Changes(msgspec.Struct, frozen=True):
 async def change_user(tx: Transaction, caller: Caller, user_id: int, changes: Changes) -> None:
     """Change a user as an administrator or a bot's owner, and tell who may know."""
     await check_seen(tx, caller, user_id)
-    held = await hold_both(tx, caller, user_id, owners=changes.role is not None)
+    gets_role = changes.role is not None
+    held = await hold_both(tx, caller, user_id, owners=gets_role, changes_standing=gets_role)
     actor, target = get_both(held, caller.user_id, user_id)
     owner = held.get(target.bot_owner_id or 0)
     check_may_edit(actor, target, owner)
@@ -150,7 +151,9 @@ async def change_by_directory(
 ) -> bool:
     """Change an active person as the directory of the organization says, and tell who may know; returns whether it made a
     difference. Nobody becomes an owner by that, nor does an owner become anything else."""
-    target = (await queries.lock_accounts(tx, realm_id, [user_id], tied_to=user_id)).get(user_id)
+    gets_role = changes.role is not None
+    held = await queries.lock_accounts(tx, realm_id, [user_id], tied_to=user_id, changes_standing=gets_role)
+    target = held.get(user_id)
     if target is None or target.is_bot or not target.is_active:
         return False
     name = target.full_name if changes.full_name is None else clean_full_name(changes.full_name)
@@ -170,7 +173,7 @@ async def change_by_directory(
 
 async def give_role(tx: Transaction, realm_id: int, user_id: int, role: int) -> bool:
     """Give a person a role as the operator, who may make owners; returns whether they had another one. One owner stays."""
-    held = await queries.lock_accounts(tx, realm_id, [user_id], owners=True, tied_to=user_id)
+    held = await queries.lock_accounts(tx, realm_id, [user_id], owners=True, tied_to=user_id, changes_standing=True)
     target = held.get(user_id)
     if target is None or target.is_bot:
         raise no_such_user()
@@ -272,13 +275,17 @@ async def tell_visibility(tx: Transaction, caller: Caller, old: int, new: int) -
         tx.emit(realm_id, events.updated(to, user_id, new_email=shown))
 
 
-async def hold_both(tx: Transaction, caller: Caller, user_id: int, *, owners: bool = False) -> dict[int, Account]:
+async def hold_both(
+    tx: Transaction, caller: Caller, user_id: int, *, owners: bool = False, changes_standing: bool = False
+) -> dict[int, Account]:
     """Hold whoever acts and whom they act upon, with what is tied to the latter; `owners`: and all owners.
 
     A directory has no account: among those who are held it counts as an administrator.
     """
     ids = (caller.user_id, user_id)
-    held = await queries.lock_accounts(tx, caller.realm_id, ids, owners=owners, tied_to=user_id)
+    held = await queries.lock_accounts(
+        tx, caller.realm_id, ids, owners=owners, tied_to=user_id, changes_standing=changes_standing
+    )
     if isinstance(caller, DirectoryClient):
         held[caller.user_id] = Account(
             caller.user_id, caller.email, caller.full_name, caller.role, caller.bot_type, None, True, EVERYONE

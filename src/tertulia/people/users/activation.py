@@ -30,7 +30,7 @@ from tertulia.people.users.rules import check_is_owner, check_may_edit, is_last_
 
 async def deactivate_user(tx: Transaction, caller: Caller, user_id: int) -> None:
     """Deactivate a person's account, as an administrator."""
-    held = await hold_both(tx, caller, user_id, owners=True)
+    held = await hold_both(tx, caller, user_id, owners=True, changes_standing=True)
     actor, target = get_both(held, caller.user_id, user_id)
     if target.is_bot:
         raise no_such_user()
@@ -47,7 +47,9 @@ async def deactivate_user(tx: Transaction, caller: Caller, user_id: int) -> None
 
 async def deactivate_oneself(tx: Transaction, caller: Caller) -> None:
     """Deactivate the caller's own account."""
-    held = await queries.lock_accounts(tx, caller.realm_id, [caller.user_id], owners=True, tied_to=caller.user_id)
+    held = await queries.lock_accounts(
+        tx, caller.realm_id, [caller.user_id], owners=True, tied_to=caller.user_id, changes_standing=True
+    )
     _, target = get_both(held, caller.user_id, caller.user_id)
     if is_last_owner(target, held.values()):
         raise last_user(is_owner=True)
@@ -62,7 +64,7 @@ async def deactivate_by_directory(tx: Transaction, realm_id: int, user_id: int) 
 
     The only owner stays: nobody could let anybody in again.
     """
-    held = await queries.lock_accounts(tx, realm_id, [user_id], owners=True, tied_to=user_id)
+    held = await queries.lock_accounts(tx, realm_id, [user_id], owners=True, tied_to=user_id, changes_standing=True)
     target = held.get(user_id)
     if target is None or target.is_bot or not target.is_active:
         return False
@@ -74,7 +76,7 @@ async def deactivate_by_directory(tx: Transaction, realm_id: int, user_id: int) 
 
 async def reactivate_by_operator(tx: Transaction, realm_id: int, user_id: int) -> bool:
     """Reactivate a person's account; returns whether they were not active. Their bots stay as they are."""
-    target = (await queries.lock_accounts(tx, realm_id, [user_id])).get(user_id)
+    target = (await queries.lock_accounts(tx, realm_id, [user_id], tied_to=user_id, changes_standing=True)).get(user_id)
     if target is None or target.is_bot or target.is_active:
         return False
     await _turn_on(tx, realm_id, target)
@@ -85,7 +87,7 @@ async def reactivate_user(tx: Transaction, caller: Caller, user_id: int, handove
     """Reactivate an account, as an administrator or the owner of a bot. No error if it is active."""
     await check_seen(tx, caller, user_id)
     await handover.hold(tx, user_id)
-    held = await hold_both(tx, caller, user_id)
+    held = await hold_both(tx, caller, user_id, changes_standing=True)
     actor, target = get_both(held, caller.user_id, user_id)
     if not target.is_bot and actor.role > Role.ADMINISTRATOR:
         raise Refusal("Must be an organization administrator", code="UNAUTHORIZED_PRINCIPAL")

@@ -6,6 +6,7 @@ import msgspec
 
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.locking import lock_all
 from tertulia.kernel.text import LARGE_LETTERS, SMALL_LETTERS
 from tertulia.people.users.addresses import ALWAYS, EVERYONE
 from tertulia.people.users.model import MAX_KEYS, Account, KeyOrigin, UserView
@@ -166,22 +167,47 @@ email_visibility(account), bot_role
 """
 
 
+_HELD = f"""
+select {_ACCOUNT} from account
+where realm_id = $1 and system_bot is null and (id = any($2::bigint[]) or bot_owner_id = $4
+    or id = (select tied.bot_owner_id from account as tied where tied.id = $4)
+    or ($3 and role = {Role.OWNER} and bot_type is null and is_active))
+order by id for no key update
+"""
+# The one that changes and its bots are then held against everybody who counts on their standing.
+_ALONE = """
+select from account where realm_id = $1 and system_bot is null and (id = $2 or bot_owner_id = $2) order by id for update
+"""
+
+
 async def lock_accounts(
-    tx: Transaction, realm_id: int, user_ids: Sequence[int], *, owners: bool = False, tied_to: int | None = None
+    tx: Transaction,
+    realm_id: int,
+    user_ids: Sequence[int],
+    *,
+    owners: bool = False,
+    tied_to: int | None = None,
+    changes_standing: bool = False,
 ) -> dict[int, Account]:
     """Hold these accounts, the active owners of the organization, and what is tied to one: its bots, or its own owner.
 
-    In the order of their ids: nobody waits in a circle.
+    In the order of their ids: nobody waits in a circle. `changes_standing`: the one that the others are tied to is about to
+    be turned on or off, or gets another role or owner. Whoever counts on that holds the account `for key share` only, so that
+    logging in and settings go on meanwhile. Messages on their way hold it like that too, in no order: this gives way to them.
     """
-    sql = f"""
-    select {_ACCOUNT} from account
-    where realm_id = $1 and system_bot is null and (id = any($2::bigint[]) or bot_owner_id = $4
-        or id = (select tied.bot_owner_id from account as tied where tied.id = $4)
-        or ($3 and role = {Role.OWNER} and bot_type is null and is_active))
-    order by id for no key update
-    """
-    # No stronger: rows that only point at an account must neither wait for this nor hold it up.
-    return {row["id"]: Account(**row) for row in await tx.fetch(sql, realm_id, user_ids, owners, tied_to)}
+    held: dict[int, Account] = {}
+
+    async def hold() -> None:
+        rows = await tx.fetch(_HELD, realm_id, user_ids, owners, tied_to)
+        held.clear()
+        held.update({row["id"]: Account(**row) for row in rows})
+
+    # Otherwise no stronger: rows that only point at an account must neither wait for this nor hold it up.
+    if changes_standing:
+        await lock_all(tx, _ALONE, realm_id, tied_to, first=hold)
+    else:
+        await hold()
+    return held
 
 
 async def bots_of(reader: Reader, owner_id: int) -> list[Account]:
@@ -281,7 +307,9 @@ async def has_other_people(reader: Reader, realm_id: int, user_id: int) -> bool:
 
 
 async def update_user(tx: Transaction, user_id: int, full_name: str, role: int) -> None:
-    """Write a name and a role. A bot is given the role; what it counts as follows (`bot_counts_as`)."""
+    """Write a name and a role. A bot is given the role; what it counts as follows (`bot_counts_as`).
+
+    Whose role becomes another is held alone (`changes_standing`)."""
     # Without the address: where a trigger runs, PostgreSQL holds a row against all that point at it as soon as a unique
     # column is among those that are set, even to what it was. Whoever sends a message at the same time would deadlock.
     sql = """
@@ -298,12 +326,12 @@ async def set_email(tx: Transaction, user_id: int, email: str) -> None:
 
 
 async def set_active(tx: Transaction, user_ids: Sequence[int], *, active: bool) -> None:
-    """Activate or deactivate accounts."""
+    """Activate or deactivate accounts that are held alone (`changes_standing`)."""
     await tx.execute("update account set is_active = $2 where id = any($1::bigint[])", user_ids, active)
 
 
 async def set_bot_owner(tx: Transaction, bot_id: int, owner_id: int) -> int:
-    """Give a bot to somebody: it never becomes more by that. Returns what it counts as from now on."""
+    """Give a bot, held alone, to somebody: it never becomes more by that. Returns what it counts as from now on."""
     sql = "update account set bot_owner_id = $2, bot_role = greatest(bot_role, role) where id = $1 returning role"
     return int(await tx.fetchval(sql, bot_id, owner_id))
 

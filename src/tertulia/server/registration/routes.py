@@ -17,7 +17,7 @@ from tertulia.people.bots.defaults import listening_defaults
 from tertulia.people.users.spectators import spectator_at
 from tertulia.server.registration.request import Capabilities, Days, IdleSeconds, Pair, Pairs, Types
 
-PATIENCE = 3.0
+PATIENCE = 1.0
 """Seconds that a client waits for its turn."""
 
 

@@ -25,11 +25,12 @@ async def subscribe(
 ) -> list[Joined]:
     """Subscribe each user to each channel; returns those that were not subscribed before. `colors`: chosen ones, by channel.
 
-    The number of statements depends neither on the users nor on the channels.
+    Whoever calls it holds the conversations (`lock_conversations`). The number of statements depends neither on the users nor
+    on the channels.
     """
     if len(user_ids) > FEW_PEOPLE:
         tx.holds_others_back()
-    last_seqs = await statements.lock_conversations(tx, channel_ids)
+    last_seqs = await statements.last_seqs(tx, channel_ids)
     ids = sorted(last_seqs)
     chosen = colors or {}
     joined = await statements.activate_subscriptions(tx, ids, user_ids, [chosen.get(channel) for channel in ids])
@@ -50,10 +51,12 @@ async def unsubscribe(
     user_ids: Sequence[int],
     pairs: Sequence[Joined] = (),
 ) -> list[Joined]:
-    """Unsubscribe each user from each channel, and others from some of them; returns those that were subscribed before."""
+    """Unsubscribe each user from each channel, and others from some of them; returns those that were subscribed before.
+
+    Whoever calls it holds the conversations."""
     if len(user_ids) > FEW_PEOPLE:
         tx.holds_others_back()
-    last_seqs = await statements.lock_conversations(tx, channel_ids)
+    last_seqs = await statements.last_seqs(tx, channel_ids)
     left = await statements.deactivate_subscriptions(tx, sorted(last_seqs), user_ids, pairs)
     if not left:
         return []

@@ -19,7 +19,7 @@ MAX_TOLD = 2000
 
 async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int]) -> list[int]:
     """Mark messages read; returns those that were unread."""
-    await changes.hold_places(tx, caller.realm_id)
+    await changes.hold_places(tx, caller.realm_id, message_ids)
     changed = await changes.read_messages(tx, caller.user_id, message_ids)
     tell_flag(tx, caller, "read", changed)
     return changed
@@ -27,7 +27,7 @@ async def mark_read(tx: Transaction, caller: Caller, message_ids: Sequence[int])
 
 async def mark_unread(tx: Transaction, caller: Caller, message_ids: Sequence[int]) -> list[int]:
     """Mark messages unread in conversations the caller belongs to; returns those that were read."""
-    await changes.hold_places(tx, caller.realm_id)
+    await changes.hold_places(tx, caller.realm_id, message_ids)
     changed = await changes.unread_messages(tx, caller.user_id, message_ids)
     for start in range(0, len(changed), MAX_TOLD):
         _tell_unread(tx, caller, changed[start : start + MAX_TOLD])
@@ -36,36 +36,43 @@ async def mark_unread(tx: Transaction, caller: Caller, message_ids: Sequence[int
 
 async def mark_channel_read(tx: Transaction, caller: Caller, channel_id: int) -> None:
     """Mark everything in a channel read."""
-    await changes.hold_places(tx, caller.realm_id)
+    await changes.hold_place(tx, caller.realm_id, channel_id)
     tell_flag(tx, caller, "read", await changes.read_channel(tx, caller.user_id, channel_id))
 
 
 async def mark_topic_read(tx: Transaction, caller: Caller, channel_id: int, topic_id: int) -> None:
     """Mark everything in a topic read."""
-    await changes.hold_places(tx, caller.realm_id)
+    await changes.hold_place(tx, caller.realm_id, channel_id)
     tell_flag(tx, caller, "read", await changes.read_topic(tx, caller.user_id, channel_id, topic_id))
 
 
 async def mark_all_read(tx: Transaction, caller: Caller) -> None:
     """Mark everything read. The event names no messages: it means all that came before it in the log.
 
-    So no message may be stored meanwhile and come before the event without being marked: senders wait a moment. In a
-    conversation that somebody put the user into in the same moment nobody was held back: then all over again.
-    The account comes before the read states, as when somebody leaves a channel or mutes people at the same moment.
+    So no message may be stored meanwhile and come before the event without being marked.
     """
-    while True:
-        await tx.execute("savepoint everything")
-        held = await changes.lock_own_conversations(tx, caller.user_id)
-        if await changes.belongs_to_no_other(tx, caller.user_id, held):
-            break
-        await tx.execute("rollback to savepoint everything")
+    await hold_everything(tx, caller.user_id)
     if await changes.read_everything(tx, caller.user_id):
         _tell(tx, caller, {"op": "add", "flag": "read", "messages": [], "all": True})
 
 
+async def hold_everything(tx: Transaction, user_id: int) -> None:
+    """Until the commit nothing is sent to, moved or deleted in any conversation of the user's, and they get into no other.
+
+    In a conversation that somebody put the user into in the same moment nobody was held back: then all over again.
+    The account comes before the read states, as when somebody leaves a channel at the same moment.
+    """
+    while True:
+        await tx.execute("savepoint everything")
+        held = await changes.lock_everything(tx, user_id)
+        if await changes.belongs_to_no_other(tx, user_id, held):
+            return
+        await tx.execute("rollback to savepoint everything")
+
+
 async def mark_sender_read(tx: Transaction, caller: Caller, sender_id: int, *, is_muted: bool) -> None:
-    """Mark everything somebody sent read. If they are muted, it counted as read before, and nobody is told."""
-    await changes.hold_places(tx, caller.realm_id)
+    """Mark everything somebody sent read, for whoever holds everything. If they are muted, it counted as read before, and
+    nobody is told."""
     changed = await changes.read_sender(tx, caller.user_id, sender_id)
     if not is_muted:
         tell_flag(tx, caller, "read", changed)
@@ -75,7 +82,7 @@ async def change_mark(
     tx: Transaction, caller: Caller, flag: tuple[str, Mark], message_ids: Sequence[int], *, adds: bool
 ) -> list[int]:
     """Put a flag, given by its name and as it is stored, on messages or take it off; returns those that changed."""
-    await changes.hold_places(tx, caller.realm_id)
+    await changes.hold_places(tx, caller.realm_id, message_ids)
     name, mark = flag
     change = changes.add_mark if adds else changes.remove_mark
     changed = await change(tx, caller.user_id, mark, message_ids)

@@ -15,11 +15,10 @@ from tertulia.kernel.locking import lock_all
 MAX_LISTED = 50_000
 """Of more messages that become read at once, the newest so many are told: clients know no more unread ones either."""
 
+FEW = 1000
+"""Messages that are marked at once in a moment."""
 _BY_GAPS_BELOW = 100_000
 """Up to so many unread messages in a channel, those of a topic are found among them; else among the topic's messages."""
-
-PLACES_LOCK = 7
-"""The class of our advisory locks under which messages of a realm stay where they are."""
 
 _READ_MESSAGES = f"""
 with wanted as materialized (
@@ -133,18 +132,36 @@ select array(select id from unread order by id desc limit $3)
 """
 
 
-async def hold_places(tx: Transaction, realm_id: int) -> None:
-    """Until the commit no message of the realm moves or goes: what is said of it then comes before that, or after.
+# The places of a realm are in 256 parts (`place_of`), each conversation in one: whoever marks messages of thousands of
+# conversations fits into the table of locks, and a large move meets those only who mark something in that part.
 
-    Senders take no part in this: a new message is where it is.
+
+async def hold_places(tx: Transaction, realm_id: int, message_ids: Sequence[int]) -> None:
+    """Until the commit none of the messages moves or goes: what is said of it then comes before that, or after.
+
+    Senders take no part in this: a new message is where it is. Many messages take long, and cost.
     """
-    await tx.execute("select pg_advisory_xact_lock_shared($1::int, $2::int)", PLACES_LOCK, realm_id)
+    if len(message_ids) > FEW:
+        tx.holds_others_back()
+    await tx.execute("select hold_places($1, $2::bigint[])", realm_id, message_ids)
 
 
-async def change_places(tx: Transaction, realm_id: int) -> None:
-    """Messages are about to move or go: wait for those who mark some, and keep others waiting until the commit."""
-    await tx.execute("select pg_advisory_xact_lock($1::int, $2::int)", PLACES_LOCK, realm_id)
-    tx.holds_others_back()
+async def hold_place(tx: Transaction, realm_id: int, conversation_id: int) -> None:
+    """As `hold_places`, for all messages of a conversation, and those that would come to it."""
+    sql = "select pg_advisory_xact_lock_shared(hashtextextended('places', place_of($1, $2)))"
+    await tx.execute(sql, realm_id, conversation_id)
+
+
+async def change_places(tx: Transaction, realm_id: int, conversation_ids: Sequence[int]) -> None:
+    """Messages of these conversations are about to move or go: wait for those who mark some, and keep others waiting until
+    the commit."""
+    sql = """
+    select pg_advisory_xact_lock(hashtextextended('places', place)) from (
+        select distinct place_of($1, id) as place from unnest($2::bigint[]) as changed(id) order by place
+    ) as ordered
+    """
+    tx.holds_others_back()  # also while it waits: whoever moves messages holds their conversations
+    await tx.execute(sql, realm_id, conversation_ids)
 
 
 async def read_messages(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[int]:
@@ -176,19 +193,32 @@ async def read_sender(tx: Transaction, user_id: int, sender_id: int) -> list[int
     return newest[::-1]
 
 
-async def lock_own_conversations(tx: Transaction, user_id: int) -> list[int]:
-    """Hold senders back in every conversation the user belongs to; returns which these are."""
-    sql = """
-    select id from conversation
-    where id in (select conversation_id from read_state where user_id = $1 and upper_inf(history)) order by id for share
+async def lock_everything(tx: Transaction, user_id: int) -> list[int]:
+    """Hold senders back in every conversation the user belongs to, hold the account, which whoever puts them into another one
+    needs, and what the user has read. Returns which conversations these are.
+
+    All at once: who held the conversations and waited for the account, or for a mark of many messages, would stop senders.
     """
-    return [row["id"] for row in await lock_all(tx, sql, user_id)]
+    sql = """
+    with held as materialized (
+        select id from conversation
+        where id in (select conversation_id from read_state where user_id = $1 and upper_inf(history)) order by id for share
+    ), own as materialized (
+        -- after the conversations, as everybody does
+        select id from account where id = $1 and (select count(*) from held) >= 0 for update
+    ), states as materialized (
+        select conversation_id from read_state where user_id = (select own.id from own) and upper_inf(history)
+        order by conversation_id for update
+    )
+    select array(select held.id from held) as conversations, (select count(*) from states) from own
+    """
+    [row] = await lock_all(tx, sql, user_id)
+    found: list[int] = row["conversations"]
+    return found
 
 
 async def belongs_to_no_other(tx: Transaction, user_id: int, conversation_ids: Sequence[int]) -> bool:
-    """Whether the user is in no conversation but these, and in none until the commit: whoever puts them into one has to
-    hold their account."""
-    await tx.execute("select from account where id = $1 for update", user_id)
+    """Whether the user is in no conversation but these, for whoever holds everything."""
     sql = """
     select not exists (
         select from read_state where user_id = $1 and upper_inf(history)
@@ -199,16 +229,15 @@ async def belongs_to_no_other(tx: Transaction, user_id: int, conversation_ids: S
 
 
 async def read_everything(tx: Transaction, user_id: int) -> bool:
-    """Mark everything read; returns whether anything was unread."""
+    """Mark everything read, for whoever holds everything; returns whether anything was unread."""
     sql = """
-    with held as materialized (
+    with unread as materialized (
         select read_state.conversation_id, history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
         from read_state join conversation on conversation.id = read_state.conversation_id
         where read_state.user_id = $1 and upper_inf(history)
-        order by read_state.conversation_id, read_state.user_id for update of read_state
     )
-    update read_state set read = read_state.read + held.gaps from held
-    where read_state.conversation_id = held.conversation_id and read_state.user_id = $1 and not isempty(held.gaps)
+    update read_state set read = read_state.read + unread.gaps from unread
+    where read_state.conversation_id = unread.conversation_id and read_state.user_id = $1 and not isempty(unread.gaps)
     """
     return (await tx.execute(sql, user_id)) != "UPDATE 0"
 
@@ -230,12 +259,11 @@ async def add_mark(tx: Transaction, user_id: int, mark: Mark, message_ids: Seque
 async def remove_mark(tx: Transaction, user_id: int, mark: Mark, message_ids: Sequence[int]) -> list[int]:
     """Take a flag off messages; returns those that had it, ascending."""
     sql = """
-    with held as materialized (
-        select message_id from message_mark where user_id = $1 and flag = $2 and message_id = any($3::bigint[])
-        order by message_id for update
-    ), gone as (
-        delete from message_mark using held
-        where user_id = $1 and flag = $2 and message_mark.message_id = held.message_id returning held.message_id
+    with gone as (
+        delete from message_mark where ctid = any(array(
+            select ctid from message_mark where user_id = $1 and flag = $2 and message_id = any($3::bigint[])
+            order by message_id for update
+        )) returning message_id
     )
     select message_id from gone order by message_id
     """
@@ -245,10 +273,8 @@ async def remove_mark(tx: Transaction, user_id: int, mark: Mark, message_ids: Se
 async def forget_marks(tx: Transaction, user_id: int) -> None:
     """Take all marks from somebody: stars, mentions, alert words."""
     sql = """
-    with held as (
-        select flag, message_id from message_mark where user_id = $1 order by message_id, flag for update
-    )
-    delete from message_mark using held
-    where user_id = $1 and message_mark.flag = held.flag and message_mark.message_id = held.message_id
+    delete from message_mark where ctid = any(array(
+        select ctid from message_mark where user_id = $1 order by message_id, flag for update
+    ))
     """
     await tx.execute(sql, user_id)

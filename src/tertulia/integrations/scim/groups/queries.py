@@ -118,7 +118,7 @@ async def hold_people(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -
     sql = f"""
     select account.id, account.is_active from account left join scim_user on scim_user.user_id = account.id
     where account.realm_id = $1 and account.id = any($2::bigint[]) and {_IS_SEEN_PERSON}
-    order by account.id for share of account
+    order by account.id for key share of account
     """
     return {row["id"]: row["is_active"] for row in await tx.fetch(sql, realm_id, user_ids)}
 

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tertulia.kernel.audit import done_for_many
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.threads import SHARE, Lanes, Threads, too_busy
 from tertulia.messaging.editing.history.html_diff import html_diff
@@ -60,16 +61,19 @@ class Differences:
             self._lanes.leave(lane)
 
     async def _make(self, steps: Sequence[Step]) -> dict[int, str]:
-        async with self._database.reader() as reader:
-            found = await _find(reader, [step.revision_id for step in steps])
+        # Those whose turn comes next do not wait for the connections that this reader may have.
+        with done_for_many():
+            async with self._database.reader() as reader:
+                found = await _find(reader, [step.revision_id for step in steps])
         # One by one: who asks for a single difference does not wait for all of these.
         made = {
             step.revision_id: await self._threads.run(html_diff, step.before, step.after)
             for step in steps
             if step.revision_id not in found
         }
-        async with self._database.transaction() as tx:
-            await _store(tx, made)
+        with done_for_many():
+            async with self._database.transaction() as tx:
+                await _store(tx, made)
         return found | made
 
 

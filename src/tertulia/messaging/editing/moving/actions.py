@@ -75,7 +75,7 @@ def _event(plan: Plan, request: EditRequest, links: Sequence[TopicLink]) -> dict
 
 
 async def _move(tx: Transaction, caller: Caller, plan: Plan) -> Moved:
-    await change_places(tx, caller.realm_id)
+    await change_places(tx, caller.realm_id, [plan.source.id, plan.target.id])
     if plan.is_rename:
         return await _rename(tx, caller, plan)
     messages = await statements.selected(tx, plan.selection)

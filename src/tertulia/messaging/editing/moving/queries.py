@@ -9,7 +9,7 @@ from tertulia.conversations.channels.rights import IS_SUBSCRIBED, MAY_READ
 from tertulia.conversations.read_state.marks import TopicPolicy
 from tertulia.events.log.ranges import Bounds
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.messaging.editing.bounds import KEPT_MOVES
+from tertulia.messaging.editing.bounds import KEPT_MOVES, KEPT_NAMES
 from tertulia.messaging.editing.model import Moving, Propagation
 
 _KEEPS = f"({MAY_READ} and (channel.history_public_to_subscribers or {IS_SUBSCRIBED}))"
@@ -163,7 +163,7 @@ async def rename_topic(tx: Transaction, topic_id: int, name: str, name_key: str,
     select $1, conversation.last_seq, $4, $5, $6, $7, $8, $9
     from renamed join conversation on conversation.id = renamed.conversation_id
     """
-    await tx.execute(sql, topic_id, name, name_key, *change.arguments, KEPT_MOVES - 1)
+    await tx.execute(sql, topic_id, name, name_key, *change.arguments, KEPT_NAMES - 1)
 
 
 async def delete_topics(tx: Transaction, topic_ids: Sequence[int]) -> None:
@@ -184,10 +184,12 @@ async def write_revisions(tx: Transaction, message_ids: Sequence[int], change: C
         insert into message_revision (message_id, user_id, changed_at, prev_topic, topic, prev_channel_id, channel_id)
         select message.id, renamed.user_id, renamed.changed_at, renamed.prev_topic, renamed.topic,
                renamed.prev_channel_id, renamed.channel_id
-        from message join message_revision as renamed
-            on renamed.topic_id = message.topic_id and renamed.last_seq >= message.seq
-            and renamed.id > message.topic_since
-        where message.id = any($1::bigint[])
+        from message, lateral (
+            select * from message_revision as named
+            where named.topic_id = message.topic_id and named.last_seq >= message.seq and named.id > message.topic_since
+            order by named.id desc limit $8 - 1
+        ) as renamed
+        where message.id = any($1::bigint[]) order by message.id, renamed.id
     )
     insert into message_revision (message_id, user_id, changed_at, prev_topic, topic, prev_channel_id, channel_id)
     select id, $2, $3, $4, $5, $6, $7 from unnest($1::bigint[]) as moved(id)

@@ -55,7 +55,7 @@ async def _delete_portion(tx: Transaction, conversation_id: int) -> int:
     bot = (await get_owner(tx, expired[0].bot_id)).caller
     channel = await _channel(tx, bot, expired)
     # What the steps below hold one after the other: here in the order of locks.
-    await change_places(tx, bot.realm_id)
+    await change_places(tx, bot.realm_id, [conversation_id])
     await hold_linked(tx, [message.id for message in expired])
     for _, group in groupby(expired, key=lambda message: message.topic_id):
         messages = list(group)

@@ -29,13 +29,23 @@ async def picture_of_request(
     call: Call, database: Database, store: Store, realm_id: int, kind: Kind
 ) -> AsyncIterator[str]:
     """Store the picture of a request; yields its name. `set_picture` has to be called inside the `async with`."""
-    data = await receive(call, store.scanner, _icon if kind == "icon" else _logo)
+    data = await receive(call, store.scanner, make_icon if kind == "icon" else _logo)
+    async with stored_picture(database, store, realm_id, kind, data) as name:
+        yield name
+
+
+@asynccontextmanager
+async def stored_picture(
+    database: Database, store: Store, realm_id: int, kind: Kind, data: bytes
+) -> AsyncIterator[str]:
+    """Store a picture of the right size; yields its name. It has to become the organization's inside the `async with`."""
     name = secrets.token_hex(20)
     async with offered(database, store, {key_of(realm_id, kind, name): data}):
         yield name
 
 
-async def _icon(data: bytes) -> bytes:
+async def make_icon(data: bytes) -> bytes:
+    """A picture as an icon is stored: square, and small."""
     [icon] = await cover(data, [ICON_SIDE])
     return icon
 
@@ -47,21 +57,26 @@ async def _logo(data: bytes) -> bytes:
 async def set_picture(tx: Transaction, caller: Caller, kind: Kind, name: str | None) -> None:
     """Make a stored picture the organization's, or take it away. Everybody is told."""
     await check_is_administrator(tx, caller)
-    old = await _lock(tx, caller.realm_id, kind)
+    await change_picture(tx, caller.realm_id, kind, name)
+
+
+async def change_picture(tx: Transaction, realm_id: int, kind: Kind, name: str | None) -> None:
+    """The same, for whoever may."""
+    old = await _lock(tx, realm_id, kind)
     if old == name:
         return
     if name is not None:
-        await adopt(tx, [key_of(caller.realm_id, kind, name)])
+        await adopt(tx, [key_of(realm_id, kind, name)])
     if old is not None:
-        await orphans.drop(tx, [key_of(caller.realm_id, kind, old)])
+        await orphans.drop(tx, [key_of(realm_id, kind, old)])
     sql = "update realm_picture set name = $3, version = version + 1 where realm_id = $1 and kind = $2"
-    await tx.execute(sql, caller.realm_id, kind, name)
-    shown = await pictures_of(tx, caller.realm_id)
+    await tx.execute(sql, realm_id, kind, name)
+    shown = await pictures_of(tx, realm_id)
     data = {key: shown[key] for key in (f"{kind}_url", f"{kind}_source")}
     event = {"op": "update_dict", "property": kind, "data": data}
-    tx.emit(caller.realm_id, record(Audience(realm=True), "realm", event))
+    tx.emit(realm_id, record(Audience(realm=True), "realm", event))
     changes = {kind: (old is not None, name is not None)}
-    note(tx, caller.realm_id, Act.REALM_PICTURE_CHANGED, realm(caller.realm_id), **changes)
+    note(tx, realm_id, Act.REALM_PICTURE_CHANGED, realm(realm_id), **changes)
 
 
 async def _lock(tx: Transaction, realm_id: int, kind: Kind) -> str | None:

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 import structlog
 
-from tertulia.kernel.settings import OidcProvider, SettingsError, is_safe_url
+from tertulia.kernel.login_settings import OidcProvider, is_safe_url
+from tertulia.kernel.settings import SettingsError
 from tertulia.people.sessions.oidc.failure import ProviderFailure
 from tertulia.people.sessions.oidc.flow import Flow
 from tertulia.people.sessions.oidc.logout import Logout, is_name, read_logout

@@ -1,0 +1,40 @@
+"""Whether a mail arrives."""
+
+from typing import Annotated
+
+import typer
+
+from tertulia.cli.errors import CommandFailed
+from tertulia.cli.output import AsJson, print_json
+from tertulia.cli.target import DataFolder, target_settings
+
+app = typer.Typer(help="Mail.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def _commands() -> None:
+    """Mail."""
+
+
+@app.command("test")
+def send_test(
+    recipient: Annotated[str, typer.Argument(help="Where to.")], as_json: AsJson = False, data: DataFolder = None
+) -> None:
+    """Send a mail to this address now, without the worker, and say what the mail server says."""
+    import smtplib
+
+    from tertulia.kernel.mail import Refused, choose_way, compose, sender_of
+
+    settings = target_settings(data)
+    send = choose_way(settings)
+    if send is None:
+        raise CommandFailed("No mail is sent: set TERTULIA_SMTP_URL.")
+    sender, text = sender_of(settings), f"This is a test of {settings.url_of('')}: mails arrive.\n"
+    try:
+        send(compose(sender, recipient, "Mails arrive", text))
+    except (Refused, OSError, smtplib.SMTPException, ValueError) as problem:
+        raise CommandFailed(f"The mail was not taken: {problem}") from problem
+    if as_json:
+        print_json({"taken": True, "from": sender, "to": recipient})
+    else:
+        print(f"Taken: from {sender} to {recipient}")
