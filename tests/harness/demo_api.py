@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import signal
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
@@ -234,6 +236,8 @@ class Demo:
             fallback=elsewhere,
         )
         self.port = 0
+        self.stop: Callable[[], None] = lambda: None
+        """Begin to, as a signal does."""
 
 
 @contextlib.contextmanager
@@ -256,6 +260,7 @@ def served(
             assert thread.is_alive()
             thread.join(0.01)
         demo.port = server.servers[0].sockets[0].getsockname()[1]
+        demo.stop = partial(server.handle_exit, signal.SIGTERM, None)
         yield demo
     finally:
         server.should_exit = True

@@ -44,6 +44,8 @@ MAX_PIPELINED = 64
 """Requests that wait behind one that is being answered; each costs more memory than its bytes."""
 LINGER_SECONDS = 2.0
 """How long a refused client may go on sending: closed at once, it would not get to read why."""
+PARTING_SECONDS = 0.5
+"""When the server stops: how long a connection without a request stays open. A client that does not know may be asking."""
 OF_NETWORK_SECONDS = 5.0
 """When to come back if there are too many of the same network."""
 _HEADER_LINE = len(": \r\n")
@@ -85,6 +87,8 @@ class Connection(HttpToolsProtocol):
     _method: str | None = None
     _refusal: Refusal | None = None
     _is_refused = False
+    _is_parting = False
+    """The server stops: the next answer is the last."""
     _visit: Visit | None = None
     """Of the request whose body arrives."""
     _turned_away = 0
@@ -131,6 +135,25 @@ class Connection(HttpToolsProtocol):
             self.tally.networks.leave(network)
         self._networks.clear()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """The server stops. Who has asked, or asks in this moment, gets an answer that says that the connection ends with it."""
+        self._is_parting = True
+        if self._is_idle():
+            self.loop.call_later(PARTING_SECONDS, self._part)
+        elif self._is_answering():
+            super().shutdown()
+
+    def _part(self) -> None:
+        if self._is_idle():
+            self.transport.close()
+
+    def _is_idle(self) -> bool:
+        return self._stage is _Stage.BETWEEN and not self._is_answering()
+
+    def _is_answering(self) -> bool:
+        # There is no cycle before the first request.
+        return not getattr(self.cycle, "response_complete", True)
 
     def pause_writing(self) -> None:
         """An answer does not leave at once: it lies in our memory until the client takes it."""
@@ -218,6 +241,8 @@ class Connection(HttpToolsProtocol):
         self._has_asked = True
         if self._method is not None:
             self.scope["method"], self._method = self._method, None
+        if self._is_parting and self.cycle is not None:
+            self.cycle.keep_alive = False
         self.headers = []  # what follows the body is no header of the request
         self._stage = _Stage.BODY
         self._unread = 0
@@ -269,13 +294,12 @@ class Connection(HttpToolsProtocol):
 
     def _is_next(self) -> bool:
         """Whether it can be answered with those bytes: none are owed for an earlier request, and it waits for no others."""
-        is_free: bool = getattr(self.cycle, "response_complete", True)
-        return is_free and not self.expect_100_continue and self.parser.get_method() != b"HEAD"
+        return not self._is_answering() and not self.expect_100_continue and self.parser.get_method() != b"HEAD"
 
     def _turn_away(self, seconds: int) -> None:
         """The request is there, and is answered without the application."""
         self._turned_away = 0
-        keep_alive = self.parser.should_keep_alive()
+        keep_alive = self.parser.should_keep_alive() and not self._is_parting
         self.transport.write(self.tally.turned_away(self.server_state).answer(seconds, keep_alive=keep_alive))
         self._leave_network()
         if not keep_alive:
@@ -336,7 +360,7 @@ class Connection(HttpToolsProtocol):
             paused = self.flow.read_paused
             if self._pace.is_body_slow(now, limits.stall_seconds, limits.least, paused=paused):
                 self._refuse(_too_slow("body", f"at least {limits.min_bytes_per_second} bytes per second must arrive"))
-        elif getattr(self.cycle, "response_complete", True):  # there is none before the first request
+        elif self._is_idle():
             patience = limits.keep_alive_seconds if self._has_asked else limits.header_seconds
             if now - self._since > patience:
                 self.transport.close()
@@ -386,7 +410,7 @@ class Connection(HttpToolsProtocol):
             if cycle.response_started or self.pipeline:
                 self.transport.close()
                 return
-        elif not getattr(cycle, "response_complete", True):
+        elif self._is_answering():
             cycle.keep_alive = False  # an earlier request waits for its answer: the connection ends with that
             return
         self.transport.write(self._encoded(refusal))

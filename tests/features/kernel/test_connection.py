@@ -12,10 +12,12 @@ import pytest
 from tertulia.server.connection import LINGER_SECONDS, MAX_TARGET, Connection
 from tertulia.server.pace import FREE_PIECES, MIN_PIECE
 from tests.harness.demo_api import Demo, served
+from tests.harness.talk import eventually
 
 END = b" HTTP/1.1\r\nHost: x\r\n\r\n"
 _head = re.compile(rb"HTTP/1.1 (\d+) .*?content-length: (\d+).*?\r\n\r\n", re.DOTALL)
 MAX_UNREAD = MAX_TARGET + Connection.limits.max_header_bytes
+POST = b"POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nContent-Length: 12\r\n\r\ntext=parting"
 CHUNKED = b"POST /api/v1/echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -170,3 +172,27 @@ def test_an_upgrade_is_not_taken_and_the_request_is_answered(connection: socket.
     assert codes(connection, 1) == ["plain"]
     connection.sendall(b"GET /api/v1/echo?text=next" + END)
     assert codes(connection, 1) == ["next"]
+
+
+@pytest.mark.timed  # who has sent nothing yet is awaited for half a second
+@pytest.mark.parametrize("length", [0, 5, len(POST) - 8, len(POST) - 1])
+def test_who_asks_while_the_server_stops_is_answered_and_told_to_come_elsewhere(length: int) -> None:
+    with served(Demo()) as demo, socket.create_connection(("127.0.0.1", demo.port), timeout=10) as connection:
+        connection.sendall(b"GET /api/v1/echo?text=first" + END)
+        assert codes(connection, 1) == ["first"]
+        connection.sendall(POST[:length])
+        demo.stop()
+        eventually(lambda: is_refused(demo.port))
+        connection.sendall(POST[length:])
+        said = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert said.startswith(b"HTTP/1.1 200 ")
+    assert b"\r\nconnection: close\r\n" in said
+    assert b"parting" in said
+
+
+def is_refused(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=10).close()
+    except ConnectionRefusedError:
+        return True
+    return False

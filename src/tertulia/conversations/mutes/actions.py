@@ -37,11 +37,10 @@ async def unmute(tx: Transaction, caller: Caller, user_id: int) -> None:
 
 
 async def _hold(tx: Transaction, caller: Caller, user_id: int) -> None:
-    # A message comes before the change, and is among those marked read, or after it, and its event says that it is read.
-    await hold_everything(tx, caller.user_id)
-    # Of the other it matters only that they are there. They are not held: two who mute each other would wait in a circle.
     if not await queries.is_user(tx, caller.realm_id, user_id):
         raise no_such_user()
+    # A message comes before the change, and is among those marked read, or after it, and its event says that it is read.
+    await hold_everything(tx, caller.user_id, user_id)
     if not await hold_active_account(tx, caller.user_id):
         raise Refusal("Insufficient permission")
 

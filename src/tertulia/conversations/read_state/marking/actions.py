@@ -56,15 +56,16 @@ async def mark_all_read(tx: Transaction, caller: Caller) -> None:
         _tell(tx, caller, {"op": "add", "flag": "read", "messages": [], "all": True})
 
 
-async def hold_everything(tx: Transaction, user_id: int) -> None:
+async def hold_everything(tx: Transaction, user_id: int, other_id: int | None = None) -> None:
     """Until the commit nothing is sent to, moved or deleted in any conversation of the user's, and they get into no other.
+    Another, if one is given, stays until then.
 
     In a conversation that somebody put the user into in the same moment nobody was held back: then all over again.
     The account comes before the read states, as when somebody leaves a channel at the same moment.
     """
     while True:
         await tx.execute("savepoint everything")
-        held = await changes.lock_everything(tx, user_id)
+        held = await changes.lock_everything(tx, user_id, other_id)
         if await changes.belongs_to_no_other(tx, user_id, held):
             return
         await tx.execute("rollback to savepoint everything")

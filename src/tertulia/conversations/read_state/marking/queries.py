@@ -11,6 +11,7 @@ from tertulia.conversations.read_state.model import UnreadAgain
 from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, is_mention
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.locking import lock_all
+from tertulia.people.users.queries import hold_active_account
 
 MAX_LISTED = 50_000
 """Of more messages that become read at once, the newest so many are told: clients know no more unread ones either."""
@@ -193,26 +194,33 @@ async def read_sender(tx: Transaction, user_id: int, sender_id: int) -> list[int
     return newest[::-1]
 
 
-async def lock_everything(tx: Transaction, user_id: int) -> list[int]:
+async def lock_everything(tx: Transaction, user_id: int, other_id: int | None = None) -> list[int]:
     """Hold senders back in every conversation the user belongs to, hold the account, which whoever puts them into another one
-    needs, and what the user has read. Returns which conversations these are.
+    needs, and what the user has read. Returns which conversations these are. The account of another, if one is given, stays.
 
     All at once: who held the conversations and waited for the account, or for a mark of many messages, would stop senders.
+    Of the two accounts the lower number comes first: two people who mute each other would else wait in a circle.
     """
     sql = """
     with held as materialized (
         select id from conversation
         where id in (select conversation_id from read_state where user_id = $1 and upper_inf(history)) order by id for share
-    ), own as materialized (
+    ), lower as materialized (
         -- after the conversations, as everybody does
-        select id from account where id = $1 and (select count(*) from held) >= 0 for update
+        select id from account where id = $2 and id < $1 and (select count(*) from held) >= 0 for key share
+    ), own as materialized (
+        select id from account where id = $1 and (select count(*) from held) + (select count(*) from lower) >= 0 for update
+    ), upper as materialized (
+        select id from account where id = $2 and id > (select own.id from own) for key share
     ), states as materialized (
         select conversation_id from read_state where user_id = (select own.id from own) and upper_inf(history)
         order by conversation_id for update
     )
-    select array(select held.id from held) as conversations, (select count(*) from states) from own
+    select array(select held.id from held) as conversations, (select count(*) from upper), (select count(*) from states)
+    from own
     """
-    [row] = await lock_all(tx, sql, user_id)
+    # What one person does at once waits in a queue for the own account, and does not try for luck.
+    [row] = await lock_all(tx, sql, user_id, other_id, first=lambda: hold_active_account(tx, user_id))
     found: list[int] = row["conversations"]
     return found
 
