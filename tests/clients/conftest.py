@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.clients import acceptance, environments
+from tests.clients.front import Front
 from tests.clients.program import Calls
 from tests.harness.server import OwnServer, Server, User
 from tests.harness.staging import backstage as backstage
@@ -39,6 +40,12 @@ def address(server: Server) -> str:
 
 def address_of(server: Server) -> str:
     return server.url.replace("localhost", "127.0.0.1")
+
+
+@pytest.fixture
+def front(address: str) -> Iterator[Front]:
+    with Front(address) as front:
+        yield front
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ import socket
 import ssl
 import threading
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
 REQUEST = re.compile(rb"(?:^|\r\n\r\n)([A-Z]+) (\S+) HTTP/1\.1\r\n")
@@ -27,6 +28,8 @@ class Front:
         self.url = f"{'https' if tls else 'http'}://127.0.0.1:{self.port}"
         self.asked: list[str] = []
         self._news = threading.Condition()
+        self._held = ""
+        self._is_free = threading.Event()
         self._accepting = threading.Thread(target=self._accept, daemon=True)
         self._accepting.start()
 
@@ -48,6 +51,17 @@ class Front:
                 assert left > 0, f"no {request} in {self.asked}"
                 self._news.wait(left)
 
+    @contextmanager
+    def holding(self, request: str) -> Iterator[None]:
+        """What is asked like that waits until this is over, as on a slow network."""
+        self._held = request
+        self._is_free.clear()
+        try:
+            yield
+        finally:
+            self._held = ""
+            self._is_free.set()
+
     def count(self, request: str) -> int:
         return sum(asked.startswith(request) for asked in self.asked)
 
@@ -68,7 +82,9 @@ class Front:
             back = threading.Thread(target=_pass_on, args=(server, client), daemon=True)
             back.start()
             while data := _received(client):
-                self._note(data)
+                found = self._note(data)
+                if self._held and any(asked.startswith(self._held) for asked in found):
+                    self._is_free.wait(SECONDS)
                 server.sendall(data)
             with suppress(OSError):
                 server.shutdown(socket.SHUT_WR)
@@ -76,12 +92,13 @@ class Front:
             server.close()
         client.close()
 
-    def _note(self, data: bytes) -> None:
+    def _note(self, data: bytes) -> list[str]:
         found = [f"{method} {path}" for method, path in ((m.decode(), p.decode()) for m, p in REQUEST.findall(data))]
         if found:
             with self._news:
                 self.asked += found
                 self._news.notify_all()
+        return found
 
 
 def _accept_tunnel(client: socket.socket) -> None:

@@ -20,12 +20,6 @@ RunBot = Callable[[str, User], Program]
 
 
 @pytest.fixture
-def front(address: str) -> Iterator[Front]:
-    with Front(address) as front:
-        yield front
-
-
-@pytest.fixture
 def run_bot(bots: Path, front: Front, folder: Path) -> Iterator[RunBot]:
     """A bot that comes with zulip_bots, once it listens."""
     with ExitStack() as stack:

@@ -4,6 +4,7 @@ Waiting is always for something on the screen; whatever looks like a complaint o
 """
 
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -35,7 +36,8 @@ class Screen:
         program = shutil.which("tmux")
         assert program, "tmux is missing: apt-get install tmux (the .ci/run script does it as root)"
         (folder / "tmux.conf").write_text(CONFIGURATION)
-        self._tmux = [program, "-S", str(folder / "tmux"), "-f", str(folder / "tmux.conf")]
+        # Each has a server of its own: that of the screen before may still be ending.
+        self._tmux = [program, "-S", str(folder / f"tmux-{secrets.token_hex(4)}"), "-f", str(folder / "tmux.conf")]
         self._env = {**env, "TERM": "xterm-256color"}
         size = ("-x", str(COLUMNS), "-y", str(LINES))
         started = shlex.join(map(str, command))
