@@ -11,9 +11,12 @@ from tertulia.engines import find_nats_server
 from tertulia.kernel.settings import load_settings
 from tests.cluster.faults import FAULTS
 from tests.cluster.templates import FOLDER, PASSWORD, on_node, settings_of
+from tests.system.test_install import check_unit
 
 pytestmark = pytest.mark.cluster
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "high-availability.md"
+UNITS = FOLDER / "systemd"
+SERVICES = [path.name for path in sorted(UNITS.glob("*.service"))]
 FILES = ("nats.conf", "etcd.yml", "patroni.yml", "haproxy.cfg")
 
 
@@ -44,6 +47,26 @@ def test_haproxy_takes_its_file() -> None:
         pytest.skip("haproxy is missing: apt-get install haproxy")
     done = subprocess.run([program, "-c", "-f", FOLDER / "haproxy.cfg"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_a_unit_is_right_and_leaves_little_to_whoever_breaks_in(service: str, tmp_path: Path) -> None:
+    """As the guide's command copies them."""
+    found = re.search(r"^cp --recursive --dereference systemd/\. (\S+)$", GUIDE.read_text(), re.MULTILINE)
+    assert found
+    units = tmp_path / "copied"
+    subprocess.run(["bash", "-c", found[0].replace(found[1], f"{units}/")], cwd=FOLDER, check=True)
+    assert not [path for path in units.rglob("*") if path.is_symlink()]
+    check_unit(units, service, tmp_path)
+
+
+def test_no_unit_of_postgresqls_account_takes_its_shared_memory_away() -> None:
+    """The last word counts: PostgreSQL stops when RemoveIPC= of another unit of its account takes what it shares."""
+    for unit in UNITS.glob("*.service"):
+        if "User=postgres" in unit.read_text():
+            files = [unit, *sorted(UNITS.glob(f"{unit.name}.d/*.conf"))]
+            said = re.findall(r"^RemoveIPC=(\w+)", "\n".join(path.read_text() for path in files), re.MULTILINE)
+            assert said[-1:] in ([], ["no"]), unit.name
 
 
 def test_every_fault_that_the_guide_names_exists() -> None:

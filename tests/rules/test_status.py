@@ -64,14 +64,26 @@ def test_without_postgresql_nothing_is_said_of_what_only_it_knows() -> None:
     assert worst(parts) is State.DOWN
 
 
-def test_events_are_as_late_as_the_log_was_where_they_are_stored_now() -> None:
+def test_events_are_as_late_as_the_log_is_known_to_be_further_than_they_are_stored() -> None:
     lateness = Lateness()
     assert lateness.of(_slot(100, 100), 0.0) == 0
-    assert lateness.of(_slot(200, 100), 15.0) == 15
-    assert lateness.of(_slot(300, 100), 30.0) == 30
-    assert lateness.of(_slot(400, 250), 45.0) == 30, "what was committed up to second 15 is stored"
+    assert lateness.of(_slot(200, 100), 15.0) == 0, "it may just have been committed"
+    assert lateness.of(_slot(300, 100), 30.0) == 15
+    assert lateness.of(_slot(400, 250), 45.0) == 15, "what was committed up to second 15 is stored"
     assert lateness.of(_slot(400, 400), 60.0) == 0
     assert lateness.of(None, 75.0) == 0
+
+
+def test_events_are_not_called_late_because_nobody_has_read_the_page_for_long() -> None:
+    lateness = Lateness()
+    assert lateness.of(_slot(100, 100), 0.0) == 0
+    assert lateness.of(_slot(900, 800), 3600.0) == 0
+
+
+def test_whoever_opens_the_page_first_reads_that_events_are_stored_only_up_to_before_a_checkpoint() -> None:
+    slot = msgspec.structs.replace(_slot(300, 100), late_seconds=240.0)
+    assert Lateness().of(slot, 0.0) == 240
+    assert Lateness().of(msgspec.structs.replace(slot, stored=300), 0.0) == 0
 
 
 def test_a_server_that_does_nothing_is_not_late() -> None:

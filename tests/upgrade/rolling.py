@@ -1,6 +1,7 @@
 """A rolling upgrade under load, and the way back: people talk, listen and change their alert words all the time.
 
     bin/soak --upgrade --clients 50
+    bin/soak --upgrade --clients 50 --from v0.1.0      from the program of that commit to this one, and back
 
 The checker is that of chatter.py: nothing lost, doubled or out of order. Here besides: no answer but success, 503 and the end
 of a queue; what a newer version keeps from clients reaches none; and everybody has the alert words that they chose, which the
@@ -25,8 +26,10 @@ import msgspec
 from tests.system.chatter import AFTER_FAILURE, Chatter, Listener, Words
 from tests.system.model_client import Json, Mismatch, ModelState
 from tests.upgrade.fleet import NAMES, Fleet, fleet_in
-from tests.upgrade.versions import SECRET, THIS, Version, make_after, make_next
+from tests.upgrade.versions import SECRET, THIS, Version, make_after, make_next, take_release
 
+PATIENCE_SECONDS = 300
+"""For people to get on between two steps: the soak asks what is lost, and not how fast a busy machine is."""
 WORD_SECONDS = 0.3
 WORDS = 20
 
@@ -132,8 +135,11 @@ class Upgrade:
         """One process after another; people get on in between."""
         for name in names:
             await self.fleet.start(name, version)
-            await self.users.progress(self._sends)
+            await self.progress()
             print(f"{time.strftime('%H:%M:%S')}   {name}: {version.name}; {self.users.summary}", flush=True)
+
+    async def progress(self) -> None:
+        await self.users.progress(self._sends, PATIENCE_SECONDS)
 
     async def migrate(self, version: Version) -> None:
         done = await asyncio.to_thread(self.fleet.run, version, "migrate")
@@ -148,7 +154,7 @@ class Upgrade:
         assert self.users.counted, "the newer version told nobody of its own"
         newer = self.users.listeners[0]
         newer.forget = True  # whoever registers with the newer version may have a state that this one does not know of
-        await self.users.progress(self._sends)
+        await self.progress()
         await self.roll(THIS, tuple(reversed(names)))
         await self.users.until(
             lambda: newer.died > 0, "a queue of the newer version misses what this one does not know"
@@ -160,8 +166,18 @@ class Upgrade:
         await self.migrate(self.after)
         refused = await asyncio.to_thread(self.fleet.run, THIS, "worker")
         assert "this program is too old" in refused.stderr, refused
-        await self.users.progress(self._sends)
+        await self.progress()
         await self.roll(self.after, names)
+
+    async def from_release(self, release: Version) -> None:
+        """From an older program to this one, back, and forward again. Queues live on forward, and may end on the way back."""
+        await self.migrate(THIS)
+        await self.roll(THIS)
+        assert self.users.registrations == len(self.users.listeners), "a queue died on the way forward"
+        await self.roll(release, tuple(reversed(NAMES)))
+        registrations = self.users.registrations
+        await self.roll(THIS)
+        assert self.users.registrations == registrations, "a queue died on the second way forward"
 
 
 async def play(folder: Path, *, each: int, names: Sequence[str], sends: int, seed: int, pause: float = 0.05) -> Users:
@@ -175,9 +191,24 @@ async def play(folder: Path, *, each: int, names: Sequence[str], sends: int, see
         users = Users(fleet, random.Random(seed), each=each, pause=pause)
         upgrade = Upgrade(fleet, users, (following, after), sends=sends)
         async with users.running():
-            await users.progress(sends)
+            await upgrade.progress()
             await upgrade.forward_and_back(names)
             await upgrade.contract(names)
+    return users
+
+
+async def play_release(folder: Path, reference: str, *, each: int, sends: int, seed: int) -> Users:
+    """The same between a commit of the past and this program."""
+    release = take_release(folder / "release", reference)
+    with fleet_in(folder) as fleet:
+        assert fleet.run(release, "migrate").returncode == 0
+        for name in NAMES:
+            await fleet.start(name, release)
+        users = Users(fleet, random.Random(seed), each=each)
+        upgrade = Upgrade(fleet, users, (THIS, THIS), sends=sends)
+        async with users.running():
+            await upgrade.progress()
+            await upgrade.from_release(release)
     return users
 
 
@@ -185,11 +216,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="bin/soak --upgrade", description="Upgrade under load, go back, and check.")
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
+    parser.add_argument("--from", dest="reference", help="a commit or tag: from its program to this one, and back")
     chosen = parser.parse_args()
     folder = Path(mkdtemp(prefix="tertulia-upgrade-"))
     print(f"seed {chosen.seed}, data and logs in {folder}", flush=True)
     each = max(1, round(chosen.clients / 6))
-    users = asyncio.run(play(folder, each=each, names=NAMES, sends=100, seed=chosen.seed))
+    if chosen.reference:
+        users = asyncio.run(play_release(folder, chosen.reference, each=each, sends=100, seed=chosen.seed))
+    else:
+        users = asyncio.run(play(folder, each=each, names=NAMES, sends=100, seed=chosen.seed))
     said, heard = users.longest
     print(f"held: {users.summary}; {sum(one.died for one in users.listeners)} queues ended by the server")
     print(f"answers: {dict(users.statuses)}; longest wait for a reply {said:.2f} s, between events {heard:.2f} s")

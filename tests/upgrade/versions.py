@@ -7,6 +7,7 @@ version does not know. `after` takes the old column away, which ends this versio
 
 import os
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -136,6 +137,17 @@ class Workbench:
 
 
 THIS = Version("this", own_form())
+
+
+def take_release(root: Path, reference: str) -> Version:
+    """The program of a commit of the past, out of this repository; with the libraries of today."""
+    root.mkdir()
+    packed = subprocess.run(
+        ["git", "archive", reference, "src/tertulia"], cwd=PACKAGE.parents[1], check=True, capture_output=True
+    ).stdout
+    subprocess.run(["tar", "--extract", "--strip-components=1", "-C", str(root)], input=packed, check=True)
+    forms = sorted(path.name[:4] for path in (root / "tertulia" / "migrations" / "versions").glob("[0-9]*.py"))
+    return Version(reference, forms[-1], root)
 
 
 def make_next(root: Path) -> Version:

@@ -18,7 +18,6 @@ app = typer.Typer(help="Search.", no_args_is_help=True, rich_markup_mode=None)
 
 TELL_SECONDS = 2.0
 """How often it says how far it is."""
-RESTART = "Restart the web processes, one after the other: those that run mark hits in the old language."
 
 
 @app.callback()
@@ -61,8 +60,6 @@ def language(
         print_json(found)
     else:
         print_rows(found.items())
-    if name:
-        print(RESTART, file=sys.stderr)
 
 
 class Progress:

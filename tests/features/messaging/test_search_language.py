@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from contextlib import closing
@@ -43,6 +44,12 @@ def found(speaker: Speaker, word: str) -> set[int]:
     return {hit["id"] for hit in hits(speaker, word)}
 
 
+def marked(speaker: Speaker, word: str) -> set[str]:
+    """What is shown as a hit in the texts that are found."""
+    texts = "".join(hit["match_content"] for hit in hits(speaker, word))
+    return set(re.findall(r'<span class="highlight">(.*?)</span>', texts))
+
+
 def test_messages_and_topics_follow_while_the_server_runs_and_those_that_are_held_are_not_forgotten(
     own_server: OwnServer,
 ) -> None:
@@ -53,6 +60,7 @@ def test_messages_and_topics_follow_while_the_server_runs_and_those_that_are_hel
         held = speaker.send(channel, "Steine", "Drei H\u00e4user weiter")
         named = speaker.send(channel, "Alte B\u00e4ume", "Hier")
         assert found(speaker, "Haus") | found(speaker, "Baum") == set(), "English knows no such forms"
+        assert marked(speaker, "H\u00e4user") == {"H\u00e4user"}
         with begun(own_server, "german") as changing:
             # Whoever writes already when the language changes is waited for. After that there is a second before it begins.
             eventually(lambda: language(holding) == "german", 60)
@@ -67,9 +75,9 @@ def test_messages_and_topics_follow_while_the_server_runs_and_those_that_are_hel
         assert changing.returncode == 0, more
         told = json.loads(said)
         assert (told["language"], told["written"] >= 4) == ("german", True)
-        assert "Restart the web processes" in more
         assert found(speaker, "Haus") == {free, held, meanwhile}
         assert found(speaker, "Baum") == {named}
+        assert marked(speaker, "Haus") == {"H\u00e4user"}, "the process that runs has kept words of the language before"
 
         again = json.loads(change(own_server, "german").stdout)
         assert again == {"language": "german", "written": 0}

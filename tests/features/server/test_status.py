@@ -1,15 +1,21 @@
 """The page for whoever runs the server: each part, how it is, since when, and what to do."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import httpx
+import msgspec
 import pytest
 
 from tertulia.engines import free_port
+from tertulia.kernel.monitor import serve_monitor
+from tertulia.kernel.settings import load_settings
 from tertulia.server.status.page import SUMMARY
+from tertulia.server.status.watch import watched
 from tests.harness.server import Server
 from tests.harness.stage import Web
 from tests.harness.talk import eventually
@@ -95,3 +101,36 @@ def _answers(metrics: str) -> bool:
         return httpx.get(f"{metrics}/health/live", trust_env=False).status_code == 200
     except httpx.TransportError:
         return False
+
+
+async def test_nothing_is_asked_where_nobody_reads_and_readers_at_one_time_are_told_of_one_look() -> None:
+    calls: list[int] = []
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        calls.append(writer.get_extra_info("sockname")[1])
+        writer.close()
+
+    postgres, nats, metrics = free_port(), free_port(), free_port()
+    settings = msgspec.structs.replace(
+        load_settings(),
+        postgres_url=f"postgresql://127.0.0.1:{postgres}/tertulia",
+        nats_url=f"nats://127.0.0.1:{nats}",
+        metrics_port=metrics,
+    )
+
+    async def missing() -> str | None:
+        return None
+
+    async with (
+        await asyncio.start_server(hang_up, "127.0.0.1", postgres),
+        await asyncio.start_server(hang_up, "127.0.0.1", nats),
+        watched(settings, [], partial(serve_monitor, settings, missing)),
+        httpx.AsyncClient(base_url=f"http://127.0.0.1:{metrics}", trust_env=False, timeout=20) as http,
+    ):
+        await http.get("/health/live")
+        await asyncio.sleep(1)
+        assert calls == []
+        replies = await asyncio.gather(http.get("/status.json"), http.get("/status.json"), http.get("/status"))
+        assert {reply.status_code for reply in replies} == {200}
+        assert replies[0].json() == replies[1].json()
+        assert sorted(calls) == sorted([postgres, nats])

@@ -124,12 +124,14 @@ async def estimate_hits(reader: Reader, words: Sequence[str], phrases: Sequence[
     return row["hits"], row["total"]
 
 
-async def stems_of(reader: Reader, words: Sequence[str]) -> dict[str, list[str]]:
-    """What a search knows words by; nothing for stop words."""
+async def stems_of(reader: Reader, words: Sequence[str]) -> tuple[str, dict[str, list[str]]]:
+    """The language of search, and what it knows words by; nothing for stop words."""
     sql = """
-    select word, tsvector_to_array(to_tsvector(search_language(), word)) as stems from unnest($1::text[]) as word
+    select search_language()::text as language, word, tsvector_to_array(to_tsvector(search_language(), word)) as stems
+    from (select) as once left join unnest($1::text[]) as word on true
     """
-    return {row["word"]: row["stems"] for row in await reader.fetch(sql, words)}
+    rows = await reader.fetch(sql, words)
+    return rows[0]["language"], {row["word"]: row["stems"] for row in rows if row["word"] is not None}
 
 
 async def ignored_words(reader: Reader, words: Sequence[str]) -> list[str]:

@@ -1,11 +1,12 @@
 """Which words a search hits, and marking them: the stems of words, as the database's search configuration makes them.
 
-The stems of words are kept in the process: people use the same words again and again. How much is marked for one answer has a
+The stems of words are kept in the process: people use the same words again and again. They are those of one language, and each
+search asks which it is, so that `tertulia search language` needs nobody to restart. How much is marked for one answer has a
 bound, and what takes long is done in a thread of its own: marking is work for each letter, and the event loop is everybody's.
 """
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from tertulia.kernel.db import Reader
@@ -23,7 +24,6 @@ MAX_ASKED = 20_000
 """Words whose stems are asked for at once."""
 _AT_ONCE = 50_000
 """Characters that take less time than a thread would be worth."""
-_kept: dict[str, frozenset[str]] = {}
 # Whoever waits holds a connection of the database, so that only few may.
 _threads = Threads("marks", running=1, waiting=6)
 T = TypeVar("T")
@@ -62,7 +62,7 @@ async def marker_for(reader: Reader, query: Query, markups: Sequence[str], texts
     words = await _worked(lambda: set[str]().union(*map(words_of, markups)), markups)
     words.update(*(words_of(escape_text(text)) for text in texts))
     wanted = [word.lower() for part in (*query.words, *query.phrases) for word in part.split()]
-    stems = await _stems(reader, [*wanted, *words.difference(wanted)])
+    stems = await _kept.find(reader, [*wanted, *words.difference(wanted)])
     searched = frozenset[str]().union(*(stems[word] for word in wanted))
     return Marker(query, {word for word in words if not searched.isdisjoint(stems.get(word, ()))})
 
@@ -88,12 +88,31 @@ async def _worked(work: Callable[[], T], markups: Sequence[str]) -> T:
     return await _threads.run(work)
 
 
-async def _stems(reader: Reader, words: Collection[str]) -> dict[str, frozenset[str]]:
-    """Of the words that are not known yet, those that come first."""
-    unknown = list(itertools.islice((word for word in dict.fromkeys(words) if word not in _kept), MAX_ASKED))
-    found = {word: frozenset(stems) for word, stems in (await stems_of(reader, unknown)).items()} if unknown else {}
-    known = {word: _kept[word] for word in words if word in _kept} | found
-    if len(_kept) + len(found) > MAX_KEPT:
-        _kept.clear()
-    _kept.update({word: stems for word, stems in found.items() if len(word) <= MAX_LETTERS})
-    return known
+class _Kept:
+    """Stems of words, in the language that they were last asked for in."""
+
+    def __init__(self) -> None:
+        self._language = ""
+        self._stems: dict[str, frozenset[str]] = {}
+
+    async def find(self, reader: Reader, words: Collection[str]) -> dict[str, frozenset[str]]:
+        """Of these words, all that are known, and of the others those that come first; all in one language."""
+        while True:
+            before, known = self._language, {word: self._stems[word] for word in words if word in self._stems}
+            unknown = itertools.islice((word for word in dict.fromkeys(words) if word not in known), MAX_ASKED)
+            language, stems = await stems_of(reader, list(unknown))
+            found = {word: frozenset(each) for word, each in stems.items()}
+            if language == before:
+                self._keep(language, found)
+                return known | found
+            self._language, self._stems = language, {}
+
+    def _keep(self, language: str, found: Mapping[str, frozenset[str]]) -> None:
+        if language != self._language:
+            return  # it has changed while they were asked for
+        if len(self._stems) + len(found) > MAX_KEPT:
+            self._stems = {}
+        self._stems.update({word: stems for word, stems in found.items() if len(word) <= MAX_LETTERS})
+
+
+_kept = _Kept()

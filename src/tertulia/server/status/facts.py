@@ -33,9 +33,13 @@ _SLOT = """
 select active as is_active, coalesce(wal_status = 'lost', false) as is_lost,
     coalesce(pg_wal_lsn_diff(pg_current_wal_flush_lsn(), restart_lsn), 0)::bigint as kept_bytes,
     pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint as flushed,
-    greatest(pg_wal_lsn_diff(confirmed_flush_lsn, '0/0')::bigint,
+    stored, case when stored < pg_wal_lsn_diff(redo_lsn, '0/0')
+        then extract(epoch from now() - checkpoint_time) else 0 end::float8 as late_seconds
+from pg_replication_slots, pg_control_checkpoint(), lateral (
+    select greatest(pg_wal_lsn_diff(confirmed_flush_lsn, '0/0')::bigint,
         (select seq from relay_checkpoint where shard = -1), 0) as stored
-from pg_replication_slots where slot_name = $1
+) as noted
+where slot_name = $1
 """
 
 

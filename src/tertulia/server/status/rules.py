@@ -10,7 +10,7 @@ from tertulia.kernel.disk import is_nearly_full, percent_free
 
 GUIDE: Final = "docs/how-to/operate.md"
 RELAY_SECONDS: Final = 60.0
-"""Events are late: the relay notes what it has stored every few seconds, and facts are a quarter of a minute old."""
+"""Events are late: the relay notes what it has stored every few seconds, and facts are up to a quarter of a minute old."""
 WORK_SECONDS: Final = 600.0
 SLOT_BYTES: Final = 5_000_000_000
 """As the alerts have it (deploy/monitoring/alerts.yml)."""
@@ -46,6 +46,8 @@ class Slot(msgspec.Struct, frozen=True):
     """How far the log of PostgreSQL is, in bytes."""
     stored: int
     """How far its events are stored, as the relay has noted."""
+    late_seconds: float = 0.0
+    """Since PostgreSQL's last checkpoint, if they are stored only up to somewhere before it: they are at least so late."""
 
 
 class Waiting(msgspec.Struct, frozen=True):

@@ -1,4 +1,8 @@
-"""Looking again and again, so that the page can say since when something is so."""
+"""Looking while somebody reads, and remembering, so that the page can say since when something is so.
+
+Nothing is asked where nobody reads: each look opens a connection to each engine, and a site has many processes. Of the time
+before, the database knows enough (`Slot.late_seconds`).
+"""
 
 import asyncio
 import time
@@ -9,24 +13,23 @@ from datetime import UTC, datetime
 from typing import Final
 
 import msgspec
-import structlog
 
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.settings import Settings
-from tertulia.kernel.tasks import end_tasks
 from tertulia.server.status.facts import find_facts
 from tertulia.server.status.page import page_of
 from tertulia.server.status.rules import Part, Slot, State, parts_of, worst
 
-log = structlog.get_logger()
-
 LOOK_SECONDS: Final = 15.0
+"""For so long a look is good; the page loads itself again after as long."""
+UNSEEN_SECONDS: Final = 300.0
+"""After so long without a reader nobody knows how it was in between."""
 REMEMBERED: Final = 1000
-"""Positions of the log: some four hours. Whoever is further behind is at least so late."""
+"""Positions of the log: some four hours of a page that stays open. Whoever is further behind is at least so late."""
 
 
 class Said(msgspec.Struct, frozen=True):
-    """A part, and since when it is in that state, as far as this process has seen."""
+    """A part, and since when it is in that state, as far as readers of this process have seen."""
 
     part: Part
     since: datetime
@@ -41,36 +44,29 @@ class Report(msgspec.Struct, frozen=True):
 
 
 class Lateness:
-    """How late events are: when the log was where the stored events are now."""
+    """How late events are: for how long the log has been known to be further than they are stored now."""
 
     def __init__(self) -> None:
         self._positions: deque[tuple[float, int]] = deque(maxlen=REMEMBERED)
 
     def of(self, slot: Slot | None, now: float) -> float:
-        """In seconds; 0 if nothing waits, or nobody knows."""
+        """In seconds, at least; 0 if nothing waits, or nobody knows."""
         if slot is None:
             return 0.0
         self._positions.append((now, slot.flushed))
-        while len(self._positions) > 1 and self._positions[1][1] <= slot.stored:
+        while self._positions and self._positions[0][1] <= slot.stored:
             self._positions.popleft()
-        when, flushed = self._positions[0]
-        if slot.stored >= slot.flushed:
-            return 0.0
-        return now - when if flushed > slot.stored or len(self._positions) > 1 else 0.0
+        return max(now - self._positions[0][0], slot.late_seconds) if self._positions else 0.0
 
 
 @asynccontextmanager
 async def watched(
     settings: Settings, chores: Sequence[Chore], monitor: Callable[..., AbstractAsyncContextManager[None]]
 ) -> AsyncIterator[None]:
-    """A process's monitor, with the page. Where nobody could read it, nothing is asked."""
+    """A process's monitor, with the page."""
     watch = StatusWatch(settings, chores)
     async with monitor(pages={"/status": watch.page, "/status.json": watch.json}):
-        looking = asyncio.create_task(watch.keep_looking()) if settings.metrics_port else None
-        try:
-            yield
-        finally:
-            await end_tasks([] if looking is None else [looking])
+        yield
 
 
 class StatusWatch:
@@ -82,26 +78,8 @@ class StatusWatch:
         self._since: dict[str, tuple[State, datetime]] = {}
         self._lateness = Lateness()
         self._report: Report | None = None
+        self._good_until = 0.0
         self._looking = asyncio.Lock()
-
-    async def keep_looking(self) -> None:
-        """Until cancelled."""
-        while True:
-            try:
-                await self.look()
-            except Exception:
-                log.exception("the status is not known")
-            await asyncio.sleep(LOOK_SECONDS)
-
-    async def look(self) -> Report:
-        """Ask everybody now."""
-        async with self._looking:
-            facts, now = await find_facts(self._settings, self._chores), datetime.now(UTC)
-            parts = parts_of(facts, self._lateness.of(facts.slot, time.monotonic()))
-            self._since = {part.name: self._begun(part, now) for part in parts}
-            said = [Said(part, self._since[part.name][1]) for part in parts]
-            self._report = Report(worst(parts), now, said)
-            return self._report
 
     async def page(self) -> tuple[str, bytes]:
         """For people."""
@@ -113,7 +91,20 @@ class StatusWatch:
         return "application/json", msgspec.json.encode(await self._latest())
 
     async def _latest(self) -> Report:
-        return self._report or await self.look()
+        async with self._looking:  # who comes meanwhile reads the same
+            if self._report is None or time.monotonic() >= self._good_until:
+                self._report = await self._look()
+                self._good_until = time.monotonic() + LOOK_SECONDS
+            return self._report
+
+    async def _look(self) -> Report:
+        facts, now = await find_facts(self._settings, self._chores), datetime.now(UTC)
+        parts = parts_of(facts, self._lateness.of(facts.slot, time.monotonic()))
+        if time.monotonic() >= self._good_until + UNSEEN_SECONDS:
+            self._since = {}
+        self._since = {part.name: self._begun(part, now) for part in parts}
+        said = [Said(part, self._since[part.name][1]) for part in parts]
+        return Report(worst(parts), now, said)
 
     def _begun(self, part: Part, now: datetime) -> tuple[State, datetime]:
         before = self._since.get(part.name)

@@ -1,0 +1,1 @@
+../../debian/tertulia-.service.d
