@@ -3,9 +3,12 @@
 import asyncio
 import ipaddress
 import socket
+import threading
+from typing import Any
 
 import pytest
 
+from tertulia.integrations.outgoing.calls import MAX_OF_ONE_REALM
 from tertulia.kernel.outbound import Outbound, Unreachable, Unwanted, Wanted, may_call, networks_of
 from tertulia.kernel.settings import Settings, SettingsError
 
@@ -166,3 +169,33 @@ async def test_sr_06_an_answer_that_trickles_has_an_end() -> None:
         with pytest.raises(Unreachable, match="within"):
             await Outbound(LOCAL, seconds=0.3).post(url, b"", {})
         await is_over.wait()
+
+
+async def test_names_that_nobody_answers_for_hold_up_no_other_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has as many calls under way as one organization may, and begins the next as soon as one is over."""
+    answered, calling = threading.Event(), True
+    known = socket.getaddrinfo
+
+    def resolve(host: str, *arguments: Any, **named: Any) -> Any:
+        if host.endswith(".example"):
+            answered.wait(20)
+            raise socket.gaierror("nobody answers")
+        return known(host, *arguments, **named)
+
+    monkeypatch.setattr(socket, "getaddrinfo", resolve)
+    outbound = Outbound(LOCAL, seconds=0.5)
+
+    async def call(number: int) -> None:
+        while calling:
+            with pytest.raises(Unreachable):
+                await outbound.post(f"http://n{number}.example/", b"", {})
+
+    others = [asyncio.create_task(call(number)) for number in range(MAX_OF_ONE_REALM)]
+    try:
+        await asyncio.sleep(1.2)
+        with pytest.raises(Unreachable, match="cannot be reached"):  # and not: no answer in time
+            await outbound.post("http://127.0.0.1:1/", b"", {})
+    finally:
+        calling = False
+        answered.set()
+        await asyncio.gather(*others)

@@ -1,5 +1,6 @@
 """Pure decisions about users: who sees whose address, which names are names, how avatars look."""
 
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -13,6 +14,7 @@ from tertulia.people.users.addresses import LOWEST_ROLE, fake_domain, id_of_fake
 from tertulia.people.users.avatars import MEDIUM, identicon
 from tertulia.people.users.directory import with_own_address
 from tertulia.people.users.model import Account, UserView
+from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.rules import (
     check_may_edit,
     clean_full_name,
@@ -85,6 +87,13 @@ def test_names(name: str) -> None:
 def test_no_names(name: str) -> None:
     with pytest.raises(Refusal):
         clean_full_name(name)
+
+
+def test_no_address_with_foreign_letters_is_found_to_be_one_without() -> None:
+    letters = [chr(number) for number in range(128, sys.maxunicode + 1) if not 0xD800 <= number < 0xE000]
+    twins = [letter for letter in letters if email_key_of(f"{letter}x@example.com").isascii()]
+    assert not [letter for letter in twins if is_email(f"{letter}x@example.com") or is_email(f"x@{letter}x.com")]
+    assert [is_email(text) for text in ("zoë@example.com", "kofi@örebro.se", "Kofi@Example.com")] == [True] * 3
 
 
 def test_names_are_the_same_whatever_their_width_and_case() -> None:

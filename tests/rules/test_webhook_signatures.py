@@ -55,6 +55,8 @@ def test_grafana_signs_the_time_where_it_is_asked_to(age: int, taken: bool) -> N
     assert not grafana(SECRET, {"x-grafana-alerting-signature": signature}, BODY, NOW), "the time cannot be left out"
     fresher = headers | {"x-grafana-alerting-signature-timestamp": str(int(NOW) - 1)}
     assert not grafana(SECRET, fresher, BODY, NOW), "nor be made younger"
+    moved = f"{sent_at}:".encode() + BODY
+    assert not grafana(SECRET, {"x-grafana-alerting-signature": signature}, moved, NOW), "nor go into the body"
 
 
 def test_gitlab_shows_a_secret_token() -> None:

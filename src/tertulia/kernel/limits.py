@@ -2,9 +2,11 @@
 
 A budget is a burst of `calls`, refilled evenly over `seconds` (the generic cell rate algorithm: one number per key, the
 time at which the budget is full again). It is kept in this process, or, exact across nodes, in Redis when a URL is set.
-A refused request spends nothing. If Redis is away, requests pass: limits protect the service, they must not end it.
+A refused request spends nothing. While Redis is away or silent, each process limits by itself: limits protect the service, and
+must neither end it nor end with it.
 """
 
+import asyncio
 import ipaddress
 import time
 from collections.abc import Mapping, Sequence
@@ -26,7 +28,10 @@ REFUSED = Counter("tertulia_rate_limited", "Requests refused because a budget wa
 MAX_KEYS = 100_000
 """After so many keys half of them are forgotten: those whose budgets are full, or nearest to it. A full budget is like none."""
 
-
+REDIS_SECONDS = 0.5
+"""How long Redis has for an answer: everybody waits for it with every call."""
+AWAY_SECONDS = 5.0
+"""How long it is not asked after that."""
 TOO_OFTEN = 429
 """The status of `too_often`."""
 
@@ -126,7 +131,11 @@ class TimeBudgets:
 
 
 class RedisBudgets:
-    """Budgets shared by all nodes, by the `limits` library (extra `redis`): a moving window in one script call."""
+    """Budgets shared by all nodes, by the `limits` library (extra `redis`): a moving window in one script call.
+
+    A Redis that does not answer at once is not asked again for a while, and then by one request alone: what it costs to learn
+    that it is still away, everybody else does not wait for.
+    """
 
     def __init__(self, url: str) -> None:
         try:
@@ -134,20 +143,39 @@ class RedisBudgets:
             from limits.aio.strategies import MovingWindowRateLimiter
         except ImportError as error:
             raise SettingsError("redis_url needs the extra: pip install 'tertulia[redis]'") from error
-        self._storage: Any = RedisStorage(f"async+{url}", implementation="redispy", key_prefix="tertulia")
+        patience: Any = {"socket_timeout": REDIS_SECONDS, "socket_connect_timeout": REDIS_SECONDS}
+        self._storage: Any = RedisStorage(f"async+{url}", implementation="redispy", key_prefix="tertulia", **patience)
         self._strategy: Any = MovingWindowRateLimiter(self._storage)
+        self._own = LocalBudgets()
+        self._ask_again = 0.0
+        """When Redis is asked again, by `monotonic`; 0: it answers."""
 
     async def take(self, bucket: str, key: str, rate: Rate) -> Outcome:
         """Spend one call of a budget, if there is one left."""
+        now = time.monotonic()
+        if now < self._ask_again:
+            return await self._own.take(bucket, key, rate)
+        if self._ask_again:
+            self._ask_again = now + AWAY_SECONDS
+        try:
+            outcome = await self._ask(bucket, key, rate)
+        except Exception as error:
+            if not self._ask_again:
+                log.warning("Redis is away: each process limits by itself", error=repr(error))
+            self._ask_again = time.monotonic() + AWAY_SECONDS
+            return await self._own.take(bucket, key, rate)
+        if self._ask_again:
+            log.info("Redis is back")
+            self._ask_again = 0.0
+        return outcome
+
+    async def _ask(self, bucket: str, key: str, rate: Rate) -> Outcome:
         from limits import RateLimitItemPerSecond
 
         item = RateLimitItemPerSecond(rate.calls, int(rate.seconds), namespace=bucket)
-        try:
+        async with asyncio.timeout(2 * REDIS_SECONDS):
             allowed = await self._strategy.hit(item, key)
             stats = await self._strategy.get_window_stats(item, key)
-        except Exception as error:
-            log.warning("Redis is away: requests are not limited", error=repr(error))
-            return Outcome(rate.calls, time.time(), 0.0)
         return Outcome(stats.remaining, stats.reset_time, 0.0 if allowed else max(0.01, stats.reset_time - time.time()))
 
     async def close(self) -> None:

@@ -9,10 +9,9 @@ import asyncio
 import ipaddress
 import socket
 import ssl
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
 from urllib.parse import quote
 
 import httptools
@@ -25,8 +24,9 @@ from tertulia.kernel.urls import split_url
 
 SECONDS = 10.0
 MAX_ANSWER = 256 * 1024
-MAX_RESOLVING = 32
-"""Names that nobody answers for hold up other calls at most, not what else the process does in threads."""
+MAX_RESOLVING = 64
+"""As many as calls of one kind run at once: none waits for the names of others, which nobody may answer for. Not the threads
+that the process has for other things."""
 _SAFE = "/%:@!$&'()*+,;=~-._"
 
 
@@ -56,6 +56,22 @@ class Wanted(msgspec.Struct, frozen=True):
     """How the type of a successful answer begins; what is of another type is not read."""
 
 
+class _Place(msgspec.Struct, frozen=True):
+    """Where a call goes: the address that was looked at, and no other."""
+
+    address: str
+    host: str
+    port: int
+    is_tls: bool
+    target: str
+
+    @property
+    def shown(self) -> str:
+        """The host, as the other server hears it."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == (443 if self.is_tls else 80) else f"{host}:{self.port}"
+
+
 class Outbound:
     """Calls other servers. `networks` besides the public internet: those of the settings for bots, unless others are named."""
 
@@ -68,16 +84,20 @@ class Outbound:
     async def post(self, url: str, body: bytes, headers: Mapping[str, str]) -> Answer:
         """POST a body; the answer, whatever its status. Raises Unreachable."""
         lines = {"Content-Length": str(len(body)), **headers}
-        return await self._within_time(self._ask("POST", url, lines, body, Wanted()))
+        return await self._call("POST", url, lines, body, Wanted())
 
     async def get(self, url: str, headers: Mapping[str, str], wanted: Wanted) -> Answer:
         """GET what is at an address; the answer, whatever its status. Raises Unreachable."""
-        return await self._within_time(self._ask("GET", url, headers, b"", wanted))
+        return await self._call("GET", url, headers, b"", wanted)
 
-    async def _within_time(self, asking: Coroutine[Any, Any, Answer]) -> Answer:
+    async def _call(self, method: str, url: str, headers: Mapping[str, str], body: bytes, wanted: Wanted) -> Answer:
+        """Within the time that a call has. Whoever waits for a name waits to the end, though, because its thread does: if they
+        went on before, they would take one more with their next call, and in the end all of them."""
+        began = asyncio.get_running_loop().time()
         try:
-            async with asyncio.timeout(self._seconds):
-                return await asking
+            place = await self._find(url)
+            async with asyncio.timeout_at(began + self._seconds):
+                return await self._ask(method, place, headers, body, wanted)
         except TimeoutError:
             raise Unreachable(f"there was no answer within {self._seconds:g} seconds") from None
         except ssl.SSLError as error:
@@ -87,27 +107,30 @@ class Outbound:
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
             raise Unreachable("the answer is not HTTP") from error
 
-    async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes, wanted: Wanted) -> Answer:
+    async def _find(self, url: str) -> "_Place":
         parts = split_url(url)
         host = (parts.hostname or "").encode("idna").decode() if not _literal(parts.hostname) else parts.hostname or ""
         is_tls = parts.scheme == "https"
         port = parts.port or (443 if is_tls else 80)
-        address = await self._resolve(host, port)
-        tls = {"ssl": self._tls, "server_hostname": host} if is_tls else {}
-        reader, writer = await asyncio.open_connection(address, port, **tls)  # type: ignore[arg-type]
+        target = quote(parts.path or "/", safe=_SAFE) + (
+            f"?{quote(parts.query, safe=_SAFE + '?')}" if parts.query else ""
+        )
+        return _Place(await self._resolve(host, port), host, port, is_tls, target)
+
+    async def _ask(
+        self, method: str, place: "_Place", headers: Mapping[str, str], body: bytes, wanted: Wanted
+    ) -> Answer:
+        tls = {"ssl": self._tls, "server_hostname": place.host} if place.is_tls else {}
+        reader, writer = await asyncio.open_connection(place.address, place.port, **tls)  # type: ignore[arg-type]
         try:
-            target = quote(parts.path or "/", safe=_SAFE) + (
-                f"?{quote(parts.query, safe=_SAFE + '?')}" if parts.query else ""
-            )
-            shown = f"[{host}]" if ":" in host else host
             lines = {
-                "Host": shown if port == (443 if is_tls else 80) else f"{shown}:{port}",
+                "Host": place.shown,
                 "User-Agent": f"Tertulia/{__version__}",
                 "Connection": "close",
                 **headers,
             }
             head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
-            writer.write(f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
+            writer.write(f"{method} {place.target} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
             return await _read(reader, wanted)
         finally:
             writer.close()

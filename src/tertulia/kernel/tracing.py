@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from tertulia import __version__
 from tertulia.kernel import statements
+from tertulia.kernel.request_metrics import METHODS
 from tertulia.kernel.settings import Settings, SettingsError
 from tertulia.kernel.statements import Statements, count_anew
 
@@ -93,13 +94,14 @@ class Traces:
         failed = status >= 500
         if not self._is_told(failed=failed):
             return
-        about: dict[str, Any] = {"http.request.method": call.method, "http.response.status_code": status}
+        method = call.method if call.method in METHODS else "_OTHER"
+        about: dict[str, Any] = {"http.request.method": method, "http.response.status_code": status}
         about["tertulia.request_id"] = call.request_id
         if route is not None:
             about |= {"http.route": route.path, "tertulia.endpoint": route.name}
         if call.caller is not None:
             about |= {"tertulia.realm_id": call.caller.realm_id, "tertulia.user_id": call.caller.user_id}
-        name = f"{call.method} {route.path}" if route else call.method
+        name = f"{method} {route.path}" if route else method
         self._tell(name, self._kinds.SERVER, call.statements, about, failed=failed)
 
     def work(self, name: str, asked: Statements, number: int, *, failed: bool) -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.harness.browser import PASSWORD
 from tests.harness.passwords import give_password
 from tests.harness.realm import Realm
-from tests.harness.scim import USER, Directory, refused, success, token_of
+from tests.harness.scim import PATCH_OP, USER, Directory, refused, success, token_of
 from tests.harness.server import OWNER, OwnServer
 from tests.harness.stage import Stage, Web, at_once
 from tests.harness.talk import Json, Queue, check_error, unique
@@ -165,6 +165,34 @@ def test_what_would_take_long_to_read_is_refused(directory: Directory) -> None:
     operation = {"op": "remove", "path": f"emails[{filter}]"}
     sent = {"schemas": ["urn:ietf:params:scim:api:messages:2.0:PatchOp"], "Operations": [operation]}
     refused(directory.request("PATCH", f"/Users/{made['id']}", sent), 400, "invalidPath")
+
+
+def test_a_change_names_few_attributes_however_it_is_spelled(directory: Directory) -> None:
+    """Each takes the library long, and of a person a second time, while everybody else waits."""
+    person = f"/Users/{directory.make_user()['id']}"
+    group = f"/Groups/{directory.make_group(unique('crew'))['id']}"
+    names = {f"n{number}": 1 for number in range(201)}
+    addresses = [{"value": f"a{number}@example.com"} for number in range(101)]
+    for operation in (
+        {"op": "add", "value": names},
+        {"op": "add", "path": "name", "value": names},
+        {"op": "add", "value": {"name": names}},
+        {"op": "add", "Path": "name", "VALUE": names},
+        {"op": "add", "path": "emails", "VALUE": addresses},
+        {"op": "add", "path": "emails", "value": [], "Value": addresses},
+    ):
+        refused(directory.patch(person, operation), 413, "tooMany")
+    refused(directory.patch(group, {"op": "add", "value": names}), 413, "tooMany")
+    half: Json = {"op": "add", "value": {f"n{number}": 1 for number in range(101)}}
+    refused(directory.patch(group, half, half), 413, "tooMany")
+    refused(directory.patch(person, {"op": "add", "value": {"n" * 201: 1}}), 400, "invalidPath")
+    refused(directory.patch(person, {"op": "add", "PATH": "n" * 501, "value": 1}), 400, "invalidPath")
+    many = [{"op": "add", "path": "externalId", "value": "x"}] * 201
+    twice = {"schemas": [PATCH_OP], "operations": [], "Operations": many}
+    refused(directory.request("PATCH", person, twice), 413, "tooMany")
+    assert (
+        success(directory.patch(person, {**half, "value": {"externalId": "x", **half["value"]}}))["externalId"] == "x"
+    )
 
 
 def test_a_version_that_is_no_more_is_not_written_over(realm: Realm, directory: Directory) -> None:

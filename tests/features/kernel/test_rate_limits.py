@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,13 +13,20 @@ from tertulia.engines import ChildProcess, free_port
 from tests.harness.realm import Realm
 from tests.harness.server import Server
 from tests.harness.stage import Web
-from tests.harness.talk import Speaker, unique
+from tests.harness.talk import Speaker, eventually, unique
 
 BUDGET = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
+class Redis(NamedTuple):
+    """A real one."""
+
+    url: str
+    process: ChildProcess
+
+
 @pytest.fixture
-def redis_url(folder: Path) -> Iterator[str]:
+def redis(folder: Path) -> Iterator[Redis]:
     program = shutil.which("redis-server")
     assert program, "redis-server is missing: apt-get install redis-server (the .ci/run script does it as root)"
     port = free_port()
@@ -27,7 +35,7 @@ def redis_url(folder: Path) -> Iterator[str]:
     process.start()
     while "Ready to accept connections" not in (folder / "redis.log").read_text():
         time.sleep(0.02)
-    yield f"redis://127.0.0.1:{port}/0"
+    yield Redis(f"redis://127.0.0.1:{port}/0", process)
     process.stop(signal.SIGTERM, 10)
 
 
@@ -158,8 +166,8 @@ def test_mails_that_strangers_ask_for_are_counted_by_who_gets_them_and_by_organi
 
 @pytest.mark.slow
 @pytest.mark.timed
-def test_with_redis_two_processes_share_a_budget(server: Server, folder: Path, redis_url: str) -> None:
-    first, second = (Web(server, folder, rate_limits="true", user_rate="20/60", redis_url=redis_url) for _ in range(2))
+def test_with_redis_two_processes_share_a_budget(server: Server, folder: Path, redis: Redis) -> None:
+    first, second = (Web(server, folder, rate_limits="true", user_rate="20/60", redis_url=redis.url) for _ in range(2))
     try:
         guest = server.guest
         with server.client(guest, url=first.wait().url) as here, server.client(guest, url=second.wait().url) as there:
@@ -170,3 +178,28 @@ def test_with_redis_two_processes_share_a_budget(server: Server, folder: Path, r
     finally:
         first.stop()
         second.stop()
+
+
+@pytest.mark.slow
+@pytest.mark.timed
+def test_while_redis_is_silent_or_gone_a_process_limits_by_itself_and_nobody_waits(
+    server: Server, folder: Path, redis: Redis
+) -> None:
+    web = Web(server, folder, rate_limits="true", user_rate="20/60", redis_url=redis.url)
+    try:
+        with server.client(server.guest, url=web.wait().url) as guest:
+            assert guest.get("users/me").status_code == 200
+            redis.process.send_signal(signal.SIGSTOP)
+            began = time.monotonic()
+            codes = [guest.get("users/me").status_code for _ in range(25)]
+            assert codes == [200] * 20 + [429] * 5
+            assert time.monotonic() - began < 4
+            redis.process.send_signal(signal.SIGCONT)
+            # It remembers the calls that it heard of, which are few; the process itself had them all.
+            eventually(lambda: int(guest.get("users/me").headers.get("X-RateLimit-Remaining", "0")) > 10)
+            redis.process.kill()
+            left = guest.get("users/me")
+            assert (left.status_code, int(left.headers["X-RateLimit-Remaining"]) < 10) == (200, True)
+    finally:
+        redis.process.send_signal(signal.SIGCONT)
+        web.stop()

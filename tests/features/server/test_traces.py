@@ -77,6 +77,10 @@ def test_a_request_that_nothing_answers_is_told_without_its_path(owner: Speaker,
     span = span_of(collector, owner.request("GET", "nothing/s3cret").headers["x-request-id"])
     assert (span.name, span.about["http.response.status_code"]) == ("GET", 404)
     assert b"s3cret" not in collector.raw
+    odd = owner.request("S3CRET-METHOD", "users/me")
+    span = span_of(collector, odd.headers["x-request-id"])
+    assert (span.about["http.request.method"], odd.status_code) == ("_OTHER", 405)
+    assert b"S3CRET-METHOD" not in collector.raw
 
 
 def test_the_relay_tells_how_long_after_its_commit_a_transaction_is_in_the_log(

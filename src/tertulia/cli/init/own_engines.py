@@ -63,7 +63,7 @@ def own_postgres(file: "SettingsFile", wanted: "Wanted", folder: Path, owner: st
             nats_url = f"nats://tertulia:{secrets.token_hex(16)}@127.0.0.1:{_free(NATS_PORT)}"
             yield wanted._replace(postgres_admin=postgres.url_of("postgres"), nats_url=nats_url, more=more)
     finally:
-        _hand_over(folder, account)
+        hand_over(folder, account)
 
 
 def _free(port: int) -> int:
@@ -94,8 +94,8 @@ def _make_folder(folder: Path, account: "Account | None") -> None:
         os.chown(folder, account.uid, account.gid)
 
 
-def _hand_over(folder: Path, account: "Account | None") -> None:
-    """What root made on the way belongs to who will run it."""
+def hand_over(folder: Path, account: "Account | None") -> None:
+    """What root made on the way belongs to who will run it. Not what a link of theirs leads to."""
     if account is not None:
         for path in (folder / "postgres", *(folder / "postgres").iterdir()):
-            os.chown(path, account.uid, account.gid)
+            os.chown(path, account.uid, account.gid, follow_symlinks=False)

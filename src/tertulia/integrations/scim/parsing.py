@@ -28,6 +28,10 @@ MAX_VALUES_OF_PERSON = 100
 """Of all operations of a PATCH together: the library looks at each value that is there for each that it adds."""
 MAX_PATH_LENGTH = 500
 """With a filter of one value in it; each operation has a path, and parsing one takes the library long."""
+MAX_WRITTEN_NAMES = 200
+"""Of attributes in the values of all operations of a PATCH together: the library takes each for a path, and looks for it in
+the whole model. What is applied to a person is looked at a second time, while nobody else is answered."""
+MAX_NAME_LENGTH = 200
 MAX_FILTER_LENGTH = 4000
 
 R = TypeVar("R", bound=Resource[Any])
@@ -98,22 +102,36 @@ def _patch_of(model: type[R], body: bytes, most_values: int) -> Any:
 
 
 def _with_few_operations(sent: dict[str, Any], most_values: int) -> dict[str, Any]:
-    operations = next((value for name, value in sent.items() if name.lower() == "operations"), None)
-    if not isinstance(operations, list):
-        return sent
+    operations = [one for listed in _called(sent, "operations") if isinstance(listed, list) for one in listed]
     if len(operations) > MAX_OPERATIONS:
         raise ScimRefusal(f"A PATCH has at most {MAX_OPERATIONS} operations.", "tooMany", 413)
-    values = 0
-    for operation in operations:
-        given = operation if isinstance(operation, dict) else {}
-        value, path = given.get("value"), given.get("path")
-        if isinstance(path, str) and len(path) > MAX_PATH_LENGTH:
-            raise ScimRefusal(f"A path has at most {MAX_PATH_LENGTH} characters.", "invalidPath")
-        lists = value.values() if isinstance(value, dict) else [value]
-        values += sum(len(one) for one in lists if isinstance(one, list))
-    if values > most_values:
+    written = [one for operation in operations if isinstance(operation, dict) for one in _written_in(operation)]
+    if sum(len(one) for one in written if isinstance(one, list)) > most_values:
         raise too_many_values(most_values)
+    names = [name for one in written if isinstance(one, dict) for name in one]
+    if len(names) > MAX_WRITTEN_NAMES:
+        raise ScimRefusal(f"A PATCH names at most {MAX_WRITTEN_NAMES} attributes.", "tooMany", 413)
+    if any(len(name) > MAX_NAME_LENGTH for name in names):
+        raise ScimRefusal(f"The name of an attribute has at most {MAX_NAME_LENGTH} characters.", "invalidPath")
     return sent
+
+
+def _written_in(operation: dict[str, Any]) -> Iterator[list[Any] | dict[str, Any]]:
+    """The lists and objects that an operation writes: its value, and what stands in that. In lists, names cost nothing."""
+    if any(isinstance(path, str) and len(path) > MAX_PATH_LENGTH for path in _called(operation, "path")):
+        raise ScimRefusal(f"A path has at most {MAX_PATH_LENGTH} characters.", "invalidPath")
+    waiting = _called(operation, "value")
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list | dict):
+            yield value
+        if isinstance(value, dict):
+            waiting += value.values()
+
+
+def _called(sent: dict[str, Any], name: str) -> list[Any]:
+    """What is said under that name, however it is spelled: to the library case makes no difference, and the last one counts."""
+    return [value for key, value in sent.items() if key.lower() == name]
 
 
 def _filter_in(model: type[R], text: str) -> "ScimFilter[R]":

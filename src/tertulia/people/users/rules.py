@@ -15,7 +15,8 @@ _FORBIDDEN = frozenset('*`\\>"@')
 _UNPRINTABLE = ("Cn", "Zl", "Zp")
 _OUR_LOOKS = frozenset({look_of(BOT_NAME)})
 _MENTION_ENDING = re.compile(r"\|[0-9]+$")
-_EMAIL = re.compile(r"[^\s@:]{1,64}@(?=.{1,189}\Z)[^\s@:.]+(?:\.[^\s@:.]+)*")
+# U+212A, the sign for Kelvin, is an ordinary k in lower case: an address with it would be found to be somebody else's.
+_EMAIL = re.compile(r"[^\s@:\u212a]{1,64}@(?=.{1,189}\Z)[^\s@:.\u212a]+(?:\.[^\s@:.\u212a]+)*")
 
 
 def clean_full_name(name: str) -> str:

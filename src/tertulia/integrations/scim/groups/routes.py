@@ -37,7 +37,7 @@ from tertulia.kernel.settings import Settings
 async def get_scim_groups(
     caller: DirectoryClient,
     call: Call,
-    reader: Reader,
+    database: Database,
     settings: Settings,
     *,
     filter: str | None = None,
@@ -48,22 +48,23 @@ async def get_scim_groups(
 ) -> Reply:
     """The groups of the organization, or those that a filter finds."""
     search = search_of(filter, start_index, count, attributes, excluded_attributes)
-    return await _find_groups(caller, reader, search, base_of(caller, call, settings))
+    return await _find_groups(caller, database, search, base_of(caller, call, settings))
 
 
 @post("/Groups/.search")
-async def search_scim_groups(caller: DirectoryClient, call: Call, reader: Reader, settings: Settings) -> Reply:
+async def search_scim_groups(caller: DirectoryClient, call: Call, database: Database, settings: Settings) -> Reply:
     """As GET, with the question in the body."""
-    return await _find_groups(caller, reader, search_in(call.body), base_of(caller, call, settings))
+    return await _find_groups(caller, database, search_in(call.body), base_of(caller, call, settings))
 
 
-async def _find_groups(caller: DirectoryClient, reader: Reader, search: Search, base: str) -> Reply:
-    condition = await groups_found_by(search)
-    total = await queries.count_groups(reader, caller.realm_id, condition)
-    rows = await queries.list_groups(reader, caller.realm_id, condition, search.count, search.start_index - 1)
+async def _find_groups(caller: DirectoryClient, database: Database, search: Search, base: str) -> Reply:
+    condition = await groups_found_by(search)  # others' filters may be read first: no connection waits for that
     members: dict[int, list[MemberRow]] | None = None
-    if search.selection.shows("members"):
-        members = await queries.members_of(reader, [row.id for row in rows])
+    async with database.reader() as reader:
+        total = await queries.count_groups(reader, caller.realm_id, condition)
+        rows = await queries.list_groups(reader, caller.realm_id, condition, search.count, search.start_index - 1)
+        if search.selection.shows("members"):
+            members = await queries.members_of(reader, [row.id for row in rows])
     found = [group_record(row, None if members is None else members.get(row.id, []), base) for row in rows]
     return answers.page([search.selection.of(one) for one in found], total, search.start_index)
 

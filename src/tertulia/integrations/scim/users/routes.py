@@ -36,7 +36,7 @@ from tertulia.people.users.handover import BotHandover
 async def get_scim_users(
     caller: DirectoryClient,
     call: Call,
-    reader: Reader,
+    database: Database,
     settings: Settings,
     *,
     filter: str | None = None,
@@ -47,19 +47,20 @@ async def get_scim_users(
 ) -> Reply:
     """The people of the organization, or those whom a filter finds."""
     search = search_of(filter, start_index, count, attributes, excluded_attributes)
-    return await _find_users(caller, reader, search, base_of(caller, call, settings))
+    return await _find_users(caller, database, search, base_of(caller, call, settings))
 
 
 @post("/Users/.search")
-async def search_scim_users(caller: DirectoryClient, call: Call, reader: Reader, settings: Settings) -> Reply:
+async def search_scim_users(caller: DirectoryClient, call: Call, database: Database, settings: Settings) -> Reply:
     """As GET, with the question in the body: addresses end up in logs."""
-    return await _find_users(caller, reader, search_in(call.body), base_of(caller, call, settings))
+    return await _find_users(caller, database, search_in(call.body), base_of(caller, call, settings))
 
 
-async def _find_users(caller: DirectoryClient, reader: Reader, search: Search, base: str) -> Reply:
-    condition = await users_found_by(search)
-    total = await queries.count_users(reader, caller.realm_id, condition)
-    rows = await queries.list_users(reader, caller.realm_id, condition, search.count, search.start_index - 1)
+async def _find_users(caller: DirectoryClient, database: Database, search: Search, base: str) -> Reply:
+    condition = await users_found_by(search)  # others' filters may be read first: no connection waits for that
+    async with database.reader() as reader:
+        total = await queries.count_users(reader, caller.realm_id, condition)
+        rows = await queries.list_users(reader, caller.realm_id, condition, search.count, search.start_index - 1)
     return answers.page([search.selection.of(user_record(row, base)) for row in rows], total, search.start_index)
 
 
