@@ -25,8 +25,9 @@ from typing import Self
 import httptools
 import structlog
 from prometheus_client import Counter
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from tertulia.kernel.call import AsgiApp
 from tertulia.kernel.door import VISIT, Door, Kind, Visit, kind_of
 from tertulia.kernel.errors import Refusal, error_body
 from tertulia.kernel.http import JSON_HEADERS
@@ -36,6 +37,7 @@ from tertulia.server.connection_limits import MAX_UNREAD_HEADS, SPARE_CONNECTION
 from tertulia.server.pace import Pace
 from tertulia.server.proxies import Proxies
 from tertulia.server.request_head import check_head
+from tertulia.server.whole_answers import WholeAnswer
 
 MAX_TARGET = 256 * 1024
 MAX_PATH = 65_535
@@ -277,6 +279,10 @@ class Connection(HttpToolsProtocol):
             self._since = self.loop.time()
         self._leave_network()
         super().on_response_complete()
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: AsgiApp) -> None:  # type: ignore[override]
+        """A request's turn has come: its answer leaves in one write if it can."""
+        super()._start_asgi_task(cycle, WholeAnswer(app, cycle))  # type: ignore[arg-type]
 
     def _enter(self) -> None:
         """Let the request in, or turn it away."""

@@ -56,7 +56,9 @@ class Loaded(msgspec.Struct, frozen=True):
 
 # The weight of a message is about its length as JSON; `octet_length` tells that of a long text without reading it.
 # `{where}` is filled in below.
-# What few messages have is read once for all of them; `offset 0`: a look at an index for each, never a whole table in a hash.
+# What is the same for many messages is worked out once: where they are (`place`), their topics (`titled`). What few messages
+# have comes in one table (`extra`), so that the texts are carried through few joins. `offset 0`, `any(array(...))`: looks at an
+# index, never a whole table in a hash.
 # The reader's state is cut to the span that is shown, and so is small: testing each number against a stored set would unpack
 # that set each time.
 _LOAD = f"""
@@ -66,68 +68,76 @@ with wanted as materialized (
 ), span as (
     select conversation_id, int8multirange(int8range(min(seq), max(seq), '[]')) as seqs, count(*) as messages
     from wanted group by conversation_id
-), state as materialized (
-    -- In a channel somebody has left nothing is unread.
-    select span.conversation_id, history * seqs as history, case when upper_inf(history) then read * seqs else seqs end as read
-    from span join read_state on read_state.conversation_id = span.conversation_id and read_state.user_id = $2
-), mark as (
-    select message_id, array_agg(flag order by flag) as flags
-    from message_mark where message_id = any($1) and user_id = $2 group by message_id
-), mentioned as (
-    select message_id, array_agg(group_id) as groups
-    from message_group_mention where message_id = any($1) group by message_id
-), reacted as (
-    select message_id, json_agg(json_build_object('emoji_name', emoji_name, 'emoji_code', emoji_code,
-        'reaction_type', case reaction_type when 'service_extra_emoji' then $6 else reaction_type end,
-        'user_id', user_id) order by reacted_at, user_id, emoji_code)::text as reactions
-    from reaction where message_id = any($1) group by message_id
-), played as (
-    select message_id, json_agg(json_build_object('id', id, 'message_id', message_id, 'sender_id', sender_id,
-        'msg_type', msg_type, 'content', content) order by id)::text as submessages
-    from submessage where message_id = any($1) group by message_id
-), changed as (
-    select message_id, least(sum(size), {MAX_SHOWN_CHARACTERS}) + max(size) as size
-    from message_revision where message_id = any($1) group by message_id
-), renamed as (
-    select distinct topic_id from message_revision where topic_id in (select topic_id from wanted)
+), place as materialized (
+    select span.conversation_id, messages, cardinality(participants) as people_count, channel.name as channel,
+        case when channel.id is null then (
+            select json_agg(json_build_object('id', person.id, 'email', api_email(person, $4), 'full_name', person.full_name,
+                'is_mirror_dummy', false) order by person.id)::text
+            from account as person where person.id = any(conversation.participants)
+        ) end as people,
+        history * seqs as history,
+        -- In a channel somebody has left nothing is unread.
+        case when upper_inf(history) then read * seqs when history is not null then seqs end as read
+    from span join conversation on conversation.id = span.conversation_id
+    left join channel on channel.id = span.conversation_id
+    left join read_state on read_state.conversation_id = span.conversation_id and read_state.user_id = $2
+), titled as materialized (
+    select topic.id, topic.name, exists (
+        select from message_revision where message_revision.topic_id = topic.id offset 0
+    ) as is_changed
+    from topic where id = any(array(select topic_id from wanted))
+), extra as materialized (
+    select message_id, max(flags) as flags, max(groups) as groups, max(reactions) as reactions,
+        max(submessages) as submessages, max(size) as size
+    from (
+        select message_id, array_agg(flag order by flag) as flags, null::bigint[] as groups, null as reactions,
+            null as submessages, null::bigint as size
+        from message_mark where message_id = any($1) and user_id = $2 group by message_id
+        union all
+        select message_id, null, array_agg(group_id), null, null, null
+        from message_group_mention where message_id = any($1) group by message_id
+        union all
+        select message_id, null, null, json_agg(json_build_object('emoji_name', emoji_name, 'emoji_code', emoji_code,
+            'reaction_type', case reaction_type when 'service_extra_emoji' then $6 else reaction_type end,
+            'user_id', user_id) order by reacted_at, user_id, emoji_code)::text, null, null
+        from reaction where message_id = any($1) group by message_id
+        union all
+        select message_id, null, null, null, json_agg(json_build_object('id', id, 'message_id', message_id,
+            'sender_id', sender_id, 'msg_type', msg_type, 'content', content) order by id)::text, null
+        from submessage where message_id = any($1) group by message_id
+        union all
+        select message_id, null, null, null, null, least(sum(size), {MAX_SHOWN_CHARACTERS}) + max(size)
+        from message_revision where message_id = any($1) group by message_id
+    ) as found group by message_id
 )
 select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then rendered else content end,
-       starts_with(content, '/me '), extract(epoch from sent_at)::bigint, topic.name, channel.name,
+       starts_with(content, '/me '), extract(epoch from sent_at)::bigint, titled.name, place.channel,
        account.full_name,
        -- Whoever has no account sees no address of a person.
        case when $2 = 0 and account.bot_type is null then 'user' || account.id::text || '@' || $4
            else api_email(account, $4) end,
-       avatar_url(account),
-       case when channel.id is null then (
-           select json_agg(json_build_object('id', person.id, 'email', api_email(person, $4), 'full_name', person.full_name,
-               'is_mirror_dummy', false) order by person.id)::text
-           from account as person where person.id = any(conversation.participants)
-       ) end,
-       coalesce(seq <@ state.history, false),
-       seq <@ state.read or exists ({muting("$2", "wanted")} offset 0),
+       avatar_url(account), place.people,
+       coalesce(seq <@ place.history, false),
+       seq <@ place.read or exists ({muting("$2", "wanted")} offset 0),
        wildcard,
        {calls(Wildcard.TOPIC, "wanted")} and {takes_part("$2", "wanted", " offset 0")},
-       mark.flags, mentioned.groups, reacted.reactions, played.submessages,
-       changed.message_id is not null or renamed.topic_id is not null,
+       extra.flags, extra.groups, extra.reactions, extra.submessages,
+       extra.size is not null or coalesce(titled.is_changed, false),
        case when $7 then rendered end,
        (select json_agg(json_build_object('pattern', pattern, 'url_template', url_template) order by position)::text
         from linkifier where realm_id = $5)
-from wanted join account on account.id = sender_id join conversation on conversation.id = wanted.conversation_id
-left join topic on topic.id = wanted.topic_id left join channel on channel.id = wanted.conversation_id
-left join state on state.conversation_id = wanted.conversation_id
-left join mark on mark.message_id = wanted.id left join mentioned on mentioned.message_id = wanted.id
-left join reacted on reacted.message_id = wanted.id left join played on played.message_id = wanted.id
-left join changed on changed.message_id = wanted.id left join renamed on renamed.topic_id = wanted.topic_id
+from wanted join account on account.id = sender_id and account.id = any(array(select sender_id from wanted))
+join place on place.conversation_id = wanted.conversation_id
+left join titled on titled.id = wanted.topic_id left join extra on extra.message_id = wanted.id
 {{where}}
 order by wanted.id
 """
 _ALL = _LOAD.format(
     where="""where (select coalesce(sum(octet_length(case when $3 then rendered else content end)
         + case when $7 then 2 * octet_length(rendered) else 0 end), 0) from wanted)
-    + (select coalesce(sum(messages * 150 * cardinality(participants)), 0) from span join conversation on id = conversation_id)
-    + (select coalesce(sum(octet_length(reactions)), 0) from reacted)
-    + (select coalesce(sum(octet_length(submessages)), 0) from played)
-    + (select coalesce(sum(size), 0) from changed) < $8"""
+    + (select coalesce(sum(messages * 150 * people_count), 0) from place)
+    + (select coalesce(sum(coalesce(octet_length(reactions), 0) + coalesce(octet_length(submessages), 0) + coalesce(size, 0)), 0)
+       from extra) < $8"""
 )
 _NEAREST = _LOAD.format(
     where="""join (
@@ -136,11 +146,10 @@ _NEAREST = _LOAD.format(
     ) as nearer
     from (
         select wanted.id, octet_length(case when $3 then rendered else content end)
-            + case when $7 then 2 * octet_length(rendered) else 0 end + coalesce(150 * cardinality(participants), 0)
-            + coalesce(octet_length(reactions), 0) + coalesce(octet_length(submessages), 0) + coalesce(changed.size, 0) as weight
-        from wanted join conversation on conversation.id = conversation_id
-        left join reacted on reacted.message_id = wanted.id left join played on played.message_id = wanted.id
-        left join changed on changed.message_id = wanted.id
+            + case when $7 then 2 * octet_length(rendered) else 0 end + coalesce(150 * people_count, 0)
+            + coalesce(octet_length(reactions), 0) + coalesce(octet_length(submessages), 0) + coalesce(size, 0) as weight
+        from wanted join place on place.conversation_id = wanted.conversation_id
+        left join extra on extra.message_id = wanted.id
     ) as weighed
 ) as placed on placed.id = wanted.id
 where nearer is null or nearer < $8"""
