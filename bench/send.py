@@ -14,7 +14,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.messaging.sending.actions import outgoing
 from tertulia.messaging.sending.model import Composed, Place, SendRequest
 from tertulia.messaging.sending.rules import ToChannel, render_plain
-from tertulia.messaging.sending.statements import LOCK, SEND, columns
+from tertulia.messaging.sending.statements import LOCK, SEND_PLAIN, plain_columns
 from tertulia.organization.realms.settings import decode_realm
 from tests.harness.server import Channel, User
 
@@ -74,7 +74,7 @@ def bare_send(url: str, channels: Sequence[Channel], people: Sequence[User], sec
     head = f"\\set channel random({ids[0]}, {ids[-1]})\n\\set sender random({first}, {first + len(people) - 1})\n"
     # Without the group commit there is nobody to hand a held conversation to: the lock waits.
     # One text for all channels cannot say what each of them is: the comparison is made, its outcome turned round.
-    sending = SEND.replace("input.channel_seen = ", "input.channel_seen is distinct from ")
+    sending = SEND_PLAIN.replace("input.channel_seen = ", "input.channel_seen is distinct from ")
     statements = [Statement(LOCK, [":channel"]), Statement(sending, arguments_of(channels[0], people[0]))]
     text, variables = script(statements)
     text = text.replace(":channel::bigint[]", "array[:channel]::bigint[]").replace(":sender::", "array[:sender]::")
@@ -82,7 +82,7 @@ def bare_send(url: str, channels: Sequence[Channel], people: Sequence[User], sec
 
 
 def arguments_of(channel: Channel, user: User) -> list[object]:
-    """The arguments of SEND as the lane makes them, with the ids left to pgbench."""
+    """The arguments of SEND_PLAIN as the lane makes them, with the ids left to pgbench."""
     caller = Caller(user.user_id, 1, 1, user.email, "Some Body", user.role, None, "", "", decode_realm("{}"))
     place = Place(
         channel.stream_id,
@@ -94,6 +94,6 @@ def arguments_of(channel: Channel, user: User) -> list[object]:
     )
     asked = SendRequest(ToChannel(channel.stream_id, "bench"), CONTENT, "website", read=True)
     out = outgoing(caller, place, Composed(CONTENT, render_plain(CONTENT)), asked)
-    first, second, *others = columns([out], 1)
+    first, second, *others = plain_columns([out], 1)
     assert (first, second) == ([channel.stream_id], [user.user_id])
     return [":channel", ":sender", *others[:7], ":sender", *others[8:]]

@@ -80,32 +80,47 @@ async def _read_body(call: Call, limit: int, with_files: int | None, fields: dic
 
 
 async def _whole(call: Call, limit: int) -> bytes:
-    parts = [chunk async for chunk in body_chunks(call, limit, kept=limit)]
+    await _check_declared(call, limit)
+    parts, size, more = [], 0, True
+    while more:
+        chunk, more = await _next_chunk(call, size, limit, limit)
+        size += len(chunk)
+        parts.append(chunk)
     return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def body_chunks(call: Call, limit: int, *, kept: int) -> AsyncIterator[bytes]:
     """The body while it arrives; refuses one of more than `limit` bytes. `kept`: so many of them stay in memory at most."""
+    await _check_declared(call, limit)
+    size = 0
+    more = True
+    while more:
+        chunk, more = await _next_chunk(call, size, limit, kept)
+        size += len(chunk)
+        if chunk:
+            yield chunk
+
+
+async def _check_declared(call: Call, limit: int) -> None:
     declared = call.raw_headers.get(b"content-length", b"0")
     if not declared.isdigit():
         raise Refusal("Content-Length is not a number")
     if int(declared) > limit:
         raise await _too_large(call, limit)
-    size = 0
-    more = True
-    while more:
-        message = await call.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientGone
-        chunk = message.get("body", b"")
-        more = message.get("more_body", False)
-        size += len(chunk)
-        if size > limit:
-            raise await _too_large(call, limit) if more else payload_too_large(limit)
-        if chunk:
-            if call.held < kept:
-                call.hold(min(len(chunk), kept - call.held))
-            yield chunk
+
+
+async def _next_chunk(call: Call, size: int, limit: int, kept: int) -> tuple[bytes, bool]:
+    """What comes after the first `size` bytes, and whether there is more."""
+    message = await call.receive()
+    if message["type"] == "http.disconnect":
+        raise ClientGone
+    chunk: bytes = message.get("body", b"")
+    more: bool = message.get("more_body", False)
+    if size + len(chunk) > limit:
+        raise await _too_large(call, limit) if more else payload_too_large(limit)
+    if chunk and call.held < kept:
+        call.hold(min(len(chunk), kept - call.held))
+    return chunk, more
 
 
 async def _too_large(call: Call, limit: int) -> Refusal:

@@ -303,11 +303,9 @@ class Database:
             return f"a database of its version: {problem}"
         return None if problem is None else "PostgreSQL"
 
-    @asynccontextmanager
-    async def reader(self) -> AsyncIterator[Reader]:
-        """A connection for reads that need no common snapshot."""
-        async with self.connection() as connection:
-            yield Reader(connection, self.sealer, self.limits)
+    def reader(self) -> "_Reading":
+        """A connection for reads that need no common snapshot, as a context."""
+        return _Reading(self)
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Reader]:
@@ -436,6 +434,24 @@ class _Lent:
         finally:
             self._database.lent -= 1
             self._database.shares.give_back(self._share)
+
+
+class _Reading:
+    """A reader, while somebody has it."""
+
+    __slots__ = ("_database", "_lent")
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._lent = _Lent(database)
+
+    async def __aenter__(self) -> Reader:
+        return Reader(await self._lent.__aenter__(), self._database.sealer, self._database.limits)
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._lent.__aexit__(kind, error, trace)
 
 
 async def _roll_back(transaction: "asyncpg.transaction.Transaction", error: BaseException) -> None:

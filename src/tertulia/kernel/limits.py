@@ -183,6 +183,9 @@ class RedisBudgets:
         await self._storage.storage.aclose()
 
 
+_HEADERS = (b"x-ratelimit-limit", b"x-ratelimit-remaining", b"x-ratelimit-reset")
+
+
 class RateLimits:
     """Decides for each request of the API."""
 
@@ -214,7 +217,7 @@ class RateLimits:
     async def check_files(self, caller: Caller) -> None:
         """Spend what a call for a file costs: of a person with their bots, in this process. The answer does not speak of it."""
         for rate in self._files:
-            outcome = await self._file_budgets.take(f"files-{rate.seconds:g}", str(caller.person_id), rate)
+            outcome = await self._file_budgets.take(_name_of("files", rate.seconds), str(caller.person_id), rate)
             if outcome.retry_after:
                 REFUSED.labels("files").inc()
                 raise too_often(outcome.retry_after)
@@ -230,13 +233,20 @@ class RateLimits:
 
     async def _spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
         for rate in rates:
-            outcome = await self._budgets.take(f"{bucket}-{rate.seconds:g}", key, rate)
-            call.set_header("x-ratelimit-limit", str(rate.calls))
-            call.set_header("x-ratelimit-remaining", str(outcome.remaining))
-            call.set_header("x-ratelimit-reset", str(int(outcome.full_at + 0.999)))
+            outcome = await self._budgets.take(_name_of(bucket, rate.seconds), key, rate)
+            if call.reply_headers:
+                call.reply_headers = [header for header in call.reply_headers if header[0] not in _HEADERS]
+            told = (rate.calls, outcome.remaining, int(outcome.full_at + 0.999))
+            call.reply_headers += zip(_HEADERS, [b"%d" % number for number in told], strict=True)
             if outcome.retry_after:
                 REFUSED.labels(bucket).inc()
                 raise too_often(outcome.retry_after)
+
+
+@lru_cache(maxsize=256)
+def _name_of(bucket: str, seconds: float) -> str:
+    """Of the budget for so many seconds."""
+    return f"{bucket}-{seconds:g}"
 
 
 def too_often(retry_after: float) -> Refusal:

@@ -91,3 +91,11 @@ MAY_SEND = f"""
 ))
 """
 """Whether the account may send to the channel now. The sending statement asks this under its locks."""
+
+MAY_SEND_PLAINLY = f"""
+(not channel.is_archived and {granted("can_send_message_group")} and (
+    channel.is_web_public or (not channel.invite_only and {NOT_GUEST}) or {IS_SUBSCRIBED}
+))
+"""
+"""As MAY_SEND, without what is seldom the reason: an owner's rights, and groups that open a channel to those who are not in it.
+Whoever is refused here has to be asked MAY_SEND."""

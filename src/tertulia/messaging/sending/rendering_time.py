@@ -6,8 +6,6 @@ text itself is always rendered. What a bot writes counts for its owner.
 """
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from tertulia.content.markup.limits import MAX_HIGHLIGHTING_SECONDS
 from tertulia.kernel.limits import TimeBudgets
@@ -24,12 +22,23 @@ class RenderingTime:
     def __init__(self) -> None:
         self._budgets = TimeBudgets(BURST_SECONDS, SHARE)
 
-    @contextmanager
-    def of(self, person_id: int) -> Iterator[float]:
+    def of(self, person_id: int) -> "_Counted":
         """The seconds that colouring may take now; what is done meanwhile, without waiting for anything, is counted."""
-        key = str(person_id)
-        started = time.thread_time()
-        try:
-            yield min(MAX_HIGHLIGHTING_SECONDS, max(0.0, self._budgets.left(key)))
-        finally:
-            self._budgets.spend(key, time.thread_time() - started)
+        return _Counted(self._budgets, str(person_id))
+
+
+class _Counted:
+    """Around the rendering of one text."""
+
+    __slots__ = ("_budgets", "_key", "_started")
+
+    def __init__(self, budgets: TimeBudgets, key: str) -> None:
+        self._budgets = budgets
+        self._key = key
+
+    def __enter__(self) -> float:
+        self._started = time.thread_time()
+        return min(MAX_HIGHLIGHTING_SECONDS, max(0.0, self._budgets.left(self._key)))
+
+    def __exit__(self, *_: object) -> None:
+        self._budgets.spend(self._key, time.thread_time() - self._started)

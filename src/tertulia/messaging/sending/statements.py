@@ -1,4 +1,4 @@
-"""The two statements of a batch of sends, and those of notices.
+"""The two statements of a batch of sends (the second has a small form for plain messages), and those of notices.
 
 First the conversations are locked, in id order, so that two batches never wait for each other in a circle. Then,
 in a statement of its own, so that it sees everything committed before the locks were had: rights are checked, numbers
@@ -8,7 +8,7 @@ are taken, rows written, and the events put into the WAL. A row that is not retu
 from collections.abc import Sequence
 
 from tertulia.conversations.channels.model import Channel
-from tertulia.conversations.channels.rights import MAY_CREATE_TOPIC, MAY_SEND
+from tertulia.conversations.channels.rights import MAY_CREATE_TOPIC, MAY_SEND, MAY_SEND_PLAINLY, granted
 from tertulia.conversations.read_state.marks import WILDCARDS, Facts, Mark, TopicPolicy
 from tertulia.kernel.auth import EVERYONE
 from tertulia.kernel.db import subject_of
@@ -83,42 +83,8 @@ case when channel.id is null or account.bot_type is not null then null
     ) then {TopicPolicy.UNMUTED} end
 """
 
-SEND = f"""
-with input as (
-    select * from unnest(
-        $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
-        $10::bigint[], $11::text[], $12::int[], $13::text[], $14::text[]
-    ) with ordinality as sent(
-        conversation_id, sender_id, topic, topic_key, content, rendered, client, subject, record, read_by, key, facts,
-        channel_seen, widget, ord
-    )
-), mentioned as (
-    select * from unnest($15::bigint[], $16::bigint[]) as mentioned(ord, user_id)
-), grouped as (
-    select * from unnest($17::bigint[], $18::bigint[]) as grouped(ord, group_id)
-), alerting as (
-    select * from unnest($19::bigint[], $20::text[]) as alerting(ord, word_key)
-), attached as (
-    select * from unnest($21::bigint[], $22::bigint[], $23::boolean[]) as attached(ord, attachment_id, is_waiting)
-), repeated as (
-    select ord, sent_request.message_id, sent_request.policy from input
-    join sent_request on sent_request.sender_id = input.sender_id and sent_request.key = input.key
-), allowed as materialized (
-    select input.*, conversation.realm_id, conversation.last_seq, conversation.participants, {_NEW_POLICY} as new_policy
-    from input
-    join conversation on conversation.id = input.conversation_id
-    join account on account.id = input.sender_id and account.realm_id = conversation.realm_id and account.is_active
-    left join channel on channel.id = conversation.id
-    left join topic as known on known.conversation_id = channel.id and known.name_key = input.topic_key
-    where (account.system_bot is not null or (
-        case when channel.id is null then input.sender_id = any(conversation.participants)
-            and direct_refusal(account.id, account.realm_id, conversation.participants, conversation.last_seq = 0) is null
-        else {MAY_SEND} and {_AS_SEEN} and {_MAY_MENTION}
-            and (coalesce(known.last_seq, 0) > 0 or {MAY_CREATE_TOPIC}) end
-        and {_MAY_MENTION_GROUPS}))
-        and {_MAY_ATTACH}
-        and not exists (select from repeated where repeated.ord = input.ord)
-), numbered as materialized (
+# The rows that every message writes, of those that are allowed: its number, its topic, itself, what its sender has read.
+_STORED_ROWS = f"""), numbered as materialized (
     select *, last_seq + row_number() over (partition by conversation_id order by ord) as seq from allowed
 ), advanced as (
     update conversation set last_seq = newest.seq
@@ -159,7 +125,61 @@ with input as (
         order by state.conversation_id, state.user_id for update of state
     ) as held
     where read_state.conversation_id = held.conversation_id and read_state.user_id = held.user_id
-), marks as (
+"""
+
+# Of each stored message: the policy that is new, and the beginning of its event with what was decided here.
+_POLICY_AND_STAMP = f"""        case when topics.id is not null and not exists (
+            select from topic_policy where topic_policy.user_id = numbered.sender_id
+                and topic_policy.topic_id = topics.id and policy in ({TopicPolicy.FOLLOWED}, new_policy) offset 0
+        ) then new_policy end as new_policy,
+        pg_current_xact_id()::text || ' {{"stamp":{{"id":' || stored.id || ',"seq":' || stored.seq || ',"at":'
+            || extract(epoch from sent_at)::bigint || coalesce(',"topic":' || to_json(topics.name)::text, '')
+            || coalesce(',"muted_by":' || (
+                select to_json(array_agg(user_id)) from (
+                    select user_id from muted_user where muted_id = numbered.sender_id limit {MAX_LISTED}
+                ) as muting)::text, '')
+"""
+_OF_STORED = """    from numbered join stored using (conversation_id, seq)
+    left join topics on topics.conversation_id = numbered.conversation_id and topics.name_key = numbered.topic_key
+    order by ord offset 0
+"""
+
+SEND = f"""
+with input as (
+    select * from unnest(
+        $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+        $10::bigint[], $11::text[], $12::int[], $13::text[], $14::text[]
+    ) with ordinality as sent(
+        conversation_id, sender_id, topic, topic_key, content, rendered, client, subject, record, read_by, key, facts,
+        channel_seen, widget, ord
+    )
+), mentioned as (
+    select * from unnest($15::bigint[], $16::bigint[]) as mentioned(ord, user_id)
+), grouped as (
+    select * from unnest($17::bigint[], $18::bigint[]) as grouped(ord, group_id)
+), alerting as (
+    select * from unnest($19::bigint[], $20::text[]) as alerting(ord, word_key)
+), attached as (
+    select * from unnest($21::bigint[], $22::bigint[], $23::boolean[]) as attached(ord, attachment_id, is_waiting)
+), repeated as (
+    select ord, sent_request.message_id, sent_request.policy from input
+    join sent_request on sent_request.sender_id = input.sender_id and sent_request.key = input.key
+), allowed as materialized (
+    select input.*, conversation.realm_id, conversation.last_seq, conversation.participants, {_NEW_POLICY} as new_policy
+    from input
+    join conversation on conversation.id = input.conversation_id
+    join account on account.id = input.sender_id and account.realm_id = conversation.realm_id and account.is_active
+    left join channel on channel.id = conversation.id
+    left join topic as known on known.conversation_id = channel.id and known.name_key = input.topic_key
+    where (account.system_bot is not null or (
+        case when channel.id is null then input.sender_id = any(conversation.participants)
+            and direct_refusal(account.id, account.realm_id, conversation.participants, conversation.last_seq = 0) is null
+        else {MAY_SEND} and {_AS_SEEN} and {_MAY_MENTION}
+            and (coalesce(known.last_seq, 0) > 0 or {MAY_CREATE_TOPIC}) end
+        and {_MAY_MENTION_GROUPS}))
+        and {_MAY_ATTACH}
+        and not exists (select from repeated where repeated.ord = input.ord)
+{_STORED_ROWS}), marks as (
     insert into message_mark (user_id, flag, message_id)
     select user_id, flag, stored.id
     from (
@@ -190,17 +210,7 @@ with input as (
     returning id, message_id
 ), emitted as (
     select ord, stored.id, numbered.sender_id, key, subject, stored.topic_id, topics.name as topic_name,
-        case when topics.id is not null and not exists (
-            select from topic_policy where topic_policy.user_id = numbered.sender_id
-                and topic_policy.topic_id = topics.id and policy in ({TopicPolicy.FOLLOWED}, new_policy) offset 0
-        ) then new_policy end as new_policy,
-        pg_current_xact_id()::text || ' {{"stamp":{{"id":' || stored.id || ',"seq":' || stored.seq || ',"at":'
-            || extract(epoch from sent_at)::bigint || coalesce(',"topic":' || to_json(topics.name)::text, '')
-            || coalesce(',"muted_by":' || (
-                select to_json(array_agg(user_id)) from (
-                    select user_id from muted_user where muted_id = numbered.sender_id limit {MAX_LISTED}
-                ) as muting)::text, '')
-            || coalesce(',"alerted":' || (
+{_POLICY_AND_STAMP}            || coalesce(',"alerted":' || (
                 select to_json(array_agg(user_id)) from (
                     select user_id from marks where message_id = stored.id and flag = {Mark.HAS_ALERT_WORD} limit {MAX_LISTED}
                 ) as alerted)::text, '')
@@ -210,10 +220,7 @@ with input as (
                 ) as taking_part)::text, '') end
             || coalesce(',"widget_id":' || (select id from widgets where message_id = stored.id), '')
             || '}},' || substr(record, 2) as body
-    from numbered join stored using (conversation_id, seq)
-    left join topics on topics.conversation_id = numbered.conversation_id and topics.name_key = numbered.topic_key
-    order by ord offset 0
-), remembered as (
+{_OF_STORED}), remembered as (
     insert into sent_request (sender_id, key, message_id, policy)
     select sender_id, key, id, new_policy from emitted where key is not null
 )
@@ -229,6 +236,45 @@ select ord, id, pg_current_xact_id()::text as xid, pg_logical_emit_message(true,
 from emitted
 union all
 select ord, message_id, pg_current_xact_id()::text, null, null, null, policy, null from repeated
+"""
+
+# SEND for batches of plain messages (`is_plain`), which is most of them: what only others need is left out, and it is a third of
+# the work. Each condition is one of SEND's with alternatives taken away, so nobody may here who may not there. It stores all
+# messages of the batch, or none because of one that SEND has to judge.
+SEND_PLAIN = f"""
+with input as (
+    select * from unnest(
+        $1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[],
+        $10::bigint[], $11::text[], $12::int[], $13::text[]
+    ) with ordinality as sent(
+        conversation_id, sender_id, topic, topic_key, content, rendered, client, subject, record, read_by, key, facts,
+        channel_seen, ord
+    )
+), judged as materialized (
+    select input.*, conversation.realm_id, conversation.last_seq, {_NEW_POLICY} as new_policy
+    from input
+    join conversation on conversation.id = input.conversation_id
+    join account on account.id = input.sender_id and account.realm_id = conversation.realm_id and account.is_active
+    left join channel on channel.id = conversation.id
+    left join topic as known on known.conversation_id = channel.id and known.name_key = input.topic_key
+    where case when channel.id is null then input.sender_id = any(conversation.participants)
+            and direct_refusal(account.id, account.realm_id, conversation.participants, conversation.last_seq = 0) is null
+        else {MAY_SEND_PLAINLY} and {_AS_SEEN}
+            and (coalesce(known.last_seq, 0) > 0 or {granted("can_create_topic_group")}) end
+        and (input.key is null or not exists (
+            select from sent_request where sent_request.sender_id = input.sender_id and sent_request.key = input.key offset 0))
+), allowed as (
+    select * from judged where (select count(*) from judged) = cardinality($1::bigint[])
+{_STORED_ROWS}), emitted as (
+    select ord, stored.id, numbered.sender_id, key, subject, stored.topic_id, topics.name as topic_name,
+{_POLICY_AND_STAMP}            || '}},' || substr(record, 2) as body
+{_OF_STORED}), remembered as (
+    insert into sent_request (sender_id, key, message_id, policy)
+    select sender_id, key, id, new_policy from emitted where key is not null
+)
+select ord, id, pg_current_xact_id()::text as xid, pg_logical_emit_message(true, subject, body), topic_id, topic_name,
+    new_policy, null::bigint[] as followers
+from emitted
 """
 
 # What the notification bot has to say (notices.py).
@@ -278,10 +324,15 @@ def channel_seen(channel: Channel) -> str:
     return f"{'true' if channel.invite_only else 'false'} {channel.topics_policy} {channel.name}"
 
 
-def columns(
-    batch: Sequence[Outgoing], shards: int, files: Sequence[tuple[int, int | None, bool]] = ()
-) -> list[list[object]]:
-    """The arguments of SEND. `files` are those of storing.py."""
+def is_plain(message: Outgoing) -> bool:
+    """Whether a message has nothing of what SEND_PLAIN leaves out."""
+    text = message.text
+    extras = text.mentioned or text.groups or text.alerting or text.attached or text.facts & WILDCARDS
+    return not extras and message.sent.widget is None and not message.is_notice
+
+
+def plain_columns(batch: Sequence[Outgoing], shards: int) -> list[list[object]]:
+    """The arguments of SEND_PLAIN, and the first ones of SEND."""
     rows = [
         (
             out.sent.conversation_id,
@@ -297,10 +348,16 @@ def columns(
             out.key,
             out.text.facts,
             out.place.channel_seen,
-            out.sent.widget,
         )
         for out in batch
     ]
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def columns(
+    batch: Sequence[Outgoing], shards: int, files: Sequence[tuple[int, int | None, bool]] = ()
+) -> list[list[object]]:
+    """The arguments of SEND. `files` are those of storing.py."""
     lists = (
         [(ord, user_id) for ord, out in enumerate(batch, start=1) for user_id in out.text.mentioned],
         [(ord, group_id) for ord, out in enumerate(batch, start=1) for group_id in out.text.groups],
@@ -308,4 +365,4 @@ def columns(
     )
     flat: list[list[object]] = [[pair[index] for pair in pairs] for pairs in lists for index in (0, 1)]
     flat += [[file[index] for file in files] for index in (0, 1, 2)]
-    return [*(list(column) for column in zip(*rows, strict=True)), *flat]
+    return [*plain_columns(batch, shards), [out.sent.widget for out in batch], *flat]

@@ -23,7 +23,16 @@ from tertulia.files.uploads.queries import within_reach
 from tertulia.kernel.db import Transaction
 from tertulia.messaging.sending.model import Outgoing, Sent
 from tertulia.messaging.sending.policies import decide_policies
-from tertulia.messaging.sending.statements import LOCK, LOCK_FREE, SEND, STORED, columns
+from tertulia.messaging.sending.statements import (
+    LOCK,
+    LOCK_FREE,
+    SEND,
+    SEND_PLAIN,
+    STORED,
+    columns,
+    is_plain,
+    plain_columns,
+)
 
 
 class SideEffect(Protocol):
@@ -69,7 +78,7 @@ class Storing:
         missing = Unsent.REFUSED if wait else Unsent.HELD
         if not ours:
             return Stored([missing] * len(batch), None)
-        rows = await tx.fetch(SEND, *columns(ours, tx.shards, await _files(tx, ours)))
+        rows = await _write(tx, ours)
         policies = await self._follow(tx, ours, rows)
         found = {row["ord"]: Sent(row["id"], policies.get(row["ord"])) for row in rows}
         of_ours = iter([found.get(number, Unsent.REFUSED) for number in range(1, len(ours) + 1)])
@@ -90,6 +99,13 @@ class Storing:
         if remote:
             await link_remote(tx, remote)
         return policies
+
+
+async def _write(tx: Transaction, batch: Sequence[Outgoing]) -> list[asyncpg.Record]:
+    """Run the statement that stores the batch: the small one if it can."""
+    if all(map(is_plain, batch)) and (rows := await tx.fetch(SEND_PLAIN, *plain_columns(batch, tx.shards))):
+        return rows
+    return await tx.fetch(SEND, *columns(batch, tx.shards, await _files(tx, batch)))
 
 
 async def _files(tx: Transaction, batch: Sequence[Outgoing]) -> list[tuple[int, int | None, bool]]:

@@ -37,6 +37,7 @@ C = TypeVar("C", bound=Caller)
 D = TypeVar("D", bound=DirectoryClient)
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 SESSION_SCHEME = "Session"
+_FAKE_DOMAIN = Caller.__struct_fields__.index("fake_domain")
 
 
 class KeyAuthenticator:
@@ -147,8 +148,9 @@ class KeyAuthenticator:
 def as_kind(caller: Caller, kind: type[C], settings: Settings) -> C:
     """The caller as the kind an endpoint asks for; refuses who is not of it."""
     check_kind(caller, kind)
-    complete = msgspec.structs.replace(caller, fake_domain=fake_domain(settings, caller.subdomain))
-    return kind(*msgspec.structs.astuple(complete))
+    values = list(msgspec.structs.astuple(caller))
+    values[_FAKE_DOMAIN] = fake_domain(settings, caller.subdomain)
+    return kind(*values)
 
 
 async def refresh(reader: Reader, caller: C) -> C:
