@@ -126,9 +126,14 @@ def sender_of(settings: Settings) -> str:
     return settings.mail_from or f"noreply@{settings.external_host.partition(':')[0]}"
 
 
+def mails_leave(settings: Settings) -> bool:
+    """Whether this server sends mail."""
+    return bool(settings.smtp_url or settings.mail_folder)
+
+
 def check_mails_leave(settings: Settings) -> None:
     """Refuse what makes no sense without mails, where none are sent: or people would wait for one."""
-    if not settings.smtp_url and not settings.mail_folder:
+    if not mails_leave(settings):
         raise Refusal("This server does not send mail. Ask whoever runs it.", code="NO_MAIL")
 
 
