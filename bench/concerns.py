@@ -36,7 +36,9 @@ def measure(*, quick: bool) -> Report:
     ratio = seconds["@all"] / seconds["plain"]
     figures = [
         Figure("a plain message", seconds["plain"] * 1000, "ms"),
-        Figure("a message to all", seconds["@all"] * 1000, "ms", target="<= 1.1 of plain", note=f"{ratio:.2f} of plain"),
+        Figure(
+            "a message to all", seconds["@all"] * 1000, "ms", target="<= 1.1 of plain", note=f"{ratio:.2f} of plain"
+        ),
         Figure("until everybody is decided about", waited, "s", target="<= 60"),
     ]
     notes = ["time: median of the medians of rounds, one sender, the two kinds taking turns"]

@@ -52,6 +52,7 @@ _PACKAGES = (
     "messaging.scheduled",
     "messaging.reminders",
     "notifications.push",
+    "notifications.missed_mail",
     "notifications.deciding",
     "integrations.incoming",
     "integrations.outgoing",

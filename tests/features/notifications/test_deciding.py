@@ -23,7 +23,7 @@ def channel(realm: Realm, stage: Stage) -> Channel:
 
 def asked(realm: Realm, message_id: int, people: int = 1000) -> list[list[Facts]]:
     """What is known of those whom a message may concern, in steps of so many people. Nothing of it stays."""
-    eventually(lambda: realm.stage.sql("select from push_due where message_id = %s", message_id) == [])
+    eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = %s", message_id) == [])
     steps: list[list[Facts]] = []
 
     async def walk(tx: Transaction) -> None:

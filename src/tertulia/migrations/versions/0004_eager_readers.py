@@ -1,4 +1,5 @@
-"""Indexes for those who want to hear of every message in a channel: without them each message would ask all subscribers."""
+"""Indexes for those who want to hear of every message in a channel, which would otherwise ask all subscribers each time, and
+for all accounts with one address."""
 
 from tertulia.migrations.steps import run_alone
 
@@ -17,6 +18,7 @@ REPEATABLE = (
     create index concurrently if not exists account_eager on account (realm_id, id)
     where settings ?| array['enable_stream_push_notifications', 'enable_stream_email_notifications']
     """,
+    "create index concurrently if not exists account_address on account (email_key)",
 )
 
 

@@ -15,6 +15,8 @@ WAITING = "(select sent_at as due from push_due join message on message.id = pus
 FEATURE = Feature(
     name="deciding",
     hooks={SideEffect: (MadeHook(lambda services: DueRecorder(services[Settings])),)},
-    chores=(Chore("concerns", 0.5, lambda services: Deciding(services[Database]).decide_due, WAITING),),
+    chores=(
+        Chore("concerns", 0.5, lambda services: Deciding(services[Database], services[Settings]).decide_due, WAITING),
+    ),
     bounds=bounds.ALL,
 )
