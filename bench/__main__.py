@@ -42,6 +42,7 @@ MEASUREMENTS = {
     "bulk": ("10,000 people subscribed or put into a group at once, while others talk.", ["bulk"]),
     "herd": ("5,000 clients come back after the death of all web processes.", ["herd"]),
     "audit": ("The audit log with 1,000,000 entries.", ["audit"]),
+    "concerns": ("A mention of everybody among 20,000: the sender, and the worker.", ["concerns"]),
     "scheduled": ("10,000 scheduled messages due at once.", ["scheduled"]),
 }
 

@@ -9,6 +9,7 @@ import re
 import smtplib
 import ssl
 from collections.abc import Callable
+from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
@@ -21,6 +22,7 @@ from prometheus_client import Counter
 
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.mail_failures import note_failed, note_taken
 from tertulia.kernel.sealing import CannotOpen, SealedColumn
 from tertulia.kernel.settings import Settings, SettingsError
 from tertulia.kernel.text import without_bad_characters
@@ -37,6 +39,18 @@ GIVE_UP_DAYS = 3
 
 
 BODY = SealedColumn("mail_outbox", "body", row="id", is_text=True)
+LETTER = SealedColumn("mail_outbox", "letter", row="id", is_text=True)
+_POLICY = SMTP.clone(max_line_length=990)
+"""Lines as long as a mail may have them: an id or an address in a header that is folded would be encoded, and no longer one."""
+
+
+class Letter(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a mail has besides its plain text."""
+
+    html: str = ""
+    sender_name: str = ""
+    headers: dict[str, str] = {}
+    """Instead of, or besides, those that every mail has. A Message-ID stays the same if the mail is sent twice."""
 
 
 class Mail(msgspec.Struct, frozen=True):
@@ -48,15 +62,18 @@ class Mail(msgspec.Struct, frozen=True):
     body: str
     attempts: int
     is_old: bool
+    letter: str | None = None
 
 
-async def queue_mail(tx: Transaction, recipient: str | None, subject: str, body: str) -> None:
+async def queue_mail(
+    tx: Transaction, recipient: str | None, subject: str, body: str, letter: Letter | None = None
+) -> None:
     """Send a mail when this transaction commits. Without a recipient nothing is sent, at the same cost."""
     # Links in it let whoever has them in.
     sealed = tx.sealer.seal_text(BODY, body)
-    await tx.execute(
-        "insert into mail_outbox (recipient, subject, body) values ($1, $2, $3)", recipient, subject, sealed
-    )
+    rest = None if letter is None else tx.sealer.seal_text(LETTER, msgspec.json.encode(letter).decode())
+    sql = "insert into mail_outbox (recipient, subject, body, letter) values ($1, $2, $3, $4)"
+    await tx.execute(sql, recipient, subject, sealed, rest)
 
 
 _LINKED = re.compile(r"(?<=\w)(\.|:(?=//)|@)(?=[^\W\d_]|//)")
@@ -72,6 +89,10 @@ def one_line(name: str) -> str:
 
 class Refused(Exception):
     """The mail will not be accepted, however often it is tried."""
+
+
+class RecipientRefused(Refused):
+    """Nobody is at that address, says the mail server."""
 
 
 Send = Callable[[EmailMessage], None]
@@ -104,11 +125,14 @@ class Postman:
             await _forget(tx, mail)
             return False
         try:
-            message = compose(self._sender, mail.recipient, mail.subject, mail.body)
+            letter = None if mail.letter is None else msgspec.json.decode(mail.letter, type=Letter)
+            message = compose(self._sender, mail.recipient, mail.subject, mail.body, letter)
             await asyncio.to_thread(send, message)
         except (Refused, ValueError) as error:
             log.error("a mail cannot be delivered", mail=mail.id, error=repr(error))
             MAILS.labels("given_up").inc()
+            if isinstance(error, RecipientRefused):
+                await note_failed(tx, mail.recipient, str(error))
             await _forget(tx, mail)
             return False
         except (OSError, smtplib.SMTPException) as error:
@@ -117,6 +141,7 @@ class Postman:
             await (_forget(tx, mail) if mail.is_old else _put_off(tx, mail))
             return False
         await _forget(tx, mail)
+        await note_taken(tx, mail.recipient)
         MAILS.labels("sent").inc()
         return True
 
@@ -126,9 +151,14 @@ def sender_of(settings: Settings) -> str:
     return settings.mail_from or f"noreply@{settings.external_host.partition(':')[0]}"
 
 
+def mails_leave(settings: Settings) -> bool:
+    """Whether this server sends mail."""
+    return bool(settings.smtp_url or settings.mail_folder)
+
+
 def check_mails_leave(settings: Settings) -> None:
     """Refuse what makes no sense without mails, where none are sent: or people would wait for one."""
-    if not settings.smtp_url and not settings.mail_folder:
+    if not mails_leave(settings):
         raise Refusal("This server does not send mail. Ask whoever runs it.", code="NO_MAIL")
 
 
@@ -173,7 +203,8 @@ class SmtpServer(msgspec.Struct, frozen=True):
                 smtp.send_message(message)
         except smtplib.SMTPRecipientsRefused as error:
             if all(500 <= code < 600 for code, _ in error.recipients.values()):
-                raise Refused(repr(error)) from error
+                said = [f"{code} {text.decode(errors='replace')}" for code, text in error.recipients.values()]
+                raise RecipientRefused("; ".join(said)) from error
             raise
         except (smtplib.SMTPNotSupportedError, smtplib.SMTPDataError) as error:
             if getattr(error, "smtp_code", 500) >= 500:
@@ -210,22 +241,30 @@ def write_file(folder: Path, message: EmailMessage) -> None:
     attempt.replace(target)
 
 
-def compose(sender: str, recipient: str, subject: str, body: str) -> EmailMessage:
-    """A mail in plain text."""
-    message = EmailMessage(policy=SMTP)
-    message["From"] = sender
+def compose(sender: str, recipient: str, subject: str, body: str, letter: Letter | None = None) -> EmailMessage:
+    """A mail: plain text, and what the letter adds to it."""
+    letter = letter or Letter()
+    message = EmailMessage(policy=_POLICY if letter.headers else SMTP)
+    message["From"] = (
+        Address(letter.sender_name, addr_spec=sender) if letter.sender_name and "<" not in sender else sender
+    )
     message["To"] = recipient
     message["Subject"] = subject
     message["Date"] = formatdate(usegmt=True)
     message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2])
     message["Auto-Submitted"] = "auto-generated"
+    for name, value in letter.headers.items():
+        del message[name]
+        message[name] = value
     message.set_content(body)
+    if letter.html:
+        message.add_alternative(letter.html, subtype="html")
     return message
 
 
 async def _claim(tx: Transaction) -> Mail | None:
     sql = """
-    select id, recipient, subject, body, attempts, created < now() - make_interval(days => $1) as is_old
+    select id, recipient, subject, body, letter, attempts, created < now() - make_interval(days => $1) as is_old
     from mail_outbox where due <= now() order by due, id limit 1 for update skip locked
     """
     row = await tx.fetchrow(sql, GIVE_UP_DAYS)
@@ -233,7 +272,8 @@ async def _claim(tx: Transaction) -> Mail | None:
         return None
     mail = Mail(**row)
     try:
-        return msgspec.structs.replace(mail, body=tx.sealer.open_text(BODY, mail.body))
+        letter = None if mail.letter is None else tx.sealer.open_text(LETTER, mail.letter)
+        return msgspec.structs.replace(mail, body=tx.sealer.open_text(BODY, mail.body), letter=letter)
     except CannotOpen as problem:
         log.error("a mail cannot be read", mail=mail.id, problem=str(problem))
         await (_forget(tx, mail) if mail.is_old else _put_off(tx, mail))

@@ -68,6 +68,13 @@ class Services:
             self._ends.push_async_callback(service.close, instance)
 
 
+@dataclass(frozen=True, slots=True)
+class MadeHook:
+    """A hook that needs services: how it is made of them."""
+
+    make: Callable[[Services], Any]
+
+
 class Hooks:
     """What features lend to one below them that calls each of them, such as the side effects of a sent message."""
 
@@ -77,6 +84,7 @@ class Hooks:
             for kind, some in hooks.items():
                 self._by_kind.setdefault(kind, []).extend(some)
 
-    def of(self, kind: type) -> tuple[Any, ...]:
-        """Those of one kind, in the order of the features."""
-        return tuple(self._by_kind.get(kind, ()))
+    def of(self, kind: type, services: Services) -> tuple[Any, ...]:
+        """Those of one kind, in the order of the features, ready to be called."""
+        declared = self._by_kind.get(kind, ())
+        return tuple(hook.make(services) if isinstance(hook, MadeHook) else hook for hook in declared)

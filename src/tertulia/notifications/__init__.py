@@ -1,1 +1,1 @@
-"""Notifications for people who are not active: Web Push."""
+"""Being reached while not looking: whom a message concerns, and the ways of telling them."""

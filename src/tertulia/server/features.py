@@ -52,6 +52,8 @@ _PACKAGES = (
     "messaging.scheduled",
     "messaging.reminders",
     "notifications.push",
+    "notifications.missed_mail",
+    "notifications.deciding",
     "integrations.incoming",
     "integrations.outgoing",
     "integrations.scim",

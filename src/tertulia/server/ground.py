@@ -13,7 +13,7 @@ from tertulia.events.queues.bounds import QUEUES, QUEUES_WITH_OWNED
 from tertulia.kernel.bounds import EVENTS, Otherwise
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
-from tertulia.kernel.mail import BODY, Postman
+from tertulia.kernel.mail import BODY, LETTER, Postman
 from tertulia.kernel.services import Service
 from tertulia.kernel.settings import Settings
 from tertulia.server.registration import routes as registration
@@ -28,6 +28,7 @@ BOUNDS = (
     Otherwise(
         tables=("mail_outbox",), because="the rates of mails; each is deleted when it is sent, or after three days"
     ),
+    Otherwise(tables=("mail_failure",), because="one for each address that refused its last mails"),
     Otherwise(tables=("notice",), because="one for each thing that the notification bot says, until it is sent"),
 )
 
@@ -42,7 +43,7 @@ GROUND = Feature(
         Service(Postman, lambda services: Postman(services[Settings])),
     ),
     bounds=BOUNDS,
-    sealed=(BODY,),
+    sealed=(BODY, LETTER),
     chores=(
         Chore("mails", 1.0, lambda services: partial(services[Postman].deliver, services[Database]), "mail_outbox"),
     ),

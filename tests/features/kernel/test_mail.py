@@ -16,7 +16,8 @@ from aiosmtpd.smtp import AuthResult, Envelope, Session
 
 from tertulia.engines import free_port
 from tertulia.kernel.db import Database
-from tertulia.kernel.mail import Postman, SmtpServer, queue_mail
+from tertulia.kernel.mail import Letter, Postman, SmtpServer, queue_mail
+from tertulia.kernel.mail_failures import is_stopped, note_failed
 from tertulia.kernel.settings import Settings, SettingsError
 from tests.harness.certificate import make_certificate
 from tests.harness.realm import Realm
@@ -75,7 +76,8 @@ async def outbox(server: Server) -> AsyncIterator[Database]:
     name = "outbox"
     async with await Database.connect(server.postgres_url, shards=4, size=1) as database:
         await database.pool.execute(f"drop schema if exists {name} cascade; create schema {name}")
-        await database.pool.execute(f"create table {name}.mail_outbox (like public.mail_outbox including all)")
+        for table in ("mail_outbox", "mail_failure"):
+            await database.pool.execute(f"create table {name}.{table} (like public.{table} including all)")
     separator = "&" if "?" in server.postgres_url else "?"
     url = f"{server.postgres_url}{separator}search_path={name}"
     async with await Database.connect(url, shards=4, size=4) as database:
@@ -169,6 +171,54 @@ async def test_what_will_never_be_accepted_is_given_up(server: Server, mailbox: 
         await database.pool.execute("update mail_outbox set created = now() - interval '4 days'")
         assert await postman(free_port()).deliver(database) == 0
         assert (await left(database), mailbox.taken) == (0, [])
+
+
+async def test_refusals_of_an_address_are_counted_until_it_takes_a_mail(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    async def known(database: Database) -> list[tuple[str, int, str]]:
+        rows = await database.pool.fetch("select address_key, failures, reason from mail_failure order by 1")
+        return [(row["address_key"], row["failures"], row["reason"]) for row in rows]
+
+    async with outbox(server) as database:
+        for _ in range(2):
+            await put(database, "unknown@Example.com")
+        await postman(smtp_port).deliver(database)
+        assert await known(database) == [("unknown@example.com", 2, "550 no such mailbox")]
+        # A text that is disliked, a server that is away: nothing about the address.
+        mailbox.answers = ["554 spam", "451 later"]
+        for _ in range(2):
+            await put(database)
+        await postman(smtp_port).deliver(database)
+        assert len(await known(database)) == 1
+        async with database.transaction() as tx:
+            await note_failed(tx, ADDRESS.upper(), f"550 <{ADDRESS}> gone\0" + "x" * 1000)
+            assert not await is_stopped(tx, ADDRESS)
+            said = await tx.fetchval("select reason from mail_failure where address_key = $1", ADDRESS)
+            assert (said[:12], len(said)) == ("550 <…> gone", 500)
+            await tx.execute("update mail_failure set failures = 3, failing_since = now() - interval '2 days'")
+            assert await is_stopped(tx, ADDRESS)
+        await put(database)
+        assert await postman(smtp_port).deliver(database) == 1
+        assert [address for address, _, _ in await known(database)] == ["unknown@example.com"]
+
+
+async def test_a_letter_has_both_parts_and_its_own_headers(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
+    link = "https://chat.example.org/" + "x" * 120
+    letter = Letter(
+        "<p>Grüße</p>", "Café, „Chat“", {"Message-ID": "<one@example.org>", "List-Unsubscribe": f"<{link}>"}
+    )
+    async with outbox(server) as database:
+        async with database.transaction() as tx:
+            await queue_mail(tx, ADDRESS, "Über " * 60, "Grüße\n", letter)
+        [stored] = await database.pool.fetch("select letter from mail_outbox")
+        assert await postman(smtp_port).deliver(database) == 1
+    [message] = mailbox.messages()
+    assert stored["letter"]
+    assert (message["From"], message["Message-ID"]) == ('"Café, „Chat“" <chat@example.org>', "<one@example.org>")
+    assert message["Subject"].strip() == ("Über " * 60).strip()
+    assert f"\nList-Unsubscribe: <{link}>\r\n".encode() in (mailbox.taken[0].content or b"")
+    assert [part.get_content_type() for part in message.walk()] == ["multipart/alternative", "text/plain", "text/html"]
 
 
 @pytest.mark.timed

@@ -195,7 +195,7 @@ def test_nobody_is_told_who_is_active_has_read_it_or_muted_the_sender(realm: Rea
     me.post("users/me/presence", status="active", new_user_input=True, ping_only=True)
     other.send([me.id], content="I see you")
     settle(realm)
-    realm.stage.sql("update presence set active_at = now() - interval '2 minutes' where user_id = %s", me.id)
+    realm.stage.sql("update presence set active_at = now() - interval '4 minutes' where user_id = %s", me.id)
     me.post(f"users/me/muted_users/{realm.moderator.id}")
     realm.moderator.send([me.id], content="muted")
     mark = other.send([me.id], content="mark")

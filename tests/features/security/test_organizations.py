@@ -39,6 +39,10 @@ NOTHING_NAMED = {
     "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": "see the file itself",
     "GET outside /accounts/password/reset/{token}": "shows a form for any token; using it is tried below",
     "GET outside /accounts/email/confirm/{token}": "shows a form for any token",
+    **dict.fromkeys(
+        (f"{method} outside /accounts/unsubscribe/missed_messages/{{token}}" for method in ("GET", "POST")),
+        "signed by one organization; at another it is tried in tests/features/notifications/test_missed_mail.py",
+    ),
     **{
         key: "only for a directory's token, which opens its own organization: tests/features/integrations/test_scim_protocol.py"
         for key in TABLE

@@ -133,6 +133,9 @@ TABLE: dict[str, Row] = {
         EVERYBODY, {"provider": "none", "logout_token": "x"}, "nothing at this address"
     ),
     # pushes
+    "GET /realm/mail_failures": Row(ADMINISTRATORS),
+    "GET outside /accounts/unsubscribe/missed_messages/{token}": Row(EVERYBODY, {"token": "x"}, "not one of ours"),
+    "POST outside /accounts/unsubscribe/missed_messages/{token}": Row(EVERYBODY, {"token": "x"}, "not one of ours"),
     "GET /users/me/push_subscriptions/key": Row(HUMANS),
     "POST /users/me/push_subscriptions": Row(HUMANS, {"endpoint": "x", "p256dh": "x", "auth": "x"}, "push service"),
     "GET /users/me/push_subscriptions": Row(HUMANS),

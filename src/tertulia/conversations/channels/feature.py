@@ -20,7 +20,7 @@ from tertulia.people.users.handover import Belongings, BotHandover
 
 
 def _handover(services: Services) -> BotHandover:
-    return BotHandover(hold_conversations, part, services[Hooks].of(Belongings))
+    return BotHandover(hold_conversations, part, services[Hooks].of(Belongings, services))
 
 
 FEATURE = Feature(

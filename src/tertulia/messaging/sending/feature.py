@@ -16,7 +16,7 @@ from tertulia.organization.notices.actions import FOLLOW_UP as NOTICES
 
 
 def _sending(services: Services) -> Sending:
-    side_effects: tuple[SideEffect, ...] = services[Hooks].of(SideEffect)
+    side_effects: tuple[SideEffect, ...] = services[Hooks].of(SideEffect, services)
     return Sending.open(services[Database], services[ChannelFinder], services[Settings], side_effects)
 
 

@@ -12,8 +12,8 @@ SUBSCRIPTIONS = Bound(
     instead="the oldest is deleted",
 )
 PUSHES = Otherwise(
-    tables=("push_due", "push_call", "push_key"),
-    because="one for each message, and for each browser it goes to, until it is sent; one key of the server",
+    tables=("push_call", "push_key"),
+    because="one for each message and each browser it goes to, until it is sent; one key of the server",
 )
 
 ALL = (

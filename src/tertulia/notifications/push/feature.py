@@ -5,9 +5,7 @@ from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
 from tertulia.kernel.services import Service
 from tertulia.kernel.settings import Settings
-from tertulia.messaging.sending.storing import SideEffect
 from tertulia.notifications.push import bounds, queries, routes
-from tertulia.notifications.push.actions import record_pushes
 from tertulia.notifications.push.keys import PushKeys
 from tertulia.notifications.push.sending import Pushes
 
@@ -15,7 +13,6 @@ FEATURE = Feature(
     name="push",
     routes=(routes,),
     services=(Service(PushKeys, lambda services: PushKeys(services[Database], services[Settings])),),
-    hooks={SideEffect: (record_pushes,)},
     sealed=(queries.PRIVATE_KEY, queries.AUTH_SECRET),
     chores=(
         Chore("pushes", 0.5, lambda services: Pushes(services[Database], services[Settings]).start_due, "push_call"),

@@ -1,17 +1,6 @@
 """Subscriptions of browsers, and what is pushed to them."""
 
-from typing import Literal
-
 import msgspec
-
-Trigger = Literal[
-    "direct_message",
-    "mentioned",
-    "topic_wildcard_mentioned",
-    "stream_wildcard_mentioned",
-    "followed_topic",
-    "stream_push",
-]
 
 
 class Subscription(msgspec.Struct, frozen=True):

@@ -4,17 +4,14 @@ from collections.abc import Sequence
 
 import asyncpg
 
-from tertulia.conversations.read_state.marks import Mark, TopicPolicy, Wildcard
-from tertulia.conversations.read_state.statements import IS_MUTED, called, calls, in_active_group, marked, muting
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.sealing import SealedColumn
+from tertulia.notifications.concerns.model import Trigger
+from tertulia.notifications.concerns.queries import IS_UNREAD
+from tertulia.notifications.concerns.rules import ACTIVE_SECONDS
 from tertulia.notifications.push.model import Push, Subscription
 from tertulia.organization.realms.settings import decode_realm
 from tertulia.people.users.statements import is_hidden
-
-ACTIVE_SECONDS = 90
-"""Whoever did something so short a time ago sits at a client, which tells them itself."""
-
 
 PRIVATE_KEY = SealedColumn("push_key", "private_key", row="only_one::int")
 AUTH_SECRET = SealedColumn("push_subscription", "auth_secret", row="id")
@@ -28,64 +25,6 @@ _IS_ACTIVE = f"""
 exists (select from presence where presence.user_id = account.id
     and presence.active_at > now() - make_interval(secs => {ACTIVE_SECONDS}) offset 0)
 """
-# Of a channel they are still in.
-_IS_UNREAD = """
-exists (select from read_state where read_state.conversation_id = message.conversation_id
-    and read_state.user_id = account.id and message.seq <@ read_state.history and not message.seq <@ read_state.read
-    and (conversation.participants is not null or upper_inf(read_state.history)) offset 0)
-"""
-_NAMED = f"exists ({marked(Mark.MENTIONED, 'account.id', 'message')} offset 0)"
-_IN_GROUP = f"exists ({in_active_group('account', 'message')} offset 0)"
-_CALLED = called("account.id", "message", " offset 0")
-_IS_FOLLOWED = f"topic_policy.policy = {TopicPolicy.FOLLOWED}"
-
-# Why somebody is told, the most urgent reason first; null: they are not.
-_TRIGGER = f"""
-case
-    when conversation.participants is not null then
-        case when {_setting("enable_offline_push_notifications", True)} then 'direct_message' end
-    when {_setting("enable_offline_push_notifications", True)} and ({_NAMED} or {_IN_GROUP}) then 'mentioned'
-    when {_setting("enable_offline_push_notifications", True)} and {_CALLED} and (
-        ({_IS_FOLLOWED} and {_setting("enable_followed_topic_wildcard_mentions_notify", True)})
-        or (coalesce(subscription.wildcard_mentions_notify, {_setting("wildcard_mentions_notify", True)}) and not {IS_MUTED})
-    ) then case when {calls(Wildcard.CHANNEL, "message")} then 'stream_wildcard_mentioned' else 'topic_wildcard_mentioned' end
-    when {_IS_FOLLOWED} and {_setting("enable_followed_topic_push_notifications", True)} then 'followed_topic'
-    when coalesce(subscription.push_notifications, {_setting("enable_stream_push_notifications", False)}) and not {IS_MUTED}
-        then 'stream_push'
-end
-"""
-
-# The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
-_DECIDE = f"""
-with held as materialized (
-    select message.id from push_due join message on message.id = push_due.message_id order by message.id limit $1
-    for key share of message skip locked for update of push_due skip locked
-), due as (
-    delete from push_due using held where push_due.message_id = held.id returning push_due.message_id
-), told as (
-    select message.id as message_id, account.id as user_id, {_TRIGGER} as trigger
-    from due join message on message.id = due.message_id
-    join conversation on conversation.id = message.conversation_id
-    join lateral (
-        select distinct user_id from push_subscription where push_subscription.realm_id = message.realm_id
-            and (conversation.participants is null or user_id = any(conversation.participants))
-    ) as wanting on wanting.user_id <> message.sender_id
-    join account on account.id = wanting.user_id and account.is_active and account.bot_type is null
-    left join subscription on subscription.user_id = account.id and subscription.channel_id = conversation.id
-        and subscription.is_active
-    left join topic_policy on topic_policy.user_id = account.id and topic_policy.topic_id = message.topic_id
-    where (conversation.participants is not null or subscription.user_id is not null)
-        and {_IS_UNREAD} and not {_IS_ACTIVE}
-        and not exists ({muting("account.id", "message")} offset 0)
-), written as (
-    insert into push_call (subscription_id, message_id, trigger)
-    select push_subscription.id, told.message_id, told.trigger
-    from told join push_subscription on push_subscription.user_id = told.user_id where told.trigger is not null
-    on conflict do nothing
-)
-select count(*) from due
-"""
-
 _CLAIM = f"""
 with due as (
     select message_id, subscription_id from push_call join push_subscription on push_subscription.id = subscription_id
@@ -98,7 +37,7 @@ with due as (
 )
 select taken.subscription_id, endpoint, public_key, auth_secret, account.id as user_id, realm.subdomain, taken.message_id,
     taken.trigger, taken.attempts, failures > 0 as is_failing,
-    account.is_active and realm.is_active and {_IS_UNREAD} and not {_IS_ACTIVE} as is_wanted,
+    account.is_active and realm.is_active and {IS_UNREAD} and not {_IS_ACTIVE} as is_wanted,
     {_setting("pm_content_in_desktop_notifications", True)} as shows_direct, message.sender_id,
     sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.rendered,
     extract(epoch from message.sent_at)::bigint as sent_at, channel.id as channel_id, channel.name as channel,
@@ -111,14 +50,17 @@ left join channel on channel.id = conversation.id left join topic on topic.id = 
 """
 
 
-async def insert_due(tx: Transaction, message_ids: Sequence[int]) -> None:
-    """Messages of which somebody may have to be told."""
-    await tx.execute("insert into push_due (message_id) select unnest($1::bigint[])", message_ids)
-
-
-async def decide(tx: Transaction, limit: int) -> int:
-    """Find out who is to be told of messages that were sent, and write it down; returns how many messages were dealt with."""
-    return int(await tx.fetchval(_DECIDE, limit))
+async def insert_calls(tx: Transaction, told: Sequence[tuple[int, int, Trigger]]) -> None:
+    """Tell people (user, message, why) at all their browsers."""
+    sql = """
+    insert into push_call (subscription_id, message_id, trigger)
+    select push_subscription.id, told.message_id, told.trigger
+    from unnest($1::bigint[], $2::bigint[], $3::text[]) as told(user_id, message_id, trigger)
+    join account on account.id = told.user_id
+    join push_subscription on push_subscription.realm_id = account.realm_id and push_subscription.user_id = account.id
+    on conflict do nothing
+    """
+    await tx.execute(sql, *(list(column) for column in zip(*told, strict=True)))
 
 
 async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[Push]:

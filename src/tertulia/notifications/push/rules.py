@@ -2,9 +2,9 @@
 
 import msgspec
 
-from tertulia.content.markup.references import encode_operand, slug
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.urls import split_url
+from tertulia.notifications.concerns.places import Spot, place_of
 from tertulia.notifications.push.crypto import MAX_PAYLOAD, SECRET_LENGTH, from_text, is_point
 from tertulia.notifications.push.model import Payload, Push
 from tertulia.notifications.push.plain import plain_text
@@ -50,6 +50,7 @@ def check_keys(p256dh: str, auth: str) -> tuple[bytes, bytes]:
 def payload_of(push: Push, realm_url: str) -> bytes:
     """What is sent, as JSON that fits."""
     is_shown = push.channel is not None or push.shows_direct
+    place = place_of(Spot(push.channel_id, push.channel, push.topic, push.participants), push.user_id)
     payload = Payload(
         type="message",
         message_id=push.message_id,
@@ -60,8 +61,8 @@ def payload_of(push: Push, realm_url: str) -> bytes:
         sender_full_name=UNKNOWN_NAME if push.sender_is_hidden else push.sender_full_name,
         icon=UNKNOWN_AVATAR if push.sender_is_hidden else f"/avatar/{push.sender_id}",
         timestamp=push.sent_at,
-        url=place_of(push) + f"/near/{push.message_id}",
-        tag=place_of(push),
+        url=f"{place}/near/{push.message_id}",
+        tag=place,
         channel_id=push.channel_id,
         channel=push.channel,
         topic=None if push.topic is None else push.topic or push.empty_topic,
@@ -71,11 +72,3 @@ def payload_of(push: Push, realm_url: str) -> bytes:
     if len(encoded) > MAX_PAYLOAD:
         encoded = msgspec.json.encode(msgspec.structs.replace(payload, content=None))
     return encoded
-
-
-def place_of(push: Push) -> str:
-    """The conversation, as the web client's addresses have it."""
-    if push.channel_id is not None:
-        return f"#narrow/channel/{slug(push.channel_id, push.channel or '')}/topic/{encode_operand(push.topic or '')}"
-    others = [user_id for user_id in push.participants or () if user_id != push.user_id] or [push.user_id]
-    return f"#narrow/dm/{','.join(map(str, others))}"

@@ -1,4 +1,4 @@
-"""Deciding whom to push to, and pushing: claimed for a while, sent without holding anything, forgotten when taken."""
+"""Pushing: claimed for a while, sent without holding anything, forgotten when taken."""
 
 import structlog
 from prometheus_client import Counter
@@ -18,7 +18,6 @@ PUSHES = Counter(
     "tertulia_pushes", "Tries to push, by what the push service said: taken, refused, or gone", ["outcome"]
 )
 
-BATCH = 100
 MAX_RUNNING = 64
 MAX_OF_ONE_USER = 10
 MAX_OF_ONE_REALM = 48
@@ -45,15 +44,13 @@ class Pushes:
         self._tasks = BoundedTasks(MAX_RUNNING, MAX_OF_ONE_USER, MAX_OF_ONE_REALM)
 
     async def start_due(self) -> int:
-        """Decide about new messages, and start the pushes that are due; returns how many."""
-        async with self._database.transaction() as tx:
-            decided = await queries.decide(tx, BATCH)
+        """Start the pushes that are due; returns how many."""
         started = 0
         while started < MAX_RUNNING and (claimed := await self._claim()):
             for push in claimed:
                 self._tasks.start(self._send(push), push.user_id, push.realm_id)
             started += len(claimed)
-        return started or decided
+        return started
 
     async def _claim(self) -> list[Push]:
         """A few pushes that are due, of those who have not too many under way."""

@@ -44,8 +44,20 @@ async def change_settings(tx: Transaction, caller: Caller, changes: SettingsChan
     if new.full_name != old.full_name:
         names = (old.full_name, new.full_name)
         note(tx, caller.realm_id, Act.USER_CHANGED, user(caller.user_id), full_name=names)
-    _tell_oneself(tx, caller, changed if new.timezone == old.timezone else changed | {"timezone": new.timezone})
+    own = (caller.realm_id, caller.user_id)
+    _tell_oneself(tx, *own, changed if new.timezone == old.timezone else changed | {"timezone": new.timezone})
     await _tell_others(tx, msgspec.structs.replace(caller, email=old.email), old, new)
+
+
+async def turn_off(tx: Transaction, realm_id: int, user_id: int, setting: str) -> None:
+    """Turn a setting of somebody off on their behalf, as the link in a mail does, and tell their clients."""
+    old = await queries.lock_chosen(tx, user_id)
+    if not getattr(old.settings, setting):
+        return
+    changed: dict[str, object] = {setting: False}
+    new = msgspec.structs.replace(old.settings, **changed)
+    await queries.update_settings(tx, user_id, new, [setting], old.timezone, old.full_name)
+    _tell_oneself(tx, realm_id, user_id, changed)
 
 
 async def _new_name(tx: Transaction, caller: Caller, old: Chosen, wanted: str | None) -> str:
@@ -56,13 +68,13 @@ async def _new_name(tx: Transaction, caller: Caller, old: Chosen, wanted: str | 
     return wanted
 
 
-def _tell_oneself(tx: Transaction, caller: Caller, changed: dict[str, object]) -> None:
-    own = Audience(users=(caller.user_id,))
+def _tell_oneself(tx: Transaction, realm_id: int, user_id: int, changed: dict[str, object]) -> None:
+    own = Audience(users=(user_id,))
     for name, value in changed.items():
         event = {"op": "update", "property": name, "value": value}
         if name == "default_language":
             event["language_name"] = LANGUAGES[str(value)]
-        tx.emit(caller.realm_id, record(own, "user_settings", event))
+        tx.emit(realm_id, record(own, "user_settings", event))
 
 
 async def _tell_others(tx: Transaction, caller: Caller, old: Chosen, new: Chosen) -> None:

@@ -1,0 +1,44 @@
+"""The facts that decisions are made of, as SQL: parts that statements are composed of, and how their rows are read."""
+
+import asyncpg
+
+from tertulia.conversations.read_state.marks import Mark
+from tertulia.conversations.read_state.statements import in_active_group, marked, muting, participant
+from tertulia.notifications.concerns.model import Facts
+
+# Of a channel they are still in.
+IS_UNREAD = """
+exists (select from read_state where read_state.conversation_id = message.conversation_id
+    and read_state.user_id = account.id and message.seq <@ read_state.history and not message.seq <@ read_state.read
+    and (conversation.participants is not null or upper_inf(read_state.history)) offset 0)
+"""
+
+FACTS = f"""
+message.id as message_id, account.id as user_id, {IS_UNREAD} as is_unread,
+exists ({muting("account.id", "message")} offset 0) as is_sender_muted,
+conversation.participants is not null as is_direct,
+exists ({marked(Mark.MENTIONED, "account.id", "message")} offset 0) as is_named,
+exists ({in_active_group("account", "message")} offset 0) as in_group,
+message.wildcard, message.wildcard > 0 and exists ({participant("account.id", "message")} offset 0) as takes_part,
+coalesce(topic_policy.policy, 0) as policy, coalesce(subscription.is_muted, false) as is_channel_muted,
+subscription.push_notifications, subscription.email_notifications, subscription.wildcard_mentions_notify,
+extract(epoch from now() - presence.active_at)::float8 as active_seconds, account.settings::text as settings
+"""
+"""The columns of `Facts`, where FACTS_FROM is joined."""
+
+FACTS_FROM = """
+join message on message.id = pair.message_id
+join conversation on conversation.id = message.conversation_id
+join account on account.id = pair.user_id and account.is_active and account.bot_type is null
+    and account.id <> message.sender_id
+left join subscription on subscription.user_id = account.id and subscription.channel_id = conversation.id
+    and subscription.is_active
+left join topic_policy on topic_policy.user_id = account.id and topic_policy.topic_id = message.topic_id
+left join presence on presence.user_id = account.id
+"""
+"""What the facts are asked of, joined to rows `pair` with a message and a person. Others than people drop out."""
+
+
+def read_facts(row: asyncpg.Record) -> Facts:
+    """A row with the columns FACTS, and perhaps others."""
+    return Facts(**{name: row[name] for name in Facts.__struct_fields__})

@@ -1,0 +1,5 @@
+"""How much waits to be decided."""
+
+from tertulia.kernel.bounds import Otherwise
+
+ALL = (Otherwise(tables=("push_due",), because="one for each message, until it is decided whom it concerns"),)

@@ -1,0 +1,56 @@
+"""The worker's part: from messages that wait to what each way of telling people has to do."""
+
+from tertulia.kernel.db import Database
+from tertulia.kernel.mail import mails_leave
+from tertulia.kernel.settings import Settings
+from tertulia.notifications.concerns.model import Decision, Facts
+from tertulia.notifications.concerns.rules import decide, read_settings
+from tertulia.notifications.deciding import queries
+from tertulia.notifications.missed_mail.model import Missed
+from tertulia.notifications.missed_mail.queries import insert_missed
+from tertulia.notifications.push.queries import insert_calls
+
+MESSAGES = 100
+PEOPLE = 200
+"""So many people of each of so many messages in one transaction: what a worker holds in memory is bounded."""
+ROUNDS = 200
+"""Then the worker breathes, and tells that it is alive."""
+
+
+class Deciding:
+    """Decides whom messages concern, and hands that to the ways of telling them."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._mails_leave = mails_leave(settings)
+
+    async def decide_due(self) -> int:
+        """Deal with what waits; returns how many steps that took, over all messages."""
+        done = 0
+        for _ in range(ROUNDS):
+            some = await self._step()
+            done += some
+            if not some:
+                break
+        return done
+
+    async def _step(self) -> int:
+        async with self._database.transaction() as tx:
+            dealt_with, facts = await queries.take_step(tx, MESSAGES, PEOPLE)
+            decided = [(one, decide(one)) for one in facts]
+            pushes = [(one.user_id, one.message_id, told.push) for one, told in decided if told.push is not None]
+            if pushes:
+                await insert_calls(tx, pushes)
+            mails = [(_missed(one, told), _seconds(one)) for one, told in decided if told.mail is not None]
+            if mails and self._mails_leave:
+                await insert_missed(tx, mails)
+        return dealt_with
+
+
+def _missed(facts: Facts, told: Decision) -> Missed:
+    return Missed(facts.user_id, facts.message_id, told.is_active)
+
+
+def _seconds(facts: Facts) -> int:
+    """How long this person's mails are collected."""
+    return read_settings(facts.settings).email_notifications_batching_period_seconds

@@ -1,0 +1,146 @@
+"""A message's HTML for a mail: as HTML with its styles in place, and as plain text (pure).
+
+Mail programs know little and load nothing that needs a login. So pictures are left out (the text links them), emoji are
+letters, formulas are their source, spoilers stay hidden, and links lead to the organization's address.
+"""
+
+import re
+from html import escape
+from html.parser import HTMLParser
+from urllib.parse import urljoin
+
+MAX_READ = 20_000
+"""Of a very long message only so much HTML is looked at."""
+_EMOJI = re.compile(r"\bemoji-([0-9a-f]+(?:-[0-9a-f]+)*)\b")
+_VOID = frozenset({"br", "hr", "img", "input", "source"})
+_BLOCKS = frozenset(
+    {"p", "li", "div", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "ul", "ol", "table"}
+)
+_MONO = "font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px"
+STYLES = {
+    "p": "margin:0 0 8px",
+    "br": "",
+    "strong": "",
+    "em": "",
+    "del": "",
+    "ul": "margin:0 0 8px;padding-left:24px",
+    "ol": "margin:0 0 8px;padding-left:24px",
+    "li": "margin:0 0 2px",
+    "blockquote": "margin:0 0 8px;padding-left:12px;border-left:3px solid #b8bcc4",
+    "pre": f"margin:0 0 8px;padding:8px;white-space:pre-wrap;word-break:break-word;background:#8080801f;{_MONO}",
+    "code": _MONO,
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "margin:0 0 8px;font-size:16px"),
+    "table": "border-collapse:collapse;margin:0 0 8px",
+    **dict.fromkeys(("thead", "tbody", "tr"), ""),
+    **dict.fromkeys(("th", "td"), "border:1px solid #b8bcc4;padding:4px 8px;text-align:left"),
+    "hr": "border:0;border-top:1px solid #b8bcc4",
+}
+
+
+def mail_content(rendered: str, base: str) -> tuple[str, str]:
+    """HTML and text of a message; `base` is the organization's address."""
+    reader = _Reader(base)
+    reader.feed(rendered[:MAX_READ])
+    reader.close()
+    text = re.sub(r"[ \t]+$", "", "".join(reader.text).strip(), flags=re.MULTILINE)
+    if len(rendered) > MAX_READ:
+        return reader.closed() + "<p>…</p>", f"{text} …"
+    return reader.closed(), re.sub(r"\n{3,}", "\n\n", text)
+
+
+class _Reader(HTMLParser):
+    def __init__(self, base: str) -> None:
+        super().__init__()
+        self.html: list[str] = []
+        self.text: list[str] = []
+        self._base = base
+        self._open: list[str] = []
+        self._told = 0
+        """How deep we are in something that is told otherwise, or not at all."""
+        self._is_formula = False
+        self._is_source = False
+        self._links: list[tuple[str, int]] = []
+
+    def closed(self) -> str:
+        """The HTML, with everything closed: a text that was cut leaves nothing open."""
+        return "".join(self.html) + "".join(f"</{tag}>" for tag in reversed(self._open))
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        kinds = given.get("class", "").split()
+        if self._told:
+            self._told += tag not in _VOID
+            self._is_source = self._is_formula and tag == "annotation"
+        elif tag == "img":
+            self._say(given.get("alt", "") if "emoji" in kinds else "")
+        elif tag not in _VOID and (told := _told(kinds, given)) is not None:
+            self._say(told)
+            self._told, self._is_formula = 1, "katex" in kinds
+        else:
+            self._begin(tag, given)
+
+    def _begin(self, tag: str, given: dict[str, str]) -> None:
+        if tag in _BLOCKS or tag == "br":
+            self._break()
+        if tag == "li":
+            self.text.append("- ")
+        if tag == "a":
+            address = _address(self._base, given.get("href", ""))
+            self._links.append((address, len(self.text)))
+            self.html.append(f'<a href="{escape(address)}" style="color:#2563c9">')
+            self._open.append(tag)
+        elif tag in STYLES:
+            style = f' style="{STYLES[tag]}"' if STYLES[tag] else ""
+            self.html.append(f"<{tag}{style}>")
+            if tag not in _VOID:
+                self._open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._is_source = False
+        if tag in _VOID:
+            return
+        if self._told:
+            self._told -= 1
+            return
+        if tag in self._open:
+            while (last := self._open.pop()) != tag:
+                self.html.append(f"</{last}>")
+            self.html.append(f"</{tag}>")
+        if tag == "a" and self._links:
+            address, since = self._links.pop()
+            if address and address not in "".join(self.text[since:]):
+                self.text.append(f" <{address}>")
+        if tag in _BLOCKS:
+            self._break()
+
+    def handle_data(self, data: str) -> None:
+        if not self._told or self._is_source:
+            self._say(data)
+
+    def _say(self, data: str) -> None:
+        self.html.append(escape(data))
+        told = data if "pre" in self._open else re.sub(r"\s+", " ", data)
+        if told.strip() or (self.text and not self.text[-1].endswith("\n")):
+            quoted = "> " * self._open.count("blockquote")
+            is_new = not self.text or self.text[-1].endswith("\n")
+            self.text.append((quoted if is_new else "") + told.replace("\n", f"\n{quoted}"))
+
+    def _break(self) -> None:
+        if self.text and not self.text[-1].endswith("\n"):
+            self.text.append("\n")
+
+
+def _told(kinds: list[str], given: dict[str, str]) -> str | None:
+    """What is told instead of an element; None: what is in it."""
+    if "spoiler-content" in kinds:
+        return "(…)"
+    if "katex" in kinds or "message_inline_image" in kinds:
+        return ""
+    found = _EMOJI.search(given.get("class", "")) if "emoji" in kinds else None
+    return "".join(chr(int(point, 16)) for point in found[1].split("-")) if found else None
+
+
+def _address(base: str, href: str) -> str:
+    """An absolute address; empty if it is none that a mail may have."""
+    address = urljoin(f"{base}/", href)
+    return address if address.startswith(("https://", "http://", "mailto:")) else base

@@ -1,0 +1,138 @@
+"""From missed messages of one conversation to a mail: subject, text, HTML and headers (pure)."""
+
+from datetime import UTC, datetime
+from html import escape
+from typing import NamedTuple
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo
+
+from tertulia.conversations.topics.rules import RESOLVED
+from tertulia.kernel.mail import Letter, one_line
+from tertulia.notifications.concerns.places import place_of
+from tertulia.notifications.missed_mail.content import mail_content
+from tertulia.notifications.missed_mail.layout import Part, page
+from tertulia.notifications.missed_mail.links import PATH, unsubscribe_token
+from tertulia.notifications.missed_mail.model import Batch, Recipient, Shown, Talk
+from tertulia.notifications.missed_mail.words import Words, words_of
+
+MAX_HTML = 80_000
+"""Some mail programs cut longer mails, and with the end the way out of them."""
+MAX_NAMES = 3
+
+
+class Mail(NamedTuple):
+    """A mail as the outbox takes it."""
+
+    subject: str
+    body: str
+    letter: Letter
+
+
+def write_mail(recipient: Recipient, talk: Talk, batch: Batch, message_id: str) -> Mail:
+    """The mail about a batch; `message_id` is its own, without its brackets."""
+    words = words_of(recipient.settings.default_language)
+    realm = one_line(recipient.realm_name)
+    title = title_of(recipient, talk, words)
+    link = link_of(recipient, talk, batch)
+    stop = f"{recipient.realm_url}{PATH}/{unsubscribe_token(recipient.realm.notes.picture_key, recipient.user_id)}"
+    ends = [
+        (words.settings, f"{recipient.realm_url}/#settings/notifications"),
+        (words.unsubscribe, stop),
+    ]
+    said = [words.reasons[batch.trigger], words.no_replies]
+    if recipient.shows_content:
+        parts, more = _parts(recipient, batch, words)
+        button = words.open_message
+    else:
+        by = words.hidden_by_you if recipient.is_content_allowed else words.hidden_by_organization
+        parts, more = [Part("", "", f"<p>{escape(by.format(realm=realm))}</p>", by.format(realm=realm))], ""
+        button = words.open_home.format(realm=realm)
+    text = _text(title, parts, more, [(button, link), *ends], said)
+    html = page(words.language, title, parts, more, (button, link), ends, said)
+    return Mail(
+        f"{title}{_organization(recipient)}",
+        text,
+        Letter(html, words.sender.format(realm=realm), _headers(recipient, talk, message_id, stop)),
+    )
+
+
+def title_of(recipient: Recipient, talk: Talk, words: Words) -> str:
+    """What the mail is about, in one line. It is the subject, too: by an equal one some programs know a thread."""
+    if not recipient.shows_content:
+        return words.new_messages
+    if talk.spot.channel is not None:
+        topic = talk.spot.topic or recipient.realm.settings.empty_topic_display_name
+        mark = f"{words.resolved} " if topic.startswith(RESOLVED) else ""
+        return f"{mark}#{one_line(talk.spot.channel)} > {one_line(topic.removeprefix(RESOLVED))}"
+    names = [one_line(name) for name in talk.names]
+    told = ", ".join(names[:MAX_NAMES])
+    if len(names) > MAX_NAMES:
+        told = words.and_others.format(names=told, number=len(names) - MAX_NAMES)
+    return (words.group if len(names) > 1 else words.direct).format(names=told)
+
+
+def link_of(recipient: Recipient, talk: Talk, batch: Batch) -> str:
+    """Opens the conversation at the first message that was missed. A mail that shows nothing names nothing there either."""
+    if not recipient.shows_content:
+        return f"{recipient.realm_url}/#narrow/id/{batch.first_id}"
+    return f"{recipient.realm_url}/{place_of(talk.spot, recipient.user_id)}/near/{batch.first_id}"
+
+
+def _parts(recipient: Recipient, batch: Batch, words: Words) -> tuple[list[Part], str]:
+    """The messages, as many as fit, and how many are missing."""
+    parts: list[Part] = []
+    size, more = 0, batch.more
+    for shown in (*batch.context, *batch.messages):
+        html, text = mail_content(shown.rendered, recipient.realm_url)
+        size += len(html.encode())
+        if size > MAX_HTML and parts:
+            more += shown in batch.messages
+            continue
+        kind = words.before if shown in batch.context else ""
+        parts.append(Part(f"{one_line(shown.sender)} · {_time(recipient, shown)}", kind, html, text))
+    return parts, words.more.format(number=more) if more else ""
+
+
+def _time(recipient: Recipient, shown: Shown) -> str:
+    try:
+        zone = ZoneInfo(recipient.timezone) if recipient.timezone else UTC
+    except (KeyError, ValueError, OSError):
+        zone = UTC
+    local: datetime = shown.sent_at.astimezone(zone)
+    clock = "%H:%M" if recipient.settings.twenty_four_hour_time else "%I:%M %p"
+    return local.strftime(f"%Y-%m-%d {clock} %Z")
+
+
+def _text(title: str, parts: list[Part], more: str, links: list[tuple[str, str]], said: list[str]) -> str:
+    lines = [title, ""]
+    kind = ""
+    for part in parts:
+        if part.kind and part.kind != kind:
+            lines += [f"({part.kind})", ""]
+        kind = part.kind
+        lines += [f"{part.head}:" if part.head else "", *(f"> {line}" for line in part.text.split("\n")), ""]
+    lines += [more, ""] if more else []
+    lines += ["-- ", *said, *(f"{name}: {address}" for name, address in links), ""]
+    return "\n".join(lines)
+
+
+def _organization(recipient: Recipient) -> str:
+    """Behind the subject, for those who are in several."""
+    policy = recipient.settings.realm_name_in_email_notifications_policy
+    shows = policy == 2 or (policy == 1 and recipient.is_elsewhere)
+    return f" [{one_line(recipient.realm_name)}]" if shows else ""
+
+
+def _headers(recipient: Recipient, talk: Talk, message_id: str, stop: str) -> dict[str, str]:
+    host = urlsplit(recipient.realm_url).hostname or "localhost"
+    # The mail that all of a thread answer to was never sent: so the first one that is lost or deleted tears nothing apart.
+    thread = f"<{talk.thread}@{host}>"
+    return {
+        "Message-ID": f"<{message_id}@{host}>",
+        "In-Reply-To": thread,
+        "References": thread,
+        "List-Id": f"<{host}>",
+        "List-Unsubscribe": f"<{stop}>",
+        "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
+        "X-Auto-Response-Suppress": "All",
+    }

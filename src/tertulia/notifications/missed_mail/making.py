@@ -1,0 +1,113 @@
+"""The worker's part: from batches that are due to mails in the outbox."""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from prometheus_client import Counter
+
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.mail import queue_mail
+from tertulia.kernel.settings import Settings
+from tertulia.notifications.concerns.model import Trigger
+from tertulia.notifications.concerns.rules import ACTIVE_SECONDS
+from tertulia.notifications.missed_mail import queries
+from tertulia.notifications.missed_mail.letters import write_mail
+from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient
+from tertulia.notifications.missed_mail.rules import Presence, has_context, most_urgent, presence_of, told
+
+MADE = Counter("tertulia_missed_mails", "Mails about missed messages that were made")
+
+PEOPLE = 20
+MESSAGES = 5_000
+"""So many people and messages in one transaction."""
+SHOWN = 20
+"""So many messages in one mail."""
+CONTEXT, CONTEXT_SECONDS = 10, 900
+ROUNDS = 500
+LATER = timedelta(seconds=5)
+"""When a batch is looked at again of which something is being deleted, or that has more than fits one transaction."""
+
+
+class MissedMails:
+    """Makes the mails that are due."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+
+    async def make_due(self) -> int:
+        """Make all that is due; returns how many people's batches that were."""
+        done = 0
+        for _ in range(ROUNDS):
+            async with self._database.transaction() as tx:
+                some = await self._make_some(tx)
+            done += some
+            if some < PEOPLE:
+                break
+        return done
+
+    async def _make_some(self, tx: Transaction) -> int:
+        people = await queries.claim_batches(tx, PEOPLE)
+        if not people:
+            return 0
+        missed = await queries.hold_missed(tx, people, MESSAGES)
+        now = await queries.now(tx)
+        recipients = await queries.recipients(tx, people, self._settings)
+        known: dict[tuple[int, int], Candidate] = {
+            (one.facts.user_id, one.facts.message_id): one for one in await queries.candidates(tx, missed)
+        }
+        due: defaultdict[int, list[Candidate]] = defaultdict(list)
+        done: list[Missed] = []
+        waits = dict.fromkeys(people, now + LATER)
+        for one in missed:
+            candidate = known.get((one.user_id, one.message_id))
+            presence = _presence(one, candidate, now)
+            if candidate is not None and candidate.active_at is not None and presence is Presence.UNKNOWN:
+                waits[one.user_id] = candidate.active_at + timedelta(seconds=ACTIVE_SECONDS)
+                continue
+            done.append(one)
+            if candidate is not None and presence is Presence.GONE:
+                due[one.user_id].append(candidate)
+        for user_id, candidates in due.items():
+            if user_id in recipients:
+                await _write(tx, recipients[user_id], candidates)
+        await queries.delete_missed(tx, done)
+        await queries.finish_batches(tx, people)
+        for user_id, until in waits.items():
+            await queries.put_off(tx, user_id, until)
+        return len(people)
+
+
+async def _write(tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
+    """One mail for each conversation, the oldest first."""
+    for found in told(candidates).values():
+        batch = await _batch(tx, recipient, found)
+        talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
+        mail = write_mail(recipient, talk, batch, f"missed.{secrets.token_hex(12)}")
+        await queue_mail(tx, recipient.email, *mail)
+        MADE.inc()
+
+
+async def _batch(tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]]) -> Batch:
+    triggers = [trigger for trigger, _ in found]
+    ids = [one.facts.message_id for _, one in found]
+    shows = recipient.shows_content
+    return Batch(
+        trigger=most_urgent(triggers),
+        first_id=ids[0],
+        context=(
+            await queries.before(tx, recipient.user_id, ids[0], CONTEXT, CONTEXT_SECONDS)
+            if shows and has_context(triggers)
+            else []
+        ),
+        messages=await queries.shown(tx, recipient.user_id, ids[:SHOWN]) if shows else [],
+        more=max(0, len(ids) - SHOWN),
+    )
+
+
+def _presence(missed: Missed, candidate: Candidate | None, now: datetime) -> Presence:
+    if candidate is None or not missed.was_active:
+        return Presence.GONE
+    return presence_of(candidate.sent_at, candidate.active_at, now)

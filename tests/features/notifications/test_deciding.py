@@ -1,0 +1,101 @@
+"""Deciding whom a message concerns: who is asked about at all, in which steps, and at what cost."""
+
+import pytest
+
+from tertulia.kernel.db import Transaction
+from tertulia.notifications.concerns.model import Facts
+from tertulia.notifications.concerns.rules import decide
+from tertulia.notifications.deciding.queries import insert_due, take_step
+from tests.harness.realm import Realm
+from tests.harness.server import Channel
+from tests.harness.stage import Stage
+from tests.harness.talk import Speaker, check_success, eventually
+
+
+class Undo(Exception):
+    """Ends a transaction of which nothing is to stay."""
+
+
+@pytest.fixture
+def channel(realm: Realm, stage: Stage) -> Channel:
+    return stage.channel(realm.member, realm.owner, realm.moderator, realm_id=realm.id)
+
+
+def asked(realm: Realm, message_id: int, people: int = 1000) -> list[list[Facts]]:
+    """What is known of those whom a message may concern, in steps of so many people. Nothing of it stays."""
+    eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = %s", message_id) == [])
+    steps: list[list[Facts]] = []
+
+    async def walk(tx: Transaction) -> None:
+        # The worker does not see the row: it is never committed.
+        await tx.execute("delete from push_due")
+        await insert_due(tx, [message_id])
+        while (step := await take_step(tx, 10, people))[0]:
+            steps.append(step[1])
+        raise Undo
+
+    with pytest.raises(Undo):
+        realm.stage.write(walk)
+    return steps
+
+
+def reasons(realm: Realm, message_id: int) -> dict[int, str | None]:
+    """Why people are told by a push, of all who are asked about."""
+    return {facts.user_id: decide(facts).push for step in asked(realm, message_id) for facts in step}
+
+
+def follow(person: Speaker, channel: Channel, topic: str, policy: int = 3) -> None:
+    person.post("user_topics", stream_id=channel.stream_id, topic=topic, visibility_policy=policy)
+
+
+def test_only_those_whom_a_message_may_concern_are_asked_about(realm: Realm, channel: Channel) -> None:
+    me, other = realm.member, realm.owner
+    plain = other.send(channel.stream_id, "tea", "who is there?")
+    assert reasons(realm, plain) == {}
+    named = other.send(channel.stream_id, "cake", f"@**|{me.id}**")
+    assert reasons(realm, named) == {me.id: "mentioned"}
+    follow(me, channel, "tea")
+    assert reasons(realm, plain) == {me.id: "followed_topic"}
+    everybody = other.send(channel.stream_id, "pie", "@**all**")
+    assert set(reasons(realm, everybody)) == {me.id, realm.moderator.id}
+    direct = other.send([me.id], content="you")
+    assert reasons(realm, direct) == {me.id: "direct_message"}
+
+
+def test_whoever_wants_to_hear_everything_is_found_by_either_setting(realm: Realm, channel: Channel) -> None:
+    me, other = realm.member, realm.moderator
+    sent = realm.owner.send(channel.stream_id, "tea", "hello")
+    change = {"stream_id": channel.stream_id, "property": "push_notifications", "value": True}
+    me.post("users/me/subscriptions/properties", subscription_data=[change])
+    check_success(other.request("PATCH", "settings", enable_stream_push_notifications=True))
+    assert reasons(realm, sent) == {me.id: "stream_push", other.id: "stream_push"}
+    # Following a topic of a muted channel has a setting of its own, and does not stand in for the channel's.
+    follow(me, channel, "tea")
+    check_success(me.request("PATCH", "settings", enable_followed_topic_push_notifications=False))
+    assert reasons(realm, sent)[me.id] == "stream_push"
+    muted = {"stream_id": channel.stream_id, "property": "is_muted", "value": True}
+    me.post("users/me/subscriptions/properties", subscription_data=[muted])
+    assert reasons(realm, sent)[me.id] is None
+
+
+def test_an_alert_word_alone_concerns_nobody_who_is_away(realm: Realm, channel: Channel) -> None:
+    realm.member.post("users/me/alert_words", alert_words=["lighthouse"])
+    sent = realm.owner.send(channel.stream_id, "tea", "the lighthouse is on")
+    marks = realm.stage.sql("select user_id from message_mark where message_id = %s", sent)
+    assert (marks, reasons(realm, sent)) == ([(realm.member.id,)], {})
+
+
+def test_a_message_to_many_is_decided_in_steps_and_each_is_asked_about_once(realm: Realm, stage: Stage) -> None:
+    people = [realm.speaker() for _ in range(5)]
+    channel = stage.channel(realm.owner, *people, realm_id=realm.id)
+    sent = realm.owner.send(channel.stream_id, "tea", f"@**all** and @**|{people[3].id}**")
+    steps = asked(realm, sent, people=2)
+    assert [facts.user_id for step in steps for facts in step] == sorted(person.id for person in people)
+    assert all(len(step) <= 2 for step in steps)
+    assert [len(asked(realm, sent, people=size)) for size in (6, 7)] == [2, 1]  # the sender receives it too
+
+
+def test_a_group_is_asked_about_and_only_its_members_are_told(realm: Realm, channel: Channel) -> None:
+    realm.owner.post("user_groups/create", name="crew", description="", members=[realm.member.id])
+    sent = realm.owner.send(channel.stream_id, "tea", "@*crew* ahoy")
+    assert reasons(realm, sent) == {realm.member.id: "mentioned", realm.moderator.id: None}
