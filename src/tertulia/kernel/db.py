@@ -16,7 +16,7 @@ Invariants:
 import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import datetime
 from types import TracebackType
 from typing import Any, Self, cast
@@ -303,7 +303,7 @@ class Database:
             return f"a database of its version: {problem}"
         return None if problem is None else "PostgreSQL"
 
-    def reader(self) -> "_Reading":
+    def reader(self) -> AbstractAsyncContextManager[Reader]:
         """A connection for reads that need no common snapshot, as a context."""
         return _Reading(self)
 
