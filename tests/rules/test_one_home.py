@@ -51,8 +51,14 @@ IDEAS = {
     "the name of a flag": Idea(
         r"[\"'](?:\w*_?wildcard_mentioned|group_mentioned|has_alert_word|historical)[\"']",
         "flags_for() or MENTION_FLAGS",
-        # Pushes give their reasons the same names.
-        (MARKS, "notifications/push/model.py", "notifications/push/queries.py"),
+        # Notifications give their reasons the same names.
+        (
+            MARKS,
+            "notifications/concerns/model.py",
+            "notifications/concerns/rules.py",
+            "notifications/missed_mail/rules.py",
+            "notifications/missed_mail/words.py",
+        ),
     ),
     "whether a reader takes part": Idea(
         r"select from topic_participant where topic_participant\.|is_group_member\([^)]*, ?group_id\)\"",

@@ -21,7 +21,7 @@ IS_STOPPED = (
 async def note_failed(tx: Transaction, address: str, reason: str) -> None:
     """Count a refusal."""
     sql = """
-    insert into mail_failure (address_key, failures, reason) values ($1, 1, $2) on conflict (address_key) do update set
+    insert into mail_failure (email_key, failures, reason) values ($1, 1, $2) on conflict (email_key) do update set
         failures = mail_failure.failures + 1, failed_at = now(), reason = excluded.reason
     """
     # Administrators see it, and need not see the address.
@@ -31,12 +31,12 @@ async def note_failed(tx: Transaction, address: str, reason: str) -> None:
 
 async def note_taken(tx: Transaction, address: str) -> None:
     """The address takes mail."""
-    await tx.execute("delete from mail_failure where address_key = $1", _key(address))
+    await tx.execute("delete from mail_failure where email_key = $1", _key(address))
 
 
 async def is_stopped(reader: Reader, address: str) -> bool:
     """Whether nothing is written to an address unasked."""
-    sql = f"select exists (select from mail_failure where address_key = $1 and {IS_STOPPED})"  # noqa: S608
+    sql = f"select exists (select from mail_failure where email_key = $1 and {IS_STOPPED})"  # noqa: S608
     return bool(await reader.fetchval(sql, _key(address)))
 
 

@@ -177,8 +177,8 @@ async def test_refusals_of_an_address_are_counted_until_it_takes_a_mail(
     server: Server, mailbox: Mailbox, smtp_port: int
 ) -> None:
     async def known(database: Database) -> list[tuple[str, int, str]]:
-        rows = await database.pool.fetch("select address_key, failures, reason from mail_failure order by 1")
-        return [(row["address_key"], row["failures"], row["reason"]) for row in rows]
+        rows = await database.pool.fetch("select email_key, failures, reason from mail_failure order by 1")
+        return [(row["email_key"], row["failures"], row["reason"]) for row in rows]
 
     async with outbox(server) as database:
         for _ in range(2):
@@ -194,7 +194,7 @@ async def test_refusals_of_an_address_are_counted_until_it_takes_a_mail(
         async with database.transaction() as tx:
             await note_failed(tx, ADDRESS.upper(), f"550 <{ADDRESS}> gone\0" + "x" * 1000)
             assert not await is_stopped(tx, ADDRESS)
-            said = await tx.fetchval("select reason from mail_failure where address_key = $1", ADDRESS)
+            said = await tx.fetchval("select reason from mail_failure where email_key = $1", ADDRESS)
             assert (said[:12], len(said)) == ("550 <…> gone", 500)
             await tx.execute("update mail_failure set failures = 3, failing_since = now() - interval '2 days'")
             assert await is_stopped(tx, ADDRESS)

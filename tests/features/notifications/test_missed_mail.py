@@ -320,9 +320,9 @@ def test_one_click_ends_these_mails_and_merely_looking_does_not(realm: Realm, po
 def test_an_address_that_always_fails_is_not_written_to_and_an_administrator_sees_it(realm: Realm, post: Post) -> None:
     me = realm.member
     fail = """
-    insert into mail_failure (address_key, failures, failing_since, reason)
+    insert into mail_failure (email_key, failures, failing_since, reason)
     values (%s, %s, now() - make_interval(days => %s), '550 no such mailbox')
-    on conflict (address_key) do update set failures = excluded.failures, failing_since = excluded.failing_since
+    on conflict (email_key) do update set failures = excluded.failures, failing_since = excluded.failing_since
     """
     check_error(me.request("GET", "realm/mail_failures"), code="UNAUTHORIZED_PRINCIPAL")
     for failures, days in ((50, 1), (2, 30)):

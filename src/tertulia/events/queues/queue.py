@@ -100,7 +100,7 @@ class Queue:
     # The log
 
     def replay(self, logged: LoggedEvent) -> None:
-        """Take an event of the log in order, deciding alone whether it is for this listener."""
+        """Take an event of the log in order; it alone decides whether it is for this listener."""
         if (logged.is_broken or self.user_id in logged.record.ends) and not self.knows(logged):
             self.is_dead = True
         if self._hears(logged, logged.record.to):

@@ -29,7 +29,7 @@ create index on missed_message (message_id);
 
 -- Addresses whose mail server said of the last mails that nobody is there.
 create table mail_failure (
-    address_key text primary key,
+    email_key text primary key,
     failures integer not null check (failures > 0),
     failing_since timestamptz not null default now(),
     failed_at timestamptz not null default now(),

@@ -2,8 +2,8 @@
 
 import asyncpg
 
-from tertulia.conversations.read_state.marks import Mark
-from tertulia.conversations.read_state.statements import in_active_group, marked, muting, participant
+from tertulia.conversations.read_state.marks import Mark, TopicPolicy, Wildcard
+from tertulia.conversations.read_state.statements import calls, in_active_group, marked, muting, participant
 from tertulia.notifications.concerns.model import Facts
 
 # Of a channel they are still in.
@@ -19,8 +19,8 @@ exists ({muting("account.id", "message")} offset 0) as is_sender_muted,
 conversation.participants is not null as is_direct,
 exists ({marked(Mark.MENTIONED, "account.id", "message")} offset 0) as is_named,
 exists ({in_active_group("account", "message")} offset 0) as in_group,
-message.wildcard, message.wildcard > 0 and exists ({participant("account.id", "message")} offset 0) as takes_part,
-coalesce(topic_policy.policy, 0) as policy, coalesce(subscription.is_muted, false) as is_channel_muted,
+message.wildcard, {calls(Wildcard.TOPIC, "message")} and exists ({participant("account.id", "message")} offset 0) as takes_part,
+coalesce(topic_policy.policy, {TopicPolicy.NONE}) as policy, coalesce(subscription.is_muted, false) as is_channel_muted,
 subscription.push_notifications, subscription.email_notifications, subscription.wildcard_mentions_notify,
 extract(epoch from now() - presence.active_at)::float8 as active_seconds, account.settings::text as settings
 """

@@ -10,6 +10,7 @@ from html import escape
 from typing import NamedTuple
 
 _FONT = "font-family:-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif"
+_TABLE = '<table role="presentation"'
 _DARK = """
 :root { color-scheme: light dark; supported-color-schemes: light dark; }
 @media (prefers-color-scheme: dark) {
@@ -60,9 +61,9 @@ def page(
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">'
         f"<title>{escape(title)}</title><style>{_DARK}</style></head>"
         f'<body class="outer" style="margin:0;padding:0;background:#f2f4f7;{_FONT}">'
-        '<table role="presentation" class="outer" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7;'
+        f'{_TABLE} class="outer" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7;'
         'padding:16px"><tr><td align="center">'
-        '<table role="presentation" class="card" width="100%" cellpadding="0" cellspacing="0" style="max-width:600px;'
+        f'{_TABLE} class="card" width="100%" cellpadding="0" cellspacing="0" style="max-width:600px;'
         f'background:#fdfdfd;border:1px solid #dfe3e8;border-radius:8px;text-align:left">{"".join(inner)}</table>'
         "</td></tr></table></body></html>"
     )

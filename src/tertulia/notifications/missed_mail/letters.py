@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from html import escape
 from typing import NamedTuple
-from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from tertulia.conversations.topics.rules import RESOLVED
 from tertulia.kernel.mail import Letter, one_line
+from tertulia.kernel.urls import split_url
 from tertulia.notifications.concerns.places import place_of
 from tertulia.notifications.missed_mail.content import mail_content
 from tertulia.notifications.missed_mail.layout import Part, page
@@ -118,13 +118,12 @@ def _text(title: str, parts: list[Part], more: str, links: list[tuple[str, str]]
 
 def _organization(recipient: Recipient) -> str:
     """Behind the subject, for those who are in several."""
-    policy = recipient.settings.realm_name_in_email_notifications_policy
-    shows = policy == 2 or (policy == 1 and recipient.is_elsewhere)
+    shows = {1: recipient.is_elsewhere, 2: True, 3: False}[recipient.settings.realm_name_in_email_notifications_policy]
     return f" [{one_line(recipient.realm_name)}]" if shows else ""
 
 
 def _headers(recipient: Recipient, talk: Talk, message_id: str, stop: str) -> dict[str, str]:
-    host = urlsplit(recipient.realm_url).hostname or "localhost"
+    host = split_url(recipient.realm_url).hostname or "localhost"
     # The mail that all of a thread answer to was never sent: so the first one that is lost or deleted tears nothing apart.
     thread = f"<{talk.thread}@{host}>"
     return {

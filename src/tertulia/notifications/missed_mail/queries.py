@@ -77,7 +77,7 @@ async def recipients(tx: Transaction, user_ids: Sequence[int], settings: Setting
         exists (select from account as twin where twin.email_key = account.email_key and twin.realm_id <> account.realm_id
             and twin.is_active and twin.bot_type is null) as is_elsewhere
     from account join realm on realm.id = account.realm_id
-    left join mail_failure on mail_failure.address_key = account.email_key
+    left join mail_failure on mail_failure.email_key = account.email_key
     where account.id = any($1::bigint[]) and {IS_STOPPED} is not true
     """
     return {row["user_id"]: _recipient(row, settings) for row in await tx.fetch(sql, user_ids)}
@@ -180,7 +180,7 @@ async def mail_failures(reader: Reader, realm_id: int) -> list[MailFailure]:
     sql = f"""
     select account.id as user_id, failures, extract(epoch from failing_since)::bigint as failing_since, reason,
         {IS_STOPPED} as is_stopped
-    from mail_failure join account on account.email_key = mail_failure.address_key
+    from mail_failure join account on account.email_key = mail_failure.email_key
     where account.realm_id = $1 and account.is_active order by account.id
     """
     return [MailFailure(**row) for row in await reader.fetch(sql, realm_id)]
