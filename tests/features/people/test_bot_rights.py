@@ -142,7 +142,6 @@ def test_a_bot_s_role_is_not_above_its_owner_s_nor_the_actor_s(realm: Realm) -> 
     assert theirs.get("users/me")["is_admin"] is True
 
 
-@pytest.mark.holds("bots.no-owner")
 def test_a_bot_s_role_changes_without_a_hold_of_the_organizations_owners(realm: Realm, stage: Stage) -> None:
     bot = make(realm, realm.member, MEMBER)
     with stage.session() as execute:
@@ -151,6 +150,7 @@ def test_a_bot_s_role_changes_without_a_hold_of_the_organizations_owners(realm: 
     assert realm.owner.get(f"users/{bot.id}")["user"]["role"] == GUEST
 
 
+@pytest.mark.holds("bots.no-owner")
 def test_a_bot_without_an_owner_is_a_member_at_most(stage: Stage, realm: Realm) -> None:
     bot = realm.as_user(stage.user(OWNER, realm_id=realm.id, bot_type=1))
     assert bot.get("users/me")["role"] == MEMBER
