@@ -4,6 +4,7 @@ import io
 import struct
 import tracemalloc
 import zlib
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -12,8 +13,11 @@ from PIL.PngImagePlugin import PngInfo
 from tertulia.content.pictures import apart
 from tertulia.content.pictures.drawing import extra_emoji
 from tertulia.content.pictures.fitting import NotAPicture, cover, fit, within
+from tertulia.content.pictures.shrinking import shrink_file
 
 SECRET = b"40.4168N 3.7038W"
+SCAN = b"\xff\xda"
+"""Where one begins, in a JPEG."""
 
 
 def written(image: Image.Image, format: str, **options: object) -> bytes:
@@ -112,6 +116,21 @@ def test_a_large_photograph_is_read_in_a_smaller_size() -> None:
     assert opened(cover(photograph, [100])[0]).size == (100, 100)
     with pytest.raises(NotAPicture):
         cover(written(Image.new("1", (5_000, 4_000)), "PNG"), [100])
+
+
+def test_a_photograph_that_goes_over_itself_a_thousand_times_is_refused(tmp_path: Path) -> None:
+    usual = written(Image.new("RGB", (64, 64), "red"), "JPEG", progressive=True)
+    last = usual.rindex(SCAN)
+    bomb = usual[:-2] + usual[last:-2] * 1000 + usual[-2:]
+    assert opened(cover(usual, [8])[0]).size == (8, 8)
+    for work in (lambda: fit(bomb, 8), lambda: cover(bomb, [8]), lambda: within(bomb, 8, 8)):
+        with pytest.raises(NotAPicture, match="too many scans"):
+            work()
+    for name, data in (("usual", usual), ("bomb", bomb)):
+        (tmp_path / name).write_bytes(data)
+    assert shrink_file(tmp_path / "usual", tmp_path, 8, 8).frames == 1
+    with pytest.raises(NotAPicture, match="too many scans"):
+        shrink_file(tmp_path / "bomb", tmp_path, 8, 8)
 
 
 def test_a_moving_bomb_is_refused() -> None:

@@ -142,6 +142,14 @@ def test_a_bot_s_role_is_not_above_its_owner_s_nor_the_actor_s(realm: Realm) -> 
     assert theirs.get("users/me")["is_admin"] is True
 
 
+def test_a_bot_s_role_changes_without_a_hold_of_the_organizations_owners(realm: Realm, stage: Stage) -> None:
+    bot = make(realm, realm.member, MEMBER)
+    with stage.session() as execute:
+        execute("select from account where id = %s for no key update", realm.owner.id)
+        check_success(realm.administrator.later("PATCH", f"users/{bot.id}", role=GUEST).result(3))
+    assert realm.owner.get(f"users/{bot.id}")["user"]["role"] == GUEST
+
+
 @pytest.mark.holds("bots.no-owner")
 def test_a_bot_without_an_owner_is_a_member_at_most(stage: Stage, realm: Realm) -> None:
     bot = realm.as_user(stage.user(OWNER, realm_id=realm.id, bot_type=1))

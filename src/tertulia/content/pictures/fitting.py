@@ -4,7 +4,7 @@ import io
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import msgspec
 
@@ -20,7 +20,11 @@ MAX_FITTED = 25_000_000
 MAX_FRAMES = 200
 MAX_ALL_PIXELS = 100_000_000
 """Of all frames together."""
+MAX_SCANS = 100
+"""Of one photograph. Each goes over the whole picture: ten are usual, and thousands fit into a small file."""
 FORMATS = ("GIF", "JPEG", "PNG", "WEBP", "AVIF")
+_SCAN = b"\xff\xda"
+_PIECE = 1 << 20
 
 
 class NotAPicture(Exception):
@@ -72,6 +76,7 @@ def _opened(data: bytes, side: int) -> "Iterator[Image]":
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of crooked files; their size is looked at
             image = Image.open(io.BytesIO(data), formats=FORMATS)
+            check_scans(image, io.BytesIO(data))
             _count_frames(image)
             # A photograph is read in a smaller size right away: no more of it is needed.
             image.draft("RGB", (2 * side, 2 * side))
@@ -82,6 +87,19 @@ def _opened(data: bytes, side: int) -> "Iterator[Image]":
         raise
     except Exception as error:
         raise NotAPicture(str(error)) from None
+
+
+def check_scans(image: "Image", source: IO[bytes]) -> None:
+    """Refuse a photograph that goes over itself too often. What is between the marks cannot look like one; what a camera writes
+    before them may, a few times."""
+    if image.format not in ("JPEG", "MPO"):
+        return
+    scans, last = 0, b""
+    while piece := source.read(_PIECE):
+        scans += (last + piece).count(_SCAN)
+        last = piece[-1:]
+    if scans > MAX_SCANS:
+        raise NotAPicture("it has too many scans")
 
 
 def _moving(image: "Image", side: int) -> Picture:

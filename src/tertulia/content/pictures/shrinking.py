@@ -4,7 +4,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from tertulia.content.pictures.fitting import MAX_ALL_PIXELS, MAX_FRAMES, MAX_PIXELS, NotAPicture
+from tertulia.content.pictures.fitting import MAX_ALL_PIXELS, MAX_FRAMES, MAX_PIXELS, NotAPicture, check_scans
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -30,6 +30,8 @@ def shrink_file(source: Path, folder: Path, width: int, height: int) -> Shrunk:
         with Image.open(source, formats=FORMATS) as image:
             if image.width * image.height > MAX_PIXELS:
                 raise NotAPicture("it is too large")
+            with source.open("rb") as file:
+                check_scans(image, file)
             frames = _count_frames(image)
             image.draft("RGB", (width * 2, height * 2))  # a JPEG need not be decoded at full size
             size = _shown_size(source)

@@ -129,7 +129,10 @@ async def change_user(tx: Transaction, caller: Caller, user_id: int, changes: Ch
     """Change a user as an administrator or a bot's owner, and tell who may know."""
     await check_seen(tx, caller, user_id)
     gets_role = changes.role is not None
-    held = await hold_both(tx, caller, user_id, owners=gets_role, changes_standing=gets_role)
+    # Whoever is a bot stays one, and never is the only owner: those who are go on meanwhile.
+    before = await queries.find_account(tx, user_id) if gets_role else None
+    is_person = before is not None and not before.is_bot
+    held = await hold_both(tx, caller, user_id, owners=is_person, changes_standing=gets_role)
     actor, target = get_both(held, caller.user_id, user_id)
     owner = held.get(target.bot_owner_id or 0)
     check_may_edit(actor, target, owner)
