@@ -1,7 +1,7 @@
 """An answer that is complete when it begins leaves in one write.
 
-uvicorn writes the head when the application sends it, and the body after that: two calls of the system and two packets, which
-is a quarter of what releasing a poll costs. Here the head waits for the body. If both are there, they are written together;
+uvicorn writes the head when the application sends it, and the body after that: two calls of the system and two packets
+(docs/decisions/0140-the-cost-of-reading.md). Here the head waits for the body. If both are there, they are written together;
 everything else goes uvicorn's own way, as soon as that is known: streamed answers, HEAD, answers without a length.
 """
 
