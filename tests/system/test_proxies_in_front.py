@@ -27,7 +27,7 @@ pytestmark = pytest.mark.system
 SHIPPED = Path(__file__).parents[2] / "deploy" / "debian"
 FILES = {"nginx": "nginx.conf", "caddy": "tertulia.caddy", "haproxy": "haproxy.cfg"}
 PROXIES = list(FILES)
-NGINX_FRAME = """pid {folder}/nginx.pid; error_log {folder}/nginx.log; daemon off; events {{}}
+NGINX_FRAME = """user root; pid {folder}/nginx.pid; error_log {folder}/nginx.log; daemon off; events {{}}
 http {{ access_log off; client_body_temp_path {folder}; proxy_temp_path {folder}; fastcgi_temp_path {folder};
 uwsgi_temp_path {folder}; scgi_temp_path {folder};
 {lines}
@@ -69,13 +69,19 @@ def fronts(web: Web, shared_folder: Path) -> Iterator[dict[str, Front]]:
 
 
 @contextmanager
-def running(name: str, web: Web, folder: Path) -> Iterator[Front]:
+def running(name: str, web: Web, folder: Path, change: tuple[str, str] = ("", "")) -> Iterator[Front]:
+    """`change`: lines of the file, and what stands there instead."""
     program = shutil.which(name) or shutil.which(name, path="/usr/sbin")
     assert program, f"{name} is missing: apt-get install {name} (the .ci/run script does it as root)"
     folder.mkdir()
     port, plain = free_port(), free_port()
     authority = Authority(folder, "authority")
-    process = ChildProcess(command_of(name, program, folder, (port, plain), web, authority), folder / "output.log")
+    command = command_of(name, program, folder, (port, plain), web, authority)
+    if change[0]:
+        text = (folder / "config").read_text()
+        assert change[0] in text
+        (folder / "config").write_text(text.replace(*change))
+    process = ChildProcess(command, folder / "output.log")
     process.start()
     try:
         eventually(lambda: listens(port) and listens(plain))

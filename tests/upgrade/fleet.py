@@ -19,7 +19,7 @@ from tests.harness.server import PATIENT, is_ready
 from tests.upgrade.versions import Version
 
 NAMES = ("relay", "worker", "web 1", "web 2")
-PATIENCE_SECONDS = 60.0
+PATIENCE_SECONDS = 180.0
 
 
 class Fleet:

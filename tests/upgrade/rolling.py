@@ -71,6 +71,9 @@ class Users(Chatter):
         gaps = [after - before for one in self.listeners for before, after in itertools.pairwise(one.times)]
         return max(self.waits, default=0.0), max(gaps, default=0.0)
 
+    def auth_of(self, user_id: int) -> httpx.BasicAuth:
+        return dict(self._people)[user_id]
+
     async def until(self, is_so: Callable[[], bool], otherwise: str) -> None:
         """Meanwhile people go on."""
         await self._until(is_so, 60, lambda: otherwise)
@@ -152,7 +155,7 @@ class Upgrade:
         await self.roll(self.next)
         assert self.users.registrations == len(self.users.listeners), "a queue died on the way forward"
         assert self.users.counted, "the newer version told nobody of its own"
-        newer = self.users.listeners[0]
+        newer = self._listener_at([name for name in names if name in self.fleet.sockets][-1])
         newer.forget = True  # whoever registers with the newer version may have a state that this one does not know of
         await self.progress()
         await self.roll(THIS, tuple(reversed(names)))
@@ -160,6 +163,12 @@ class Upgrade:
             lambda: newer.died > 0, "a queue of the newer version misses what this one does not know"
         )
         await self.roll(self.next, names)
+
+    def _listener_at(self, name: str) -> Listener:
+        """Of somebody who chooses words, at one web process alone: as long as another one is newer, it tells them of words."""
+        url = self.fleet.urls[list(self.fleet.sockets).index(name)]
+        choosing = {id(self.users.auth_of(user_id)) for user_id in self.users.chosen}
+        return next(one for one in self.users.listeners if one.urls == [url] and id(one.auth) in choosing)
 
     async def contract(self, names: Sequence[str]) -> None:
         """To the version after: it waits for the last process of this one."""

@@ -52,6 +52,7 @@ def doctor(
 def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
     from tertulia.cli.doctor.engines import look_at_programs
     from tertulia.cli.doctor.files import look_at_files, look_at_scanner
+    from tertulia.cli.doctor.front import look_at_front
     from tertulia.cli.doctor.machine import look_at_machine
     from tertulia.cli.doctor.mail import look_at_mail
     from tertulia.cli.doctor.nats import look_at_nats
@@ -77,6 +78,7 @@ def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
         "web client": look_at_web_client,
         "ports": partial(look_at_ports, is_dev=is_dev),
         "proxy": look_at_proxy,
+        "public address": partial(look_at_front, is_dev=is_dev),
         "processes": look_at_processes,
         "for `tertulia dev`": look_at_programs,
     }

@@ -1,0 +1,114 @@
+"""What `tertulia doctor` says of the way from outside: through the proxy, as clients come.
+
+The public address is asked while the server runs: whether the Host header arrives, and whether a file may be as large as we say.
+For the latter only the head of an upload is sent, by nobody: whoever refuses it does so without the file.
+"""
+
+import http.client
+import ssl
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Final, NamedTuple
+
+import msgspec
+
+from tertulia.cli.doctor import Advice, Several
+from tertulia.kernel.settings import Settings
+
+ASK_SECONDS: Final = 10.0
+UPLOAD_SECONDS: Final = 3.0
+_ASKED: Final = "/api/v1/server_settings"
+_UPLOAD: Final = "/api/v1/user_uploads"
+_NOBODY: Final = "no-such-organization"
+_HOST_LOST: Final = (
+    "the proxy does not pass the Host header on, by which the organization is found:"
+    " let it (nginx: proxy_set_header Host $host)"
+)
+
+
+class Answer(NamedTuple):
+    """What came, of a server or of a proxy by itself."""
+
+    status: int
+    body: bytes
+
+    def says(self, key: str, value: str) -> bool:
+        """Whether it is an answer of ours with that in it."""
+        try:
+            return bool(msgspec.json.decode(self.body)[key] == value)
+        except (msgspec.DecodeError, LookupError, TypeError):
+            return False
+
+
+def look_at_front(settings: Settings, *, is_dev: bool) -> str:
+    """What holds; raises for what is wrong."""
+    if is_dev:
+        return "`tertulia dev` has none"
+    address = settings.url_of("")
+    if not _serves(settings):
+        return f"not looked at, because no web process answers at {settings.host}:{settings.port}"
+    try:
+        answer, stranger = _ask(settings), _ask(settings, Host=f"{_NOBODY}.{settings.external_host}")
+    except ssl.SSLCertVerificationError as problem:
+        raise Advice(f"the certificate of {address} is not trusted here: {problem.verify_message}") from problem
+    except (OSError, http.client.HTTPException) as problem:
+        raise Advice(f"{address} cannot be reached from here: {problem!r}") from problem
+    # By another name for us a request is for the main organization, whatever its Host was, or for none.
+    if answer.says("code", "NONEXISTENT_SUBDOMAIN") or stranger.says("result", "success"):
+        raise Several([_HOST_LOST])
+    if answer.status != http.client.OK:
+        raise Several([f"{address} answers {answer.status}: does the proxy lead to {settings.host}:{settings.port}?"])
+    _check_upload(settings)
+    return f"{address} leads here, with its Host header, and takes large files"
+
+
+def _check_upload(settings: Settings) -> None:
+    size = settings.max_file_upload_size_mib
+    try:
+        answer = _begin_upload(settings, size * 1024 * 1024)
+    except TimeoutError:
+        return  # it waits for the file, as Caddy does, so it takes one
+    except (OSError, http.client.HTTPException) as problem:
+        raise Advice(f"an upload through the proxy ended early: {problem!r}") from problem
+    if answer.status == http.client.REQUEST_ENTITY_TOO_LARGE:
+        raise Several([f"the proxy refuses files of {size} MiB, which people may send: nginx: client_max_body_size"])
+    if answer.status >= http.client.INTERNAL_SERVER_ERROR:
+        raise Several([f"an upload is answered {answer.status}: the log of the proxy says why"])
+
+
+def _serves(settings: Settings) -> bool:
+    """Whether our own process answers, without a proxy."""
+    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+    with closing(http.client.HTTPConnection(here, settings.port, timeout=ASK_SECONDS)) as connection:
+        try:
+            connection.request("GET", _ASKED, headers={"Host": settings.external_host})
+            return connection.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False
+
+
+def _ask(settings: Settings, **headers: str) -> Answer:
+    with _connected(settings, ASK_SECONDS) as connection:
+        connection.request("GET", _ASKED, headers=headers)
+        return _answer(connection)
+
+
+def _begin_upload(settings: Settings, size: int) -> Answer:
+    with _connected(settings, UPLOAD_SECONDS) as connection:
+        connection.putrequest("POST", _UPLOAD)
+        connection.putheader("Content-Type", "multipart/form-data; boundary=x")
+        connection.putheader("Content-Length", str(size))
+        connection.endheaders()
+        return _answer(connection)
+
+
+@contextmanager
+def _connected(settings: Settings, seconds: float) -> Iterator[http.client.HTTPConnection]:
+    kind = http.client.HTTPSConnection if settings.external_scheme == "https" else http.client.HTTPConnection
+    with closing(kind(settings.external_host, timeout=seconds)) as connection:
+        yield connection
+
+
+def _answer(connection: http.client.HTTPConnection) -> Answer:
+    reply = connection.getresponse()
+    return Answer(reply.status, reply.read(100_000))

@@ -1,0 +1,72 @@
+"""What the doctor says of the way from outside: real proxies with the files that we ship, and nginx with mistakes in its file."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tertulia.engines import free_port
+from tests.harness.server import OwnServer
+from tests.harness.stage import Web
+from tests.system.test_proxies_in_front import PROXIES, running
+
+pytestmark = pytest.mark.system
+
+
+@pytest.fixture(scope="module")
+def web(server: OwnServer, shared_folder: Path) -> Iterator[Web]:
+    web = Web(server, shared_folder)
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
+def examine(server: OwnServer, web: Web, folder: Path, port: int) -> tuple[int, str]:
+    """The doctor's exit code, and its line about the public address."""
+    own = web.url.rpartition(":")[2]
+    env = server.environment(external_host=f"localhost:{port}", external_scheme="https", port=own)
+    env["SSL_CERT_FILE"] = str(folder / "authority.pem")
+    command = [sys.executable, "-m", "tertulia", "doctor"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
+    [line] = [line for line in done.stdout.splitlines() if "public address:" in line]
+    return done.returncode, line
+
+
+@pytest.mark.parametrize("name", PROXIES)
+def test_the_files_that_we_ship_are_found_good(name: str, server: OwnServer, web: Web, folder: Path) -> None:
+    with running(name, web, folder / name) as front:
+        code, line = examine(server, web, folder / name, front.port)
+    assert (code, line.startswith("ok ")) == (0, True), line
+    assert "leads here" in line
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (("proxy_set_header Host $host;", ""), "does not pass the Host header on"),
+        (("proxy_set_header Host $host;", "proxy_set_header Host 127.0.0.1:9991;"), "does not pass the Host header on"),
+        (("client_max_body_size 101m;", ""), "refuses files of 100 MiB"),
+        (("server 127.0.0.1:", "server 127.0.0.9:"), "answers 502: does the proxy lead to"),
+    ],
+)
+def test_a_mistake_in_the_file_of_nginx_is_found(
+    change: tuple[str, str], said: str, server: OwnServer, web: Web, folder: Path
+) -> None:
+    with running("nginx", web, folder / "nginx", change) as front:
+        code, line = examine(server, web, folder / "nginx", front.port)
+    assert (code, line.startswith("WRONG ")) == (1, True), line
+    assert said in line
+
+
+def test_an_address_that_cannot_be_reached_or_trusted_from_here_is_a_warning(
+    server: OwnServer, web: Web, folder: Path
+) -> None:
+    (folder / "authority.pem").write_text("")
+    code, line = examine(server, web, folder, free_port())
+    assert (code, line.startswith("WARNING "), "cannot be reached from here" in line) == (0, True, True), line
+    with running("nginx", web, folder / "nginx") as front:
+        code, line = examine(server, web, folder, front.port)
+    assert (code, line.startswith("WARNING "), "is not trusted here" in line) == (0, True, True), line
