@@ -1,4 +1,4 @@
-"""The two statements of a batch of sends (the second has a small form for plain messages), and those of notices.
+"""The two statements of a batch of sends (the second in a short version for plain messages as well), and those of notices.
 
 First the conversations are locked, in id order, so that two batches never wait for each other in a circle. Then,
 in a statement of its own, so that it sees everything committed before the locks were had: rights are checked, numbers
