@@ -24,7 +24,9 @@ from tests.harness.elsewhere import Unfit, ready_at
 from tests.harness.server import Engines, OwnServer, Server
 
 # How long an example takes says how busy the machine is, and nothing of what is tested.
-hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.register_profile(
+    "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("unhurried")
 
 
