@@ -122,8 +122,11 @@ async def _measure_all(chosen: Sequence[type[Case]]) -> dict[str, Figures]:
 
 @asynccontextmanager
 async def _open(chosen: Sequence[type[Case]]) -> AsyncIterator[list[Case]]:
-    """Cases on a server of their own for each try: one that has served for minutes needs some percent more."""
-    with open_stage() as stage:
+    """Cases on a server of their own for each try: one that has served for minutes needs some percent more.
+
+    What a worker does about messages, and when, is no part of a request.
+    """
+    with open_stage() as stage, stage.server.paused("worker"):
         async with open_scene(stage) as scene:
             yield [case(scene) for case in chosen]
 

@@ -9,7 +9,8 @@ import signal
 import ssl
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -179,6 +180,16 @@ class OwnServer(Server):
         while self.state.pids[name] == old:
             assert time.monotonic() < deadline, f"{name} was not started again within {seconds} s; see {self.folder}"
             time.sleep(0.02)
+
+    @contextmanager
+    def paused(self, name: str) -> Iterator[None]:
+        """Web, relay, worker, nats or postgres does nothing meanwhile, and goes on then."""
+        pid = self.state.pids[name]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            os.kill(pid, signal.SIGCONT)
 
     def log(self, name: str) -> str:
         return (self.logs / f"{name}.log").read_text()

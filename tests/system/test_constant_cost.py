@@ -5,9 +5,7 @@ Rows are counted by PostgreSQL (pg_stat_user_tables), statements by pg_stat_stat
 """
 
 import json
-import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -173,26 +171,15 @@ def counted_server(folder: Path) -> Iterator[OwnServer]:
         server.stop()
 
 
-@contextmanager
-def stopped_worker(server: OwnServer) -> Iterator[None]:
-    """It looks for work several times a second and writes rows of each day and hour: all that would count.
-
-    PostgreSQL tells of what it did last up to ten seconds later: it is stopped before the long filling, not before a count.
-    """
-    worker = server.state.pids["worker"]
-    os.kill(worker, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        os.kill(worker, signal.SIGCONT)
-
-
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
+    """Without its worker, which looks for work several times a second and writes rows of each day and hour: all that would
+    count. PostgreSQL tells of what it did last up to ten seconds later: it is stopped before the long filling, not before a
+    count."""
     with (
         TemporaryDirectory(prefix="tertulia-test-", ignore_cleanup_errors=True) as folder,
         counted_server(Path(folder)) as server,
-        stopped_worker(server),
+        server.paused("worker"),
     ):
         site = Site(server)
         yield site
