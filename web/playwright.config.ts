@@ -10,7 +10,7 @@ export default defineConfig({
     workers: 2,
     // On a machine that others use as well a browser may be starved for a while: bin/check gives a second try, alone, at the end.
     retries: 0,
-    timeout: 60_000,
+    timeout: 150_000, // a journey of half a minute takes two beside other suites
     expect: { timeout: 15_000 },
     reporter: [['line']],
     forbidOnly: process.env['CI'] === 'true',

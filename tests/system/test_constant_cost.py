@@ -46,7 +46,7 @@ Rows = dict[str, tuple[int, int, int]]
 """Inserted, updated and deleted, by table."""
 
 # Round trips of a request, each of them one statement: nothing may be asked once per row, person or channel.
-SEND_STATEMENTS = 6  # whose key, which channel; begin, lock, send, commit
+SEND_STATEMENTS = 7  # whose key, which channel; begin, lock, send, note it for the worker, commit
 POLL_STATEMENTS = 1  # whose key
 REGISTER_STATEMENTS = 6  # whose key; begin, who they are now, the state, what hangs on that, commit
 BESIDE = 2  # registrations with so many people take seconds, in which more runs beside them than beside other requests

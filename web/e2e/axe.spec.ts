@@ -37,7 +37,6 @@ const EVERYTHING = [
 ]
 
 test('the sign-in page, places and conversations', async ({ newcomer, page, dev }) => {
-    test.setTimeout(120_000)
     await page.goto(dev.url)
     await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
     await clean(page, 'sign-in')
@@ -79,7 +78,6 @@ test('the sign-in page, places and conversations', async ({ newcomer, page, dev 
 })
 
 test('settings, the organization and channels', async ({ newcomer, dev }) => {
-    test.setTimeout(120_000)
     const ada = await newcomer('Ada Owner', { role: 100 })
     const name = unique('axe')
     const id = await makeChannel(dev, name, [ada])

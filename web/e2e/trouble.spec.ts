@@ -4,7 +4,6 @@ import { pidsOf, startServer } from './server'
 import { TalkPage } from './talk-page'
 
 test('a restart of the server loses and doubles nothing', async ({ browser }) => {
-    test.setTimeout(90_000)
     const { dev, stop } = await startServer()
     try {
         const [ines, kofi] = [await personOf(dev, 'ines', browser), await personOf(dev, 'kofi', browser)]
