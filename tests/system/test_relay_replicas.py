@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tertulia.engines import Postgres
-from tertulia.events.log.jetstream import call_api
+from tertulia.events.log.jetstream import StreamUnavailable, call_api
 from tests.system.nats_cluster import NatsCluster
 from tests.system.relay_load import Load
 from tests.system.relay_site import SHARDS, Site, eventually, relay_postgres
@@ -40,7 +40,7 @@ async def test_raised_replicas_and_retention_reach_the_streams_and_buckets_that_
     relay = await site.start_first_relay()
     async with load.running():
         await load.wait_for(50)
-        assert {config["num_replicas"] for config in await configs(site)} == {1}
+        await eventually(lambda: have(site, lambda config: config["num_replicas"] == 1))
         relay.kill()
         site.start_relay(TERTULIA_NATS_REPLICAS="3", TERTULIA_EVENT_RETENTION_SECONDS="86400")
         await eventually(lambda: have(site, lambda config: config["num_replicas"] == 3))
@@ -53,7 +53,10 @@ async def test_raised_replicas_and_retention_reach_the_streams_and_buckets_that_
 
 
 async def have(site: ClusterSite, check: Callable[[dict[str, Any]], bool]) -> bool:
-    return all(map(check, await configs(site)))
+    try:
+        return all(map(check, await configs(site)))
+    except StreamUnavailable:  # a node that is asked may not have heard of a new stream yet
+        return False
 
 
 async def configs(site: ClusterSite) -> list[dict[str, Any]]:

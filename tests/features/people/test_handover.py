@@ -27,6 +27,8 @@ EXPLAINED = {
     "channel_folder.creator_id": "who made a folder is shown with the folder",
     "custom_emoji.author_id": SEEN,
     "email_change.user_id": PEOPLE,
+    "mail_batch.user_id": PEOPLE,
+    "missed_message.user_id": PEOPLE,
     "external_identity.user_id": PEOPLE,
     "group_member.user_id": SEEN,
     "hook_secret.user_id": "never shown to anybody; services that post for the bot go on",
