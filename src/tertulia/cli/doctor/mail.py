@@ -17,7 +17,7 @@ def look_at_mail(settings: Settings) -> str:
             return f"written to {settings.mail_folder}"
         raise Advice(
             "none is sent: set TERTULIA_SMTP_URL. Until then people cannot ask for a new password or join by mail;"
-            " `tertulia user reset-password --link` makes a link by hand"
+            " `tertulia user reset-password --link` makes a link by hand, and ends the old password and all keys"
         )
     server = SmtpServer.parse(settings.smtp_url)
     try:

@@ -28,7 +28,12 @@ _BUTTON = """
 
 def form(realm_name: str, token: str) -> Reply:
     """The form."""
-    return show_page("Choose a new password", _FORM.format(realm=escape(realm_name), token=escape(token)))
+    return show_page("Choose a password", _FORM.format(realm=escape(realm_name), token=escape(token)))
+
+
+def is_set() -> Reply:
+    """What follows the form."""
+    return show_page("Your new password is set", '<p>Now <a href="/">log in</a> with it, on all your devices.</p>')
 
 
 def confirmation(realm_name: str, token: str) -> Reply:

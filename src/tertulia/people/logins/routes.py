@@ -160,7 +160,7 @@ async def use_password_form(
         await confirm_password_reset(call, database, settings, token=token, new_password=new_password)
     except Refusal as refusal:
         return show_text("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
-    return show_text("Your new password is set", "Now log in with it, on all your devices.")
+    return page.is_set()
 
 
 @post("/accounts/email/confirm")
