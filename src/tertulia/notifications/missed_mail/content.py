@@ -6,13 +6,10 @@ letters, formulas are their source, spoilers stay hidden, and links lead to the 
 
 import re
 from html import escape
-from html.parser import HTMLParser
 from urllib.parse import urljoin
 
-MAX_READ = 20_000
-"""Of a very long message only so much HTML is looked at."""
-_EMOJI = re.compile(r"\bemoji-([0-9a-f]+(?:-[0-9a-f]+)*)\b")
-_VOID = frozenset({"br", "hr", "img", "input", "source"})
+from tertulia.notifications.concerns.retelling import MAX_READ, VOID, Retelling
+
 _BLOCKS = frozenset(
     {"p", "li", "div", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "ul", "ol", "table"}
 )
@@ -48,38 +45,23 @@ def mail_content(rendered: str, base: str) -> tuple[str, str]:
     return reader.closed(), re.sub(r"\n{3,}", "\n\n", text)
 
 
-class _Reader(HTMLParser):
+class _Reader(Retelling):
     def __init__(self, base: str) -> None:
         super().__init__()
         self.html: list[str] = []
         self.text: list[str] = []
         self._base = base
         self._open: list[str] = []
-        self._told = 0
-        """How deep we are in something that is told otherwise, or not at all."""
-        self._is_formula = False
-        self._is_source = False
         self._links: list[tuple[str, int]] = []
 
     def closed(self) -> str:
         """The HTML, with everything closed: a text that was cut leaves nothing open."""
         return "".join(self.html) + "".join(f"</{tag}>" for tag in reversed(self._open))
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        kinds = given.get("class", "").split()
-        if self._told:
-            self._told += tag not in _VOID
-            self._is_source = self._is_formula and tag == "annotation"
-        elif tag == "img":
-            self._say(given.get("alt", "") if "emoji" in kinds else "")
-        elif tag not in _VOID and (told := _told(kinds, given)) is not None:
-            self._say(told)
-            self._told, self._is_formula = 1, "katex" in kinds
-        else:
-            self._begin(tag, given)
+    def instead(self, kinds: list[str], given: dict[str, str]) -> str | None:
+        return "" if "message_inline_image" in kinds else super().instead(kinds, given)
 
-    def _begin(self, tag: str, given: dict[str, str]) -> None:
+    def begin(self, tag: str, given: dict[str, str]) -> None:
         if tag in _BLOCKS or tag == "br":
             self._break()
         if tag == "li":
@@ -92,16 +74,10 @@ class _Reader(HTMLParser):
         elif tag in STYLES:
             style = f' style="{STYLES[tag]}"' if STYLES[tag] else ""
             self.html.append(f"<{tag}{style}>")
-            if tag not in _VOID:
+            if tag not in VOID:
                 self._open.append(tag)
 
-    def handle_endtag(self, tag: str) -> None:
-        self._is_source = False
-        if tag in _VOID:
-            return
-        if self._told:
-            self._told -= 1
-            return
+    def end(self, tag: str) -> None:
         if tag in self._open:
             while (last := self._open.pop()) != tag:
                 self.html.append(f"</{last}>")
@@ -113,13 +89,9 @@ class _Reader(HTMLParser):
         if tag in _BLOCKS:
             self._break()
 
-    def handle_data(self, data: str) -> None:
-        if not self._told or self._is_source:
-            self._say(data)
-
-    def _say(self, data: str) -> None:
-        self.html.append(escape(data))
-        told = data if "pre" in self._open else re.sub(r"\s+", " ", data)
+    def say(self, text: str) -> None:
+        self.html.append(escape(text))
+        told = text if "pre" in self._open else re.sub(r"\s+", " ", text)
         if told.strip() or (self.text and not self.text[-1].endswith("\n")):
             quoted = "> " * self._open.count("blockquote")
             is_new = not self.text or self.text[-1].endswith("\n")
@@ -130,17 +102,7 @@ class _Reader(HTMLParser):
             self.text.append("\n")
 
 
-def _told(kinds: list[str], given: dict[str, str]) -> str | None:
-    """What is told instead of an element; None: what is in it."""
-    if "spoiler-content" in kinds:
-        return "(…)"
-    if "katex" in kinds or "message_inline_image" in kinds:
-        return ""
-    found = _EMOJI.search(given.get("class", "")) if "emoji" in kinds else None
-    return "".join(chr(int(point, 16)) for point in found[1].split("-")) if found else None
-
-
 def _address(base: str, href: str) -> str:
-    """An absolute address; empty if it is none that a mail may have."""
+    """An absolute address; the organization's own instead of one that a mail may not have."""
     address = urljoin(f"{base}/", href)
     return address if address.startswith(("https://", "http://", "mailto:")) else base

@@ -75,8 +75,7 @@ class MissedMails:
                 await _write(tx, recipients[user_id], candidates)
         await queries.delete_missed(tx, done)
         await queries.finish_batches(tx, people)
-        for user_id, until in waits.items():
-            await queries.put_off(tx, user_id, until)
+        await queries.put_off(tx, waits)
         return len(people)
 
 

@@ -1,10 +1,9 @@
 """SQL of mails about missed messages: one statement per function."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 import asyncpg
-import msgspec
 
 from tertulia.conversations.read_state.statements import muting
 from tertulia.kernel.db import Reader, Transaction
@@ -12,9 +11,9 @@ from tertulia.kernel.mail_failures import IS_STOPPED
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.places import Spot
 from tertulia.notifications.concerns.queries import FACTS, FACTS_FROM, read_facts
+from tertulia.notifications.concerns.rules import read_settings
 from tertulia.notifications.missed_mail.model import Candidate, MailFailure, Missed, Recipient, Shown, Talk
 from tertulia.organization.realms.settings import decode_realm
-from tertulia.people.preferences.model import UserSettings
 from tertulia.people.users.statements import is_hidden
 from tertulia.people.users.visibility.actions import UNKNOWN_NAME
 
@@ -88,7 +87,7 @@ def _recipient(row: asyncpg.Record, settings: Settings) -> Recipient:
         user_id=row["user_id"],
         email=row["email"],
         timezone=row["timezone"],
-        settings=msgspec.json.decode(row["chosen"], type=UserSettings),
+        settings=read_settings(row["chosen"]),
         realm_id=row["realm_id"],
         realm_name=row["realm_name"],
         realm_url=settings.url_of(row["subdomain"]),
@@ -164,9 +163,13 @@ async def finish_batches(tx: Transaction, user_ids: Sequence[int]) -> None:
     await tx.execute(sql, user_ids)
 
 
-async def put_off(tx: Transaction, user_id: int, until: datetime) -> None:
-    """Look again later."""
-    await tx.execute("update mail_batch set due = $2 where user_id = $1", user_id, until)
+async def put_off(tx: Transaction, until: Mapping[int, datetime]) -> None:
+    """Look again later, for each person at a time of their own."""
+    sql = """
+    update mail_batch set due = later.due from unnest($1::bigint[], $2::timestamptz[]) as later(user_id, due)
+    where mail_batch.user_id = later.user_id
+    """
+    await tx.execute(sql, list(until), list(until.values()))
 
 
 async def now(tx: Transaction) -> datetime:
