@@ -1,8 +1,11 @@
-"""An answer that is complete when it begins leaves in one write.
+"""An answer that is complete when it begins leaves in one write; a body that was cut off is read as far as it came.
 
 uvicorn writes the head when the application sends it, and the body after that: two calls of the system and two packets
 (docs/decisions/0140-the-cost-of-reading.md). Here the head waits for the body. If both are there, they are written together;
 everything else goes uvicorn's own way, as soon as that is known: streamed answers, HEAD, answers without a length.
+
+Once a client is gone, uvicorn says only that, and forgets what it has read: whoever sends a large file over a bad line would
+send it again. Here what has arrived is given first.
 """
 
 import re
@@ -29,9 +32,17 @@ class WholeAnswer:
         self._cycle = cycle
         self._begun: Message | None = None
 
-    def __call__(self, scope: Scope, receive: Receive, _send: Send) -> Awaitable[None]:
-        """ASGI. What is given to send with is the cycle's own."""
-        return self._app(scope, receive, self._send)
+    def __call__(self, scope: Scope, _receive: Receive, _send: Send) -> Awaitable[None]:
+        """ASGI. What is given to receive and to send with is the cycle's own."""
+        return self._app(scope, self._receive, self._send)
+
+    async def _receive(self) -> Message:
+        cycle = self._cycle
+        message: Message = await cycle.receive()  # type: ignore[assignment]
+        if message["type"] == "http.disconnect" and cycle.body:
+            arrived, cycle.body = bytes(cycle.body), bytearray()
+            return {"type": "http.request", "body": arrived, "more_body": True}
+        return message
 
     async def _send(self, message: Message) -> None:
         begun, cycle = self._begun, self._cycle

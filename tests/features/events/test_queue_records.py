@@ -18,6 +18,7 @@ from tertulia.events.log.snapshot import Snapshot
 from tertulia.events.queues.options import QueueOptions
 from tertulia.events.queues.queue_record import QueueRecord, drop_record, find_record, find_records, put_record
 from tertulia.kernel.settings import load_settings
+from tests.harness.talk import eventually
 
 NOTICED_SECONDS = 5.0  # a question is given up after 2; two questions of 5 one after another were the mistake
 
@@ -40,6 +41,13 @@ async def nc(nats_server: Nats) -> AsyncIterator[Client]:
     await ensure_buckets(client)
     yield client
     await asyncio.wait_for(client.close(), 10)
+
+
+def stop(server: Nats) -> None:
+    """From now on it does nothing: a signal is only on its way when it is sent, and each thread stops for itself."""
+    server.process.send_signal(signal.SIGSTOP)
+    threads = Path(f"/proc/{server.process.pid}/task")
+    eventually(lambda: all(" T " in (one / "stat").read_text() for one in threads.iterdir()))
 
 
 async def put_some_record(nc: Client) -> QueueRecord:
@@ -84,7 +92,7 @@ def test_a_replica_that_is_behind_or_does_not_say_how_far_it_has_come_is_not_bel
 @pytest.mark.timed
 async def test_that_nats_does_not_answer_is_known_soon(nc: Client, nats_server: Nats) -> None:
     record = await put_some_record(nc)
-    nats_server.process.send_signal(signal.SIGSTOP)
+    stop(nats_server)
     asked = time.monotonic()
     with pytest.raises(StreamUnavailable):
         await find_record(nc, record.id)
@@ -95,7 +103,7 @@ async def test_that_nats_does_not_answer_is_known_soon(nc: Client, nats_server: 
 @pytest.mark.timed
 async def test_a_record_is_found_though_nats_dies_with_the_question(nc: Client, nats_server: Nats) -> None:
     record = await put_some_record(nc)
-    nats_server.process.send_signal(signal.SIGSTOP)
+    stop(nats_server)
     asked = time.monotonic()
     finding = asyncio.create_task(find_record(nc, record.id))
     await asyncio.sleep(0.1)
