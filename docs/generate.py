@@ -89,7 +89,8 @@ def settings_page() -> str:
         "<!-- Generated from src/tertulia/kernel/settings.py by docs/generate.py: edit there. -->",
         "",
         "A setting is an environment variable, or the same name without the prefix and in lower case in a TOML file",
-        "named by `TERTULIA_CONFIG`. The environment wins over the file, the file over the default. A value that cannot",
+        "named by `TERTULIA_CONFIG`; if neither that nor `TERTULIA_POSTGRES_URL` is set, in `/etc/tertulia/tertulia.toml`, if",
+        "there is one. The environment wins over the file, the file over the default. A value that cannot",
         "be used, or an unknown key in the file, stops the program with a sentence that says which.",
     ]
     source = inspect.getsource(settings.Settings)

@@ -24,7 +24,7 @@ SERVICES = [path.name for path in sorted(DEPLOY.glob("*.service"))]
 LARGEST_EXPOSURE = 2.5
 PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
 SITE = f"/opt/tertulia/lib/{PYTHON}/site-packages"
-DOCTOR = "TERTULIA_CONFIG=/etc/tertulia/tertulia.toml /opt/tertulia/bin/tertulia doctor"
+DOCTOR = "/opt/tertulia/bin/tertulia doctor"
 ENVIRONMENT = f"""\
 python3 -m venv --without-pip /opt/tertulia
 echo "import site; site.addsitedir('/srv/checkout/.venv/lib/{PYTHON}/site-packages')" >{SITE}/a.pth

@@ -33,10 +33,10 @@ def dev(
 def _run(data: Path | None, port: int | None, *, fresh: bool, as_json: bool) -> None:
     from tertulia.cli.ensemble import Ensemble
     from tertulia.cli.folder import default_folder, open_folder
-    from tertulia.cli.target import configured_settings
+    from tertulia.cli.target import named_settings
 
     started = time.monotonic()
-    settings = configured_settings()
+    settings = named_settings()
     with open_folder(data or default_folder(), fresh=fresh) as folder:
         ensemble = Ensemble(settings, settings.port if port is None else port, folder, quiet=as_json)
         try:

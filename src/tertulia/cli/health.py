@@ -24,9 +24,10 @@ def health(
     ] = Question.SERVING,
 ) -> None:
     """Ask the process of these settings, at TERTULIA_METRICS_PORT, how it is; exit with 1 unless the answer is yes."""
+    from tertulia.cli.target import settings_file
     from tertulia.kernel.settings import load_settings
 
-    settings = load_settings()
+    settings = load_settings(settings_file())
     if not settings.metrics_port:
         raise CommandFailed("The process has no port for such questions: set TERTULIA_METRICS_PORT.")
     # Whoever listens at every address listens at this one.

@@ -49,11 +49,12 @@ def begin(config: Path | None, process: str) -> "Settings":
     """The settings of a process that has a log from now on."""
     import structlog
 
+    from tertulia.cli.target import settings_file
     from tertulia.kernel.log import configure_logging
     from tertulia.kernel.settings import load_settings
     from tertulia.kernel.variables import unknown_variables
 
-    settings = load_settings(config)
+    settings = load_settings(settings_file(config))
     configure_logging(settings, process)
     for told in unknown_variables():
         structlog.get_logger().warning("a variable is no setting", problem=told)

@@ -4,7 +4,7 @@ import os
 import sys
 from functools import cache
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import msgspec
 import typer
@@ -20,12 +20,16 @@ DataFolder = Annotated[
 ]
 
 
+USUAL_FILE: Final = Path("/etc/tertulia/tertulia.toml")
+"""Where `tertulia init` writes the settings."""
+
+
 def target_settings(data: Path | None, *, needs_server: bool = True) -> Settings:
-    """`--data` wins; then TERTULIA_POSTGRES_URL or a settings file; then the default folder of `tertulia dev`.
+    """`--data` wins; then TERTULIA_POSTGRES_URL or a settings file; then a `tertulia dev` that runs in its default folder; then
+    the settings at their usual place.
 
     Without `needs_server` nothing has to run: what is asked concerns no database."""
-    is_configured = not needs_server or any(os.environ.get(PREFIX + name) for name in ("POSTGRES_URL", "CONFIG"))
-    if data is None and is_configured:
+    if data is None and (not needs_server or is_named() or (find_state(default_folder()) is None and has_usual_file())):
         return configured_settings()
     return dev_settings(data, otherwise=", or set TERTULIA_POSTGRES_URL")
 
@@ -33,7 +37,35 @@ def target_settings(data: Path | None, *, needs_server: bool = True) -> Settings
 def configured_settings(config: Path | None = None) -> Settings:
     """Of the file and the environment. A variable that is misspelt has no effect, which is told."""
     _tell_unknown_variables()
-    return load_settings(config)
+    return load_settings(settings_file(config))
+
+
+def named_settings() -> Settings:
+    """The same without the usual file: `tertulia dev` has nothing to do with the server of this machine."""
+    _tell_unknown_variables()
+    return load_settings()
+
+
+def settings_file(config: Path | None = None) -> Path | None:
+    """Which one is read: the one that is named, or, if nothing says which server is meant, the one at the usual place."""
+    if config is not None:
+        return config
+    if named := os.environ.get(PREFIX + "CONFIG"):
+        return Path(named)
+    return USUAL_FILE if not is_named() and has_usual_file() else None
+
+
+def is_named() -> bool:
+    """Whether the environment says which server is meant."""
+    return any(os.environ.get(PREFIX + name) for name in ("POSTGRES_URL", "CONFIG"))
+
+
+def has_usual_file() -> bool:
+    """Also if it is closed to us: reading it says so then, which is better than to go on with no settings at all."""
+    try:
+        return USUAL_FILE.is_file()
+    except PermissionError:
+        return True
 
 
 @cache
@@ -45,7 +77,7 @@ def _tell_unknown_variables() -> None:
 
 def dev_settings(data: Path | None, otherwise: str = "") -> Settings:
     """Of a running `tertulia dev`, whatever else is configured."""
-    settings = configured_settings()
+    settings = named_settings()
     folder = data or default_folder()
     state = find_state(folder)
     if state is None:

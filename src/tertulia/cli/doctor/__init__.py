@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tertulia.cli.target import DataFolder, target_settings
+from tertulia.cli.target import DataFolder, settings_file, target_settings
 
 if TYPE_CHECKING:
     from tertulia.kernel.settings import Settings
@@ -39,12 +39,15 @@ def doctor(
     from tertulia.kernel.settings import SettingsError, load_settings
 
     print(f"ok      Python: {sys.version.split()[0]}")
+    file = settings_file(config) if data is None else config
     try:
-        settings = load_settings(config) if data is None else target_settings(data)
+        settings = load_settings(file) if data is None else target_settings(data)
     except SettingsError as problem:
         print(f"WRONG   settings: {problem}")
         raise typer.Exit(1) from problem
-    found = [_look(name, check, settings) for name, check in _checks(config, data).items()]
+    if data is None:
+        print(f"ok      settings file: {file or 'none, only the environment'}")
+    found = [_look(name, check, settings) for name, check in _checks(file, data).items()]
     if not all(found):
         raise typer.Exit(1)
 
