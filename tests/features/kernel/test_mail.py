@@ -315,5 +315,10 @@ def test_where_no_mail_is_sent_nobody_is_told_to_wait_for_one(realm: Realm, serv
             owner.request("PATCH", "settings", email="other@example.com"),
         ):
             assert check_error(reply, code="NO_MAIL") == "This server does not send mail. Ask whoever runs it."
+        realm.stage.sql("update account set password_hash = '!' where id = %s", realm.member.user.user_id)
+        reply = nobody.request("POST", "fetch_api_key", username=realm.member.email, password="x")
+        assert check_error(reply, "PASSWORD_RESET_REQUIRED", 401).endswith(
+            "This server does not send mail: ask whoever runs it for a link to choose another one."
+        )
     finally:
         web.stop()

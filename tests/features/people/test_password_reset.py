@@ -154,11 +154,23 @@ def test_the_link_leads_to_a_form_that_needs_no_script(nobody: Speaker, user: Us
     assert (page.headers["referrer-policy"], page.headers["cache-control"]) == ("no-referrer", "no-store")
     [action] = re.findall(r'action="([^"]+)"', page.text)
     [token] = re.findall(r'name="token" value="([^"]+)"', page.text)
+    assert f'value="{user.email}" readonly' in page.text
     answer = nobody.http.post(urljoin(url[0], action), data={"token": token, "new_password": "weak"})
     assert (answer.status_code, "text/html" in answer.headers["content-type"]) == (400, True)
     answer = nobody.http.post(urljoin(url[0], action), data={"token": token, "new_password": NEW})
     assert (answer.status_code, "is set" in answer.text) == (200, True)
     check_success(log_in(nobody, user, NEW))
+    for used in (
+        nobody.http.get(url[0]),
+        nobody.http.post(urljoin(url[0], action), data={"token": token, "new_password": NEW}),
+    ):
+        assert (used.status_code, "no longer good" in used.text, "by a mail to your address" in used.text) == (
+            400,
+            True,
+            True,
+        )
+        assert "new_password" not in used.text
+        assert user.email not in used.text
     hostile = nobody.http.get("/accounts/password/reset/%22%3E%3Cscript%3E")
     assert "<script" not in hostile.text
 

@@ -37,7 +37,7 @@ NOTHING_NAMED = {
     "GET outside /user_uploads/thumbnail/{realm_id}/{part}/{secret}/{name}/{form}": "see the file itself",
     "GET outside /user_uploads/temporary/{attachment_id}/{ticket}/{name}": "the ticket is the right to it",
     "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": "see the file itself",
-    "GET outside /accounts/password/reset/{token}": "shows a form for any token; using it is tried below",
+    "GET outside /accounts/password/reset/{token}": "a token that is good nowhere is answered the same; using it is tried below",
     "GET outside /accounts/email/confirm/{token}": "shows a form for any token",
     **dict.fromkeys(
         (f"{method} outside /accounts/unsubscribe/missed_messages/{{token}}" for method in ("GET", "POST")),

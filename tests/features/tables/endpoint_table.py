@@ -104,7 +104,7 @@ TABLE: dict[str, Row] = {
     "POST /users/me/api_key/regenerate": Row(ANYBODY),
     "POST /accounts/password/reset": Row(EVERYBODY, {"email": "nobody"}, "valid email"),
     "POST /accounts/password/reset/confirm": Row(EVERYBODY, {"token": "x", "new_password": "y"}, "no longer good"),
-    "GET outside /accounts/password/reset/{token}": Row(EVERYBODY, {"token": "x"}),
+    "GET outside /accounts/password/reset/{token}": Row(EVERYBODY, {"token": "x"}, "no longer good"),
     "POST outside /accounts/password/reset/confirm": Row(
         EVERYBODY, {"token": "x", "new_password": "y"}, "no longer good"
     ),

@@ -12,6 +12,7 @@ from tertulia.kernel.call import Call
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
+from tertulia.kernel.mail import mails_leave
 from tertulia.kernel.settings import Settings
 from tertulia.organization.audit_log import Act, Proved, note, user
 from tertulia.organization.realms.queries import Realm
@@ -94,7 +95,7 @@ class PasswordLogin:
         """Refuse an account that nobody logs in to, whatever the password is."""
         try:
             check_active(account)
-            check_usable(account)
+            check_usable(account, self._settings)
         except Refusal as refusal:
             async with self._database.transaction() as tx:
                 note_failure(tx, target, refusal.code.lower())
@@ -299,11 +300,15 @@ def check_active(account: Account) -> None:
         raise Refusal("This account is deactivated.", code="USER_DEACTIVATED", status=401)
 
 
-def check_usable(account: Account) -> None:
+def check_usable(account: Account, settings: Settings) -> None:
     """Refuse accounts whose password is no longer good, whatever it is."""
     if account.password_hash == MUST_RESET:
-        raise Refusal(
-            "Your password is no longer good. Choose another one by a mail to your address.",
-            code="PASSWORD_RESET_REQUIRED",
-            status=401,
-        )
+        way = how_to_choose_another(settings)
+        raise Refusal(f"Your password is no longer good. {way}", code="PASSWORD_RESET_REQUIRED", status=401)
+
+
+def how_to_choose_another(settings: Settings) -> str:
+    """What somebody can do who has neither a password nor a link that is good."""
+    if mails_leave(settings):
+        return "Choose another one by a mail to your address: ask for it where you log in."
+    return "This server does not send mail: ask whoever runs it for a link to choose another one."

@@ -61,13 +61,13 @@ async def use_token(database: Database, settings: Settings, realm: Realm, token:
         account = await queries.find_reset_owner(reader, realm.id, digest)
         words = await words_of(reader, realm.id, settings)
     if account is None:
-        raise _spent()
+        raise Spent
     await check_strength(password, words, account.email, account.full_name)
     stored = await hash_password(password)
     async with database.transaction() as tx:
         user_id = await queries.use_reset(tx, realm.id, digest)
         if user_id is None:
-            raise _spent()
+            raise Spent
         await set_password(tx, user_id, stored)
         # Who reads the account's mail is its owner: whoever guessed before does not keep them out.
         await queries.clear_failures(tx, realm.id, failure_key_of(account.email))
@@ -75,8 +75,11 @@ async def use_token(database: Database, settings: Settings, realm: Realm, token:
     log.info("a password was replaced by mail", user_id=user_id)
 
 
-def _spent() -> Refusal:
-    return Refusal("This link is no longer good. Ask for another one.")
+class Spent(Refusal):
+    """The token was used, is too old, or never was one."""
+
+    def __init__(self) -> None:
+        super().__init__("This link is no longer good. Ask for another one.")
 
 
 async def set_password(tx: Transaction, user_id: int, stored: str, *, keep_keys: bool = False) -> None:

@@ -16,7 +16,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.routes import get_realm_of, realm_url
 from tertulia.people.logins import email_change, keys, page, queries, reset
-from tertulia.people.logins.login import PasswordLogin, check_login_allowed
+from tertulia.people.logins.login import PasswordLogin, check_login_allowed, how_to_choose_another
 from tertulia.people.users.assertion import Assertion
 from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.reauthentication import Proof, Reauthentication
@@ -145,10 +145,14 @@ async def confirm_password_reset(
 
 
 @get("/accounts/password/reset/{token}", prefix="", listed=False)
-async def show_password_form(call: Call, database: Database, *, token: str) -> Reply:
-    """The page behind the link in the mail. It does not say whether the token is valid."""
+async def show_password_form(call: Call, database: Database, settings: Settings, *, token: str) -> Reply:
+    """The page behind the link in the mail, which says whose password is chosen, or that the link is no longer good."""
     realm = await _realm_with_passwords(call, database)
-    return page.form(realm.name, token)
+    async with database.reader() as reader:
+        account = await queries.find_reset_owner(reader, realm.id, digest_of_key(token))
+    if account is None:
+        return page.is_spent(how_to_choose_another(settings))
+    return page.form(realm.name, token, account.email)
 
 
 @post("/accounts/password/reset/confirm", prefix="", listed=False)
@@ -158,6 +162,8 @@ async def use_password_form(
     """As the endpoint of the API, with an answer for people."""
     try:
         await confirm_password_reset(call, database, settings, token=token, new_password=new_password)
+    except reset.Spent:
+        return page.is_spent(how_to_choose_another(settings))
     except Refusal as refusal:
         return show_text("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
     return page.is_set()
