@@ -1,4 +1,4 @@
-"""Stands in for `systemctl restart` where systemd is not the first process: starts what unit files say, as they say it.
+"""Stands in for `systemctl restart` and `stop` where systemd is not the first process: starts what unit files say.
 
 It stands in front of the real one (debian_root.py), which gets every other verb. Of a unit it keeps to: user and group,
 environment, state directories, socket, limits, capabilities, no new privileges, file systems (ProtectSystem, ProtectHome,
@@ -42,11 +42,11 @@ Unit = dict[str, list[str]]
 
 def main() -> int:
     verb, *names = [word for word in sys.argv[1:] if not word.startswith("-")] or [""]
-    if verb != "restart":
+    if verb not in ("restart", "stop"):
         return subprocess.call(["/usr/bin/systemctl", *sys.argv[1:]])
     RUNNING.mkdir(exist_ok=True)
     for name in names:
-        restart(name if "." in name else f"{name}.service")
+        (restart if verb == "restart" else stop)(name if "." in name else f"{name}.service")
     return 0
 
 

@@ -4,10 +4,14 @@ Objects come first: a repeated attempt finds those that are there. Then the data
 """
 
 import asyncio
+import re
 import subprocess
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
-from typing import IO, NamedTuple
+from typing import IO, Final, NamedTuple
+
+import psycopg2
 
 from tertulia.backups.encryption import Identity, Key, decrypt
 from tertulia.backups.errors import BackupFailed
@@ -25,6 +29,11 @@ from tertulia.kernel.form import own_form
 from tertulia.kernel.settings import Settings
 from tertulia.migrations import migrate
 
+PATIENCE_SECONDS: Final = 60.0
+PAUSE_SECONDS: Final = 0.25
+_NOT_YET = re.compile("Connection refused|starting up|not yet accepting connections")
+_NOT_YET_OWN = re.compile(f"{_NOT_YET.pattern}|authentication failed|does not exist")
+"""One that the server runs itself is there a moment before our role and database are."""
 _SLOT = "select database = current_database(), active, database from pg_replication_slots where slot_name = %s"
 
 
@@ -49,6 +58,7 @@ async def restore_backup(
     manifest = await place.read_manifest(name)
     key = Key.of(identities, is_encrypted=manifest.is_encrypted)
     check_form(manifest, own_form())
+    await _await_database(settings, progress)
     with open_session(settings.postgres_url) as session:
         session.lock_alone()
         _check_target(session, manifest)
@@ -66,6 +76,21 @@ async def restore_backup(
         progress("migrating")
         await asyncio.to_thread(migrate, settings.postgres_url)
     return Restored(manifest, manifest.objects, is_older, slot_elsewhere)
+
+
+async def _await_database(settings: Settings, progress: Progress) -> None:
+    """Who has just started PostgreSQL need not look when it is there. What will not change by waiting is told at once."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    not_yet = _NOT_YET_OWN if settings.standalone_folder else _NOT_YET
+    while True:
+        try:
+            with open_session(settings.postgres_url):
+                return
+        except psycopg2.OperationalError as problem:
+            if time.monotonic() > until or not not_yet.search(str(problem)):
+                raise
+        progress("waiting for PostgreSQL")
+        await asyncio.sleep(PAUSE_SECONDS)
 
 
 async def load_database(

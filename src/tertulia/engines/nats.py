@@ -28,7 +28,7 @@ pid_file: "{folder}/nats.pid"
 max_payload: {max_payload}
 authorization {{ user: "{user}", password: "{password}" }}
 jetstream {{ store_dir: "{folder}/store", sync_interval: "{sync_seconds}s" }}
-{more}"""
+"""
 
 
 class Nats(Running):
@@ -42,16 +42,14 @@ class Nats(Running):
         port: int | None = None,
         sync_seconds: int = 10,
         password: str = "",
-        monitor_port: int | None = None,
     ) -> None:
-        """`password`: one that is kept elsewhere. `monitor_port`: where it tells of itself, which `tertulia doctor` reads."""
+        """`password`: one that is kept elsewhere. It has no port where it tells of itself: that one would ask for no password."""
         self.folder = folder.absolute()
         self.log = self.folder / "nats.log"
         self.port = port or free_port()
         self._may_move = port is None
         self._sync_seconds = sync_seconds
         self._password = password
-        self._more = f'http: "127.0.0.1:{monitor_port}"\n' if monitor_port else ""
         self._config = self.folder / "nats.conf"
         self.process = ChildProcess([str(program), "--config", str(self._config)], self.log)
 
@@ -119,7 +117,6 @@ class Nats(Running):
                 user=USER,
                 password=self._secret(),
                 sync_seconds=self._sync_seconds,
-                more=self._more,
             )
         )
 

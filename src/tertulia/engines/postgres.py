@@ -11,7 +11,7 @@ from pathlib import Path
 
 import psycopg2
 
-from tertulia.engines.account import Account, engine_account
+from tertulia.engines.account import engine_account
 from tertulia.engines.cluster import TRIAL, Purpose, clean_environment, configure, make_cluster
 from tertulia.engines.errors import EngineFailed
 from tertulia.engines.find import postgres_version
@@ -34,16 +34,14 @@ class Postgres(Running):
         *,
         port: int | None = None,
         purpose: Purpose = TRIAL,
-        account: Account | None = None,
     ) -> None:
-        """`account`: who it runs as, if we are root; otherwise an ordinary one is looked for."""
         self.folder = folder.absolute()
         self.cluster = self.folder / "cluster"
         self.log = self.folder / "postgres.log"
         self.port = port or free_port()
         self._may_move = port is None
         self._purpose = purpose
-        self._account = account or engine_account()
+        self._account = engine_account()
         self._bin_dir = bin_dir
         self._process: ChildProcess | None = None
 

@@ -6,7 +6,6 @@ them there. PostgreSQL's superuser has a password of its own, in the folder.
 
 from pathlib import Path
 
-from tertulia.engines.account import Account
 from tertulia.engines.cluster import production
 from tertulia.engines.errors import EngineFailed
 from tertulia.engines.find import find_nats_server, find_postgres
@@ -16,10 +15,10 @@ from tertulia.kernel.settings import Settings
 from tertulia.kernel.urls import split_url
 
 
-def standalone_postgres(settings: Settings, folder: Path, port: int, account: Account | None = None) -> Postgres:
+def standalone_postgres(settings: Settings, folder: Path, port: int) -> Postgres:
     """Of this folder of a standalone server."""
     programs = find_postgres(settings)
-    return Postgres(programs, folder / "postgres", port=port, purpose=production(), account=account)
+    return Postgres(programs, folder / "postgres", port=port, purpose=production())
 
 
 def standalone_engines(settings: Settings) -> tuple[Postgres, Nats]:
@@ -47,5 +46,4 @@ def standalone_engines(settings: Settings) -> tuple[Postgres, Nats]:
         port=nats.port,
         sync_seconds=settings.nats_sync_seconds,
         password=nats.password,
-        monitor_port=split_url(settings.nats_monitor_url).port if settings.nats_monitor_url else None,
     )

@@ -1,7 +1,6 @@
 """`tertulia init` as an operator calls it who keeps units and accounts themselves; test_install.py has the rest."""
 
 import json
-import os
 import re
 import secrets
 import stat
@@ -13,8 +12,6 @@ from subprocess import CompletedProcess
 import psycopg2
 import pytest
 
-from tertulia.cli.init.own_engines import hand_over
-from tertulia.engines.account import Account
 from tests.harness.command import said_once, tertulia
 from tests.harness.server import Engines
 
@@ -108,15 +105,3 @@ def test_what_is_no_host_and_no_address_is_refused(tmp_path: Path, host: str, ow
     done = tertulia("init", host, owner, "--no-system", "--folder", str(tmp_path / "new"))
     assert re.search("without https://|no email address", said_once(done))
     assert not (tmp_path / "new").exists()
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
-def test_what_is_handed_over_to_the_account_is_no_file_that_a_link_of_theirs_leads_to(tmp_path: Path) -> None:
-    account = Account("nobody", 65_534, 65_534)
-    folder, elsewhere = tmp_path / "state" / "postgres", tmp_path / "elsewhere"
-    folder.mkdir(parents=True)
-    elsewhere.write_text("root's own")
-    (folder / "postgres.log").symlink_to(elsewhere)
-    (folder / "password").write_text("theirs")
-    hand_over(folder.parent, account)
-    assert [path.stat().st_uid for path in (folder, folder / "password", elsewhere)] == [65_534, 65_534, 0]

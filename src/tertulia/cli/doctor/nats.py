@@ -3,7 +3,10 @@
 import asyncio
 import http.client
 import json
+import re
+from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 from tertulia.cli.doctor import Advice
 from tertulia.cli.errors import CommandFailed
@@ -49,8 +52,7 @@ async def _ask(settings: Settings) -> str:
 
 def _sync_interval(settings: Settings, state: str) -> str:
     """By it the relay knows how long PostgreSQL must remember what NATS may still lose. Only its monitoring port tells."""
-    for host, port in _monitors(settings):
-        seconds = _ask_monitor(host, port)
+    for host, seconds in _told(settings):
         if seconds is None:
             continue
         if seconds > settings.nats_sync_seconds:
@@ -64,6 +66,22 @@ def _sync_interval(settings: Settings, state: str) -> str:
         f"{state}; whether sync_interval is {settings.nats_sync_seconds}s cannot be seen: let NATS tell of itself"
         f" (`http: 127.0.0.1:{MONITOR_PORT}`), or say where it does (TERTULIA_NATS_MONITOR_URL)"
     )
+
+
+def _told(settings: Settings) -> Iterator[tuple[str, float | None]]:
+    """Of each NATS, how often it writes to disk; None: it does not say."""
+    if settings.standalone_folder:
+        yield "127.0.0.1", _in_own_file(Path(settings.standalone_folder) / "nats" / "nats.conf")
+        return
+    for host, port in _monitors(settings):
+        yield host, _ask_monitor(host, port)
+
+
+def _in_own_file(file: Path) -> float | None:
+    """Of the NATS that the server runs itself: the file that it was started with. It has no monitoring port, which would ask
+    nobody for a password."""
+    found = re.search(r'sync_interval: "(\d+)s"', file.read_text())
+    return float(found[1]) if found else None
 
 
 def _monitors(settings: Settings) -> list[tuple[str, int]]:

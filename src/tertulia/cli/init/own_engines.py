@@ -1,6 +1,7 @@
 """PostgreSQL and NATS that the server runs itself (`tertulia serve --standalone`): ports, passwords, and a first start.
 
-PostgreSQL runs while the database is made, as the account that will run it, and is stopped again.
+PostgreSQL runs while the database is made, as the account that will run it, and is stopped again: root opens nothing in the
+folder of that account.
 """
 
 import os
@@ -20,14 +21,13 @@ if TYPE_CHECKING:
     from tertulia.engines.account import Account
 
 STATE: Final = Path("/var/lib/tertulia")
-POSTGRES_PORT, NATS_PORT, MONITOR_PORT = 9995, 9996, 9997
+POSTGRES_PORT, NATS_PORT = 9995, 9996
 """If they are free. Those of the server itself are right below."""
 _MORE = """
 # PostgreSQL and NATS are run by `tertulia serve --standalone`, which keeps their data here.
 standalone_folder = "{folder}"
 postgres_bin = "wheel"
 nats_server = "wheel"
-nats_monitor_url = "http://127.0.0.1:{monitor}"
 pool_size = 5    # each connection takes up to 20 MB in PostgreSQL; 10 is usual for more than some hundred people
 
 # Each night a backup is made into the same folder. Elsewhere is safer: a disk on another machine, or a bucket.
@@ -41,6 +41,7 @@ pool_size = 5    # each connection takes up to 20 MB in PostgreSQL; 10 is usual 
 def own_postgres(file: "SettingsFile", wanted: "Wanted", folder: Path, owner: str | None) -> Iterator["Wanted"]:
     """What is wanted of a PostgreSQL of our own, which runs meanwhile."""
     from tertulia.cli.init.database import find_wal_level
+    from tertulia.engines.as_account import PostgresAsAccount
     from tertulia.engines.standalone import standalone_postgres
     from tertulia.kernel.settings import Settings
     from tertulia.kernel.urls import split_url
@@ -55,15 +56,15 @@ def own_postgres(file: "SettingsFile", wanted: "Wanted", folder: Path, owner: st
     port = (split_url(found.postgres_url).port if found else None) or _free(POSTGRES_PORT)
     account = _account(owner)
     _make_folder(folder, account)
-    postgres = standalone_postgres(found or Settings(postgres_bin="wheel"), folder, port, account)
+    settings = found or Settings(postgres_bin="wheel")
+    postgres = (
+        PostgresAsAccount(settings, folder, port, account) if account else standalone_postgres(settings, folder, port)
+    )
     say(f"starting PostgreSQL in {folder}")
-    try:
-        with postgres:
-            more = _MORE.format(folder=folder, monitor=_free(MONITOR_PORT))
-            nats_url = f"nats://tertulia:{secrets.token_hex(16)}@127.0.0.1:{_free(NATS_PORT)}"
-            yield wanted._replace(postgres_admin=postgres.url_of("postgres"), nats_url=nats_url, more=more)
-    finally:
-        hand_over(folder, account)
+    with postgres:
+        more = _MORE.format(folder=folder)
+        nats_url = f"nats://tertulia:{secrets.token_hex(16)}@127.0.0.1:{_free(NATS_PORT)}"
+        yield wanted._replace(postgres_admin=postgres.url, nats_url=nats_url, more=more)
 
 
 def _free(port: int) -> int:
@@ -91,11 +92,4 @@ def _make_folder(folder: Path, account: "Account | None") -> None:
         folder.mkdir(parents=True)
         folder.chmod(0o700 if account or os.geteuid() else 0o711)  # as root, PostgreSQL runs as somebody else
     if account is not None:
-        os.chown(folder, account.uid, account.gid)
-
-
-def hand_over(folder: Path, account: "Account | None") -> None:
-    """What root made on the way belongs to who will run it. Not what a link of theirs leads to."""
-    if account is not None:
-        for path in (folder / "postgres", *(folder / "postgres").iterdir()):
-            os.chown(path, account.uid, account.gid, follow_symlinks=False)
+        os.chown(folder, account.uid, account.gid, follow_symlinks=False)
