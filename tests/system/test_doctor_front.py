@@ -40,7 +40,7 @@ def test_the_files_that_we_ship_are_found_good(name: str, server: OwnServer, web
     with running(name, web, folder / name) as front:
         code, line = examine(server, web, folder / name, front.port)
     assert (code, line.startswith("ok ")) == (0, True), line
-    assert "leads here" in line
+    assert "leads here, with its Host header, and takes large files as they come" in line
 
 
 @pytest.mark.parametrize(
@@ -59,6 +59,14 @@ def test_a_mistake_in_the_file_of_nginx_is_found(
         code, line = examine(server, web, folder / "nginx", front.port)
     assert (code, line.startswith("WRONG ")) == (1, True), line
     assert said in line
+
+
+def test_a_proxy_that_keeps_uploads_until_they_are_whole_is_a_warning(
+    server: OwnServer, web: Web, folder: Path
+) -> None:
+    with running("nginx", web, folder / "nginx", ("proxy_request_buffering off;", "")) as front:
+        code, line = examine(server, web, folder / "nginx", front.port)
+    assert (code, line.startswith("WARNING "), "collects uploads" in line) == (0, True, True), line
 
 
 def test_an_address_that_cannot_be_reached_or_trusted_from_here_is_a_warning(

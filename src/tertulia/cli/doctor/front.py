@@ -1,13 +1,15 @@
 """What `tertulia doctor` says of the way from outside: through the proxy, as clients come.
 
-The public address is asked while the server runs: whether the Host header arrives, and whether a file may be as large as we say.
-For the latter only the head of an upload is sent, by nobody: whoever refuses it does so without the file.
+The public address is asked while the server runs: whether the Host header arrives, whether a file may be as large as we say, and
+whether it is passed on as it comes. For these only the beginning of an upload is sent, by nobody: whoever refuses it does so
+without the rest, unless a proxy keeps it until it is whole.
 """
 
 import http.client
 import ssl
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Final, NamedTuple
 
 import msgspec
@@ -17,6 +19,11 @@ from tertulia.kernel.settings import Settings
 
 ASK_SECONDS: Final = 10.0
 UPLOAD_SECONDS: Final = 3.0
+PROMPT_SECONDS: Final = 1.0
+"""Where our own answer takes longer, nothing is said of a proxy's."""
+TRIES: Final = 3
+BEGINNING: Final = bytes(64 * 1024)
+"""More than a proxy holds back by chance: Caddy sends nothing on before it has 4 KiB."""
 _ASKED: Final = "/api/v1/server_settings"
 _UPLOAD: Final = "/api/v1/user_uploads"
 _NOBODY: Final = "no-such-organization"
@@ -59,15 +66,16 @@ def look_at_front(settings: Settings, *, is_dev: bool) -> str:
     if answer.status != http.client.OK:
         raise Several([f"{address} answers {answer.status}: does the proxy lead to {settings.host}:{settings.port}?"])
     _check_upload(settings)
-    return f"{address} leads here, with its Host header, and takes large files"
+    return f"{address} leads here, with its Host header, and takes large files as they come"
 
 
 def _check_upload(settings: Settings) -> None:
     size = settings.max_file_upload_size_mib
     try:
-        answer = _begin_upload(settings, size * 1024 * 1024)
+        answer = _begin_upload(settings)
     except TimeoutError:
-        return  # it waits for the file, as Caddy does, so it takes one
+        _check_whether_it_collects(settings)
+        return
     except (OSError, http.client.HTTPException) as problem:
         raise Advice(f"an upload through the proxy ended early: {problem!r}") from problem
     if answer.status == http.client.REQUEST_ENTITY_TOO_LARGE:
@@ -76,10 +84,34 @@ def _check_upload(settings: Settings) -> None:
         raise Several([f"an upload is answered {answer.status}: the log of the proxy says why"])
 
 
+def _check_whether_it_collects(settings: Settings) -> None:
+    """Several tries, and nothing is said unless all of them say the same while our own process answers promptly: a machine that
+    is busy is no buffer."""
+    for _ in range(TRIES):
+        began = time.monotonic()
+        try:
+            with _directly(settings, PROMPT_SECONDS) as connection:
+                _send_beginning(connection, settings)
+        except (OSError, http.client.HTTPException):
+            return
+        if time.monotonic() - began > PROMPT_SECONDS:
+            return
+        try:
+            _begin_upload(settings)
+        except TimeoutError:
+            continue
+        except (OSError, http.client.HTTPException):
+            pass
+        return
+    raise Advice(
+        "the proxy collects uploads before it passes them on: progress is not seen, and its disk holds what the server refuses"
+        " (nginx: proxy_request_buffering off)"
+    )
+
+
 def _serves(settings: Settings) -> bool:
     """Whether our own process answers, without a proxy."""
-    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
-    with closing(http.client.HTTPConnection(here, settings.port, timeout=ASK_SECONDS)) as connection:
+    with _directly(settings, ASK_SECONDS) as connection:
         try:
             connection.request("GET", _ASKED, headers={"Host": settings.external_host})
             return connection.getresponse().status == http.client.OK
@@ -93,13 +125,28 @@ def _ask(settings: Settings, **headers: str) -> Answer:
         return _answer(connection)
 
 
-def _begin_upload(settings: Settings, size: int) -> Answer:
+def _begin_upload(settings: Settings) -> Answer:
     with _connected(settings, UPLOAD_SECONDS) as connection:
-        connection.putrequest("POST", _UPLOAD)
-        connection.putheader("Content-Type", "multipart/form-data; boundary=x")
-        connection.putheader("Content-Length", str(size))
-        connection.endheaders()
-        return _answer(connection)
+        return _send_beginning(connection, settings)
+
+
+def _send_beginning(connection: http.client.HTTPConnection, settings: Settings) -> Answer:
+    connection.putrequest("POST", _UPLOAD, skip_host=True)
+    connection.putheader("Host", settings.external_host)
+    connection.putheader("Content-Type", "multipart/form-data; boundary=x")
+    connection.putheader("Content-Length", str(settings.max_file_upload_size_mib * 1024 * 1024))
+    connection.endheaders()
+    with suppress(BrokenPipeError, ConnectionResetError):  # who refuses the head has answered
+        connection.send(BEGINNING)
+    return _answer(connection)
+
+
+@contextmanager
+def _directly(settings: Settings, seconds: float) -> Iterator[http.client.HTTPConnection]:
+    """To our own process, without a proxy."""
+    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
+    with closing(http.client.HTTPConnection(here, settings.port, timeout=seconds)) as connection:
+        yield connection
 
 
 @contextmanager
