@@ -25,6 +25,7 @@ def everything(missing: list[str]) -> list[Suite]:
         *cluster(missing),
         Pytest(BESIDE, "clients", ["tests/clients", "-m", "clients"]),  # installs them on first use, into .clients/
         *browsers(missing),
+        *installs(missing),
         Pytest(BESIDE, "features 1", ["tests/features", "-m", "not system", "--share=1/2"]),
         Pytest(BESIDE, "features 2", ["tests/features", "-m", "not system", "--share=2/2"]),
         contract(missing),
@@ -54,6 +55,16 @@ def cluster(missing: list[str]) -> list[Suite]:
         missing.append("HAProxy: apt-get install haproxy (.ci/run does it as root)")
         return []
     return [Pytest(BESIDE, "cluster", ["tests/cluster", "-m", "cluster"])]
+
+
+def installs(missing: list[str]) -> list[Suite]:
+    """The three pages by which the server is installed, from a bare Debian on. The long forms are those of bin/soak."""
+    programs = ["debootstrap", "buildah", "caddy"]
+    absent = [each for each in programs if shutil.which(each, path=f"{os.environ.get('PATH', '')}:/usr/sbin") is None]
+    if absent and os.geteuid() == 0:  # who is not root is told by the tests, which are skipped
+        missing.append(f"Bare roots: apt-get install {' '.join(absent)} (.ci/run does it as root)")
+        return []
+    return [Pytest(BESIDE, "installs", ["tests/system", "-m", "installs"])]
 
 
 def contract(missing: list[str]) -> Suite:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-AGAIN = ("clients", "cluster", "system", "timed")
+AGAIN = ("clients", "cluster", "installs", "system", "timed")
 SERVERS = {"server", "own_server", "engines"}
 """The fixtures that start them."""
 WITH_SERVER = 20  # a test that talks to a server takes about as long as so many others

@@ -100,7 +100,8 @@ class Engine:
             self._satisfy(needed, condition)
         running = self._start(service, arguments, capture=True)
         told, _ = running.process.communicate("\n", timeout=PATIENCE)
-        assert running.process.returncode == 0, f"{name}: {self.log_of(name)}"
+        code = running.process.returncode
+        assert code == 0, f"{name} ended with {code}, after {told!r}: {self.log_of(name)}"
         return told
 
     def execute(self, name: str, command: list[str]) -> subprocess.CompletedProcess[str]:

@@ -15,7 +15,6 @@ from tests.system.container_engine import Image
 
 BASE: Final = "localhost/base:latest"
 TAG: Final = "localhost/tertulia:0.1.0"
-CERTIFICATES: Final = Path("/etc/ssl/certs/ca-certificates.crt")
 POSTGRES_ACCOUNT: Final = 999
 
 POSTGRES_ENTRYPOINT: Final = """\
@@ -74,18 +73,6 @@ def our_image(unpacked: dict[str, Any]) -> Image:
     said = unpacked["said"]
     environment = dict(text.split("=", 1) for text in said["Env"])
     return Image((Path(unpacked["root"]),), environment, said["Entrypoint"], said["WorkingDir"] or "/")
-
-
-def make_base(root: Path, suite: str, mirror: str | None) -> None:
-    """What a slim image of Debian holds, and a little more. It trusts whom this machine trusts: a proxy may stand between."""
-    if mirror is None:
-        known = subprocess.check_output(["apt-get", "indextargets", "--format", "$(REPO_URI)"], text=True)
-        mirror = known.splitlines()[0]
-    command = ["debootstrap", "--variant=minbase", "--include=ca-certificates", suite, str(root), mirror]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    shutil.copy(CERTIFICATES, root / str(CERTIFICATES).lstrip("/"))
-    (root / "etc" / "pip.conf").write_text(f"[global]\ncert = {CERTIFICATES}\ndefault-timeout = 180\n")
-    (root / "root" / ".npmrc").write_text(f"cafile={CERTIFICATES}\n")
 
 
 def postgres_image(ours: Image, layer: Path) -> Image:

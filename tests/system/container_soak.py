@@ -24,12 +24,14 @@ from typing import Final
 
 from tests.system.compose_file import CHECKOUT, FOLDER, commands_of_guide, read_compose, read_variables
 from tests.system.container_engine import Engine
-from tests.system.container_images import Builder, caddy_image, make_base, our_image, postgres_image
+from tests.system.container_images import Builder, caddy_image, our_image, postgres_image
+from tests.system.debian_root import make_base
 
 HOST: Final = "chat.localhost"
 """For a name like this Caddy makes a certificate by itself, without asking anybody."""
 OWNER: Final = "ines@example.com"
 INSIDE: Final = "--inside"
+BRIEF: Final = "--brief"
 IMAGE: Final = "image.json"
 CADDY_WAITS: Final = 30.0
 """Seconds that a request waits for a new web process (`lb_try_duration` of its file)."""
@@ -52,21 +54,24 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--suite", default="trixie", help="of Debian, for the base")
     parser.add_argument("--mirror", help="of Debian; the one of this machine if it is not named")
     parser.add_argument("--place", help="where to work; stays there")
+    parser.add_argument("--base", help="a bare root that is there already")
+    parser.add_argument(BRIEF, action="store_true", help="the five commands, a message, and no more of the page")
     parser.add_argument(INSIDE, action="store_true", help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def work(place: Path, options: argparse.Namespace) -> int:
     if options.inside:
-        return Guide(place).follow()
+        return Guide(place).follow(is_brief=options.brief)
     place.mkdir(exist_ok=True)
-    base, builder = place / "base", Builder(place / "storage")
+    base, builder = Path(options.base or place / "base"), Builder(place / "storage")
     if not base.exists():
         with timed("debootstrap"):
             make_base(base, options.suite, options.mirror)
-            builder.take_base(base)
     [build, *_] = commands_of_guide("Five commands")
     if not (place / IMAGE).exists():
+        with timed("take the base"):
+            builder.take_base(base)
         with timed(build):
             build_image(builder, build)
         with timed("unpack it"):
@@ -74,6 +79,7 @@ def work(place: Path, options: argparse.Namespace) -> int:
     # What is started from here on ends with this process, and sees a network of its own.
     unshare = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     again = [sys.executable, "-m", "tests.system.container_soak", INSIDE, "--place", str(place)]
+    again += [BRIEF] if options.brief else []
     return subprocess.run([*unshare, *again], check=False, cwd=CHECKOUT).returncode
 
 
@@ -101,7 +107,7 @@ class Guide:
         }
         self._engine: Engine | None = None
 
-    def follow(self) -> int:
+    def follow(self, *, is_brief: bool) -> int:
         began = time.monotonic()
         _, enter, *rest = commands_of_guide("Five commands")
         assert enter == "cd deploy/container"
@@ -112,6 +118,13 @@ class Guide:
         with timed("the owner begins, and hears a message"):
             self._meet(link)
         self._look_around()
+        if not is_brief:
+            self._go_on()
+        print(f"All of it, without base and image: {time.monotonic() - began:.0f} s")
+        return 0
+
+    def _go_on(self) -> None:
+        """The rest of the page."""
         self._do("docker compose exec web tertulia doctor")
         self._make_key()
         said = self._count_messages()
@@ -120,8 +133,6 @@ class Guide:
                 self._do(command)
         assert self._count_messages() == said != "0\n"
         self._exchange_web()
-        print(f"All of it, without base and image: {time.monotonic() - began:.0f} s")
-        return 0
 
     def _do(self, command: str) -> str:
         with timed(command):

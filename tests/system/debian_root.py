@@ -5,6 +5,7 @@ Nothing of it is left when the process ends that made it, and nothing of this ma
 
 import re
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -16,6 +17,7 @@ HOST: Final = "chat.localhost"
 """For a name like this Caddy makes a certificate by itself, without asking anybody."""
 OWNER: Final = "ines@example.com"
 MOST_COMMANDS: Final = 5
+CERTIFICATES: Final = Path("/etc/ssl/certs/ca-certificates.crt")
 AUTHORITY: Final = "/var/lib/caddy/.local/share/caddy/pki/authorities/local/root.crt"
 
 _OVERLAY = """\
@@ -41,6 +43,21 @@ cat >$root/commands
 exec env -i {environment} PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root \\
   DEBIAN_FRONTEND=noninteractive chroot $root bash -euo pipefail /commands
 """
+
+
+def make_base(root: Path, suite: str, mirror: str | None, *packages: str) -> None:
+    """A bare Debian, as its own installer leaves it, as far as it matters here. It trusts whom this machine trusts: a proxy may
+    stand between; and dpkg does not wait for the disk after each file: what is lost with the power is made anew."""
+    if mirror is None:
+        known = subprocess.check_output(["apt-get", "indextargets", "--format", "$(REPO_URI)"], text=True)
+        mirror = known.splitlines()[0]
+    include = f"--include={','.join(('ca-certificates', *packages))}"
+    command = ["debootstrap", "--variant=minbase", include, suite, str(root), mirror]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    shutil.copy(CERTIFICATES, root / str(CERTIFICATES).lstrip("/"))
+    (root / "etc" / "pip.conf").write_text(f"[global]\ncert = {CERTIFICATES}\ndefault-timeout = 180\n")
+    (root / "root" / ".npmrc").write_text(f"cafile={CERTIFICATES}\n")
+    (root / "etc" / "dpkg" / "dpkg.cfg.d" / "quick").write_text("force-unsafe-io\n")
 
 
 class Said(NamedTuple):

@@ -25,6 +25,7 @@ from tests.system.debian_root import (
     OWNER,
     STANDALONE_GUIDE,
     commands_of_guide,
+    make_base,
     run_in_folder,
 )
 
@@ -37,11 +38,11 @@ STARTED: Final = "systemctl restart postgresql"
 def main() -> int:
     options = parse()
     with tempfile.TemporaryDirectory(prefix="tertulia-install-", dir=options.folder) as folder:
-        base, root = Path(options.base or f"{folder}/base"), Path(folder) / "root"
+        base, packages = Path(options.base or f"{folder}/base"), Path(folder) / "packages"
         if not base.exists():
-            timed("debootstrap", lambda: make_base(base, options.suite, options.mirror))
-        subprocess.run(["cp", "--archive", str(base), str(root)], check=True)
-        timed("wheels", lambda: fetch_wheels(root, PYTHONS[options.suite]))
+            timed("debootstrap", lambda: make_base(base, options.suite, options.mirror, "systemd"))
+        timed("wheels", lambda: fetch_packages(packages, PYTHONS[options.suite]))
+        root = new_root(base, packages, Path(folder) / "root")
         return try_commands(root, STANDALONE_GUIDE if options.standalone else GUIDE)
 
 
@@ -55,24 +56,22 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def make_base(base: Path, suite: str, mirror: str | None) -> None:
-    """What Debian's own installer leaves, as far as it matters here."""
-    if mirror is None:
-        known = subprocess.check_output(["apt-get", "indextargets", "--format", "$(REPO_URI)"], text=True)
-        mirror = known.splitlines()[0]
-    command = ["debootstrap", "--variant=minbase", "--include=systemd,ca-certificates", suite, str(base), mirror]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-
-
-def fetch_wheels(root: Path, python: str) -> None:
-    wheels = root / WHEELS.lstrip("/")
-    wheels.mkdir(parents=True)
+def fetch_packages(folder: Path, python: str) -> None:
+    """What pip is to find: all that is pinned, and our own wheel."""
     pip = [sys.executable, "-m", "pip", "download", "-qq", "--only-binary", ":all:", "--python-version", python]
     pinned = CHECKOUT / "requirements" / "standalone.txt"
-    subprocess.run([*pip, "--no-deps", "--require-hashes", "-r", str(pinned), "--dest", str(wheels)], check=True)
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(root / "root")]
+    subprocess.run([*pip, "--no-deps", "--require-hashes", "-r", str(pinned), "--dest", str(folder)], check=True)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder / "own")]
     subprocess.run(build, check=True, cwd=CHECKOUT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    shutil.rmtree(root / "var" / "cache" / "apt" / "archives", ignore_errors=True)
+
+
+def new_root(base: Path, packages: Path, root: Path) -> Path:
+    """A copy of the bare one, where root has our wheel and pip the others."""
+    subprocess.run(["cp", "--archive", str(base), str(root)], check=True)
+    shutil.copytree(packages, root / WHEELS.lstrip("/"), ignore=shutil.ignore_patterns("own"))
+    for wheel in (packages / "own").iterdir():
+        shutil.copy(wheel, root / "root")
+    return root
 
 
 def try_commands(root: Path, guide: Path) -> int:
