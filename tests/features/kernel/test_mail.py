@@ -173,6 +173,35 @@ async def test_what_will_never_be_accepted_is_given_up(server: Server, mailbox: 
         assert (await left(database), mailbox.taken) == (0, [])
 
 
+INJECTED = "=?utf-8?q?=0D=0ABcc:_all=0D=0A=0D=0AText?="
+"""What Python's reader of headers makes lines of its own of."""
+
+
+async def test_names_in_a_header_stay_in_their_line(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
+    async with outbox(server) as database:
+        async with database.transaction() as tx:
+            await queue_mail(tx, ADDRESS, f"#tea > {INJECTED}", "Text\n", Letter("<p>Text</p>", INJECTED, {"X-A": "b"}))
+        assert await postman(smtp_port).deliver(database) == 1
+    head, _, _ = (mailbox.taken[0].content or b"").partition(b"\r\n\r\n")  # type: ignore[arg-type]
+    assert b"\nBcc" not in head
+    assert b"\nX-A: b" in head
+    [message] = mailbox.messages()
+    assert message["Subject"].count("Bcc") == message["From"].count("Bcc") == 1
+
+
+async def test_a_mail_that_cannot_be_written_keeps_no_other_back_and_goes_to_nobody_else(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    async with outbox(server) as database:
+        for strange in ("a@[", "=?utf-8?q?mallory=40example.org?=,x@example.com", "a,b@example.com", '"a"@example.com'):
+            await put(database, strange)
+        await put(database, subject="two\r\nlines")
+        await put(database)
+        assert await postman(smtp_port).deliver(database) == 1
+        assert await left(database) == 0
+    assert [envelope.rcpt_tos for envelope in mailbox.taken] == [[ADDRESS]]
+
+
 async def test_refusals_of_an_address_are_counted_until_it_takes_a_mail(
     server: Server, mailbox: Mailbox, smtp_port: int
 ) -> None:

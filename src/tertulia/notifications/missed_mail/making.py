@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+import structlog
 from prometheus_client import Counter
 
 from tertulia.kernel.db import Database, Transaction
@@ -16,6 +17,8 @@ from tertulia.notifications.missed_mail import queries
 from tertulia.notifications.missed_mail.letters import write_mail
 from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient
 from tertulia.notifications.missed_mail.rules import Presence, has_context, most_urgent, presence_of, told
+
+log = structlog.get_logger()
 
 MADE = Counter("tertulia_missed_mails", "Mails about missed messages that were made")
 
@@ -84,7 +87,12 @@ async def _write(tx: Transaction, recipient: Recipient, candidates: Sequence[Can
     for found in told(candidates).values():
         batch = await _batch(tx, recipient, found)
         talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
-        mail = write_mail(recipient, talk, batch, f"missed.{secrets.token_hex(12)}")
+        try:
+            mail = write_mail(recipient, talk, batch, f"missed.{secrets.token_hex(12)}")
+        except Exception:
+            # One message that cannot be told must not keep back what others missed.
+            log.exception("a mail cannot be written", user=recipient.user_id, message=batch.first_id)
+            continue
         await queue_mail(tx, recipient.email, *mail)
         MADE.inc()
 
