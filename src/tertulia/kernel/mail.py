@@ -37,6 +37,8 @@ TIMEOUT_SECONDS = 20.0
 FIRST_WAIT_SECONDS = 10
 LONGEST_WAIT_SECONDS = 3600
 GIVE_UP_DAYS = 3
+MAX_LETTERS = 200
+"""So many letters wait at most to leave before more are written: a minute or two, however slow the mail server is."""
 
 
 BODY = SealedColumn("mail_outbox", "body", row="id", is_text=True)
@@ -75,6 +77,12 @@ async def queue_mail(
     rest = None if letter is None else tx.sealer.seal_text(LETTER, msgspec.json.encode(letter).decode())
     sql = "insert into mail_outbox (recipient, subject, body, letter) values ($1, $2, $3, $4)"
     await tx.execute(sql, recipient, subject, sealed, rest)
+
+
+async def is_busy(tx: Transaction) -> bool:
+    """Whether so many letters wait to leave that nobody should write more of them: what is asked for leaves soon, too."""
+    sql = "select count(*) >= $1 from (select from mail_outbox where due <= now() and letter is not null limit $1) as waiting"
+    return bool(await tx.fetchval(sql, MAX_LETTERS))
 
 
 _LINKED = re.compile(r"(?<=\w)(\.|:(?=//)|@)(?=[^\W\d_]|//)")
@@ -289,8 +297,9 @@ def _composed(sender: str, recipient: str, mail: Mail) -> EmailMessage:
 async def _claim(tx: Transaction) -> Mail | None:
     sql = """
     select id, recipient, subject, body, letter, attempts, created < now() - make_interval(days => $1) as is_old
-    from mail_outbox where due <= now() order by due, id limit 1 for update skip locked
+    from mail_outbox where due <= now() order by letter is not null, due, id limit 1 for update skip locked
     """
+    # First what somebody waits for, such as a new password: letters are what nobody asked for.
     row = await tx.fetchrow(sql, GIVE_UP_DAYS)
     if row is None:
         return None

@@ -16,7 +16,7 @@ from aiosmtpd.smtp import AuthResult, Envelope, Session
 
 from tertulia.engines import free_port
 from tertulia.kernel.db import Database
-from tertulia.kernel.mail import Letter, Postman, SmtpServer, queue_mail
+from tertulia.kernel.mail import MAX_LETTERS, Letter, Postman, SmtpServer, is_busy, queue_mail
 from tertulia.kernel.mail_failures import is_stopped, note_failed
 from tertulia.kernel.settings import Settings, SettingsError
 from tests.harness.certificate import make_certificate
@@ -200,6 +200,23 @@ async def test_a_mail_that_cannot_be_written_keeps_no_other_back_and_goes_to_nob
         assert await postman(smtp_port).deliver(database) == 1
         assert await left(database) == 0
     assert [envelope.rcpt_tos for envelope in mailbox.taken] == [[ADDRESS]]
+
+
+async def test_what_somebody_waits_for_leaves_before_letters_and_of_these_few_wait(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    async with outbox(server) as database:
+        async with database.transaction() as tx:
+            for number in range(MAX_LETTERS - 1):
+                await queue_mail(tx, ADDRESS, f"letter {number}", "Text\n", Letter("<p>Text</p>"))
+            assert not await is_busy(tx)
+            await queue_mail(tx, ADDRESS, "one more", "Text\n", Letter("<p>Text</p>"))
+            assert await is_busy(tx)
+            await tx.execute("update mail_outbox set due = now() + interval '1 hour' where subject <> 'letter 1'")
+            assert not await is_busy(tx)
+        await put(database, subject="Your password")
+        assert await postman(smtp_port).deliver(database) == 2
+    assert [message["Subject"] for message in mailbox.messages()] == ["Your password", "letter 1"]
 
 
 async def test_refusals_of_an_address_are_counted_until_it_takes_a_mail(
