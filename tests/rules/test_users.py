@@ -96,6 +96,38 @@ def test_no_address_with_foreign_letters_is_found_to_be_one_without() -> None:
     assert [is_email(text) for text in ("zoë@example.com", "kofi@örebro.se", "Kofi@Example.com")] == [True] * 3
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "=?utf-8?q?mallory=40example.org?=,x@example.com",
+        "=?utf-8?q?a?=@example.com",
+        "=\uff1futf-8\uff1fq?a?=@example.com",
+        "a,b@example.com",
+        "a\uff0cb@example.com",
+        "mallory\uff20example.org@example.com",
+        "a;b@example.com",
+        "<a@example.com",
+        "(a)b@example.com",
+        '"a"@example.com',
+        "a\\b@example.com",
+        "a\x00@example.com",
+        "a\u202eb@example.com",
+        "a@[",
+        "a@[127.0.0.1]",
+        "a@example.com,b",
+        "a@example.com(",
+        "a@exa\uff0fmple.com",
+    ],
+)
+def test_what_others_on_a_mails_way_would_read_otherwise_is_no_address(text: str) -> None:
+    assert not is_email(text)
+
+
+def test_addresses_of_all_usual_kinds_are_addresses() -> None:
+    usual = ("o'brien+tea@mail.example.com", "a.b-c_d@example", "a!#$%&*/=^`{|}~@example.com", "राम@उदाहरण.भारत")
+    assert [text for text in usual if not is_email(text)] == []
+
+
 def test_names_are_the_same_whatever_their_width_and_case() -> None:
     assert name_key_of("ＮＵＲＩＡ") == name_key_of("nuria")
 

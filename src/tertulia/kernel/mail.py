@@ -22,6 +22,7 @@ from prometheus_client import Counter
 
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.mail_addresses import is_address
 from tertulia.kernel.mail_failures import note_failed, note_taken
 from tertulia.kernel.sealing import CannotOpen, SealedColumn
 from tertulia.kernel.settings import Settings, SettingsError
@@ -36,6 +37,8 @@ TIMEOUT_SECONDS = 20.0
 FIRST_WAIT_SECONDS = 10
 LONGEST_WAIT_SECONDS = 3600
 GIVE_UP_DAYS = 3
+MAX_LETTERS = 200
+"""So many letters wait at most to leave before more are written: a minute or two, however slow the mail server is."""
 
 
 BODY = SealedColumn("mail_outbox", "body", row="id", is_text=True)
@@ -74,6 +77,12 @@ async def queue_mail(
     rest = None if letter is None else tx.sealer.seal_text(LETTER, msgspec.json.encode(letter).decode())
     sql = "insert into mail_outbox (recipient, subject, body, letter) values ($1, $2, $3, $4)"
     await tx.execute(sql, recipient, subject, sealed, rest)
+
+
+async def is_busy(tx: Transaction) -> bool:
+    """Whether so many letters wait to leave that nobody should write more of them: what is asked for leaves soon, too."""
+    sql = "select count(*) >= $1 from (select from mail_outbox where due <= now() and letter is not null limit $1) as waiting"
+    return bool(await tx.fetchval(sql, MAX_LETTERS))
 
 
 _LINKED = re.compile(r"(?<=\w)(\.|:(?=//)|@)(?=[^\W\d_]|//)")
@@ -125,9 +134,7 @@ class Postman:
             await _forget(tx, mail)
             return False
         try:
-            letter = None if mail.letter is None else msgspec.json.decode(mail.letter, type=Letter)
-            message = compose(self._sender, mail.recipient, mail.subject, mail.body, letter)
-            await asyncio.to_thread(send, message)
+            await asyncio.to_thread(send, _composed(self._sender, mail.recipient, mail))
         except (Refused, ValueError) as error:
             log.error("a mail cannot be delivered", mail=mail.id, error=repr(error))
             MAILS.labels("given_up").inc()
@@ -242,14 +249,18 @@ def write_file(folder: Path, message: EmailMessage) -> None:
 
 
 def compose(sender: str, recipient: str, subject: str, body: str, letter: Letter | None = None) -> EmailMessage:
-    """A mail: plain text, and what the letter adds to it."""
+    """A mail: plain text, and what the letter adds to it. Raises Refused for what would go elsewhere, or say what we do not."""
+    if not is_address(recipient):
+        raise Refused("the recipient's address is none")
     letter = letter or Letter()
     message = EmailMessage(policy=_POLICY if letter.headers else SMTP)
     message["From"] = (
-        Address(letter.sender_name, addr_spec=sender) if letter.sender_name and "<" not in sender else sender
+        Address(_in_header(letter.sender_name), addr_spec=sender)
+        if letter.sender_name and "<" not in sender
+        else sender
     )
     message["To"] = recipient
-    message["Subject"] = subject
+    message["Subject"] = _in_header(subject)
     message["Date"] = formatdate(usegmt=True)
     message["Message-ID"] = make_msgid(domain=sender.rpartition("@")[2])
     message["Auto-Submitted"] = "auto-generated"
@@ -262,11 +273,33 @@ def compose(sender: str, recipient: str, subject: str, body: str, letter: Letter
     return message
 
 
+def _in_header(text: str) -> str:
+    """Text for a header, which is read as it stands.
+
+    The library reads encoded words in what it is given, and writes what they stand for: ends of lines, too.
+    """
+    return text.replace("=?", "= ?")
+
+
+def _composed(sender: str, recipient: str, mail: Mail) -> EmailMessage:
+    """The mail as it is sent. However it fails, it is this mail that fails: those behind it are not kept waiting."""
+    try:
+        letter = None if mail.letter is None else msgspec.json.decode(mail.letter, type=Letter)
+        message = compose(sender, recipient, mail.subject, mail.body, letter)
+        message.as_bytes()
+    except Exception as error:
+        raise Refused(f"it cannot be written: {type(error).__name__}") from error
+    if any(end in str(value) for value in message.values() for end in "\r\n"):
+        raise Refused("a header has more than one line")
+    return message
+
+
 async def _claim(tx: Transaction) -> Mail | None:
     sql = """
     select id, recipient, subject, body, letter, attempts, created < now() - make_interval(days => $1) as is_old
-    from mail_outbox where due <= now() order by due, id limit 1 for update skip locked
+    from mail_outbox where due <= now() order by letter is not null, due, id limit 1 for update skip locked
     """
+    # First what somebody waits for, such as a new password: letters are what nobody asked for.
     row = await tx.fetchrow(sql, GIVE_UP_DAYS)
     if row is None:
         return None

@@ -1,6 +1,6 @@
 """Addresses of the web, taken apart."""
 
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 MAX_URL = 4096
 """Characters. Browsers and servers take no longer ones either."""
@@ -14,3 +14,10 @@ def split_url(url: str) -> SplitResult:
     if len(url) > MAX_URL:
         raise ValueError("the address is too long")
     return urlsplit(url)
+
+
+def join_url(base: str, reference: str) -> str:
+    """Where a link in a page leads. Raises ValueError as `split_url` does."""
+    if len(reference) > MAX_URL:
+        raise ValueError("the address is too long")
+    return urljoin(base, reference)

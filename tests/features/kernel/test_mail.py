@@ -16,7 +16,7 @@ from aiosmtpd.smtp import AuthResult, Envelope, Session
 
 from tertulia.engines import free_port
 from tertulia.kernel.db import Database
-from tertulia.kernel.mail import Letter, Postman, SmtpServer, queue_mail
+from tertulia.kernel.mail import MAX_LETTERS, Letter, Postman, SmtpServer, is_busy, queue_mail
 from tertulia.kernel.mail_failures import is_stopped, note_failed
 from tertulia.kernel.settings import Settings, SettingsError
 from tests.harness.certificate import make_certificate
@@ -171,6 +171,52 @@ async def test_what_will_never_be_accepted_is_given_up(server: Server, mailbox: 
         await database.pool.execute("update mail_outbox set created = now() - interval '4 days'")
         assert await postman(free_port()).deliver(database) == 0
         assert (await left(database), mailbox.taken) == (0, [])
+
+
+INJECTED = "=?utf-8?q?=0D=0ABcc:_all=0D=0A=0D=0AText?="
+"""What Python's reader of headers makes lines of its own of."""
+
+
+async def test_names_in_a_header_stay_in_their_line(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
+    async with outbox(server) as database:
+        async with database.transaction() as tx:
+            await queue_mail(tx, ADDRESS, f"#tea > {INJECTED}", "Text\n", Letter("<p>Text</p>", INJECTED, {"X-A": "b"}))
+        assert await postman(smtp_port).deliver(database) == 1
+    head, _, _ = (mailbox.taken[0].content or b"").partition(b"\r\n\r\n")  # type: ignore[arg-type]
+    assert b"\nBcc" not in head
+    assert b"\nX-A: b" in head
+    [message] = mailbox.messages()
+    assert message["Subject"].count("Bcc") == message["From"].count("Bcc") == 1
+
+
+async def test_a_mail_that_cannot_be_written_keeps_no_other_back_and_goes_to_nobody_else(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    async with outbox(server) as database:
+        for strange in ("a@[", "=?utf-8?q?mallory=40example.org?=,x@example.com", "a,b@example.com", '"a"@example.com'):
+            await put(database, strange)
+        await put(database, subject="two\r\nlines")
+        await put(database)
+        assert await postman(smtp_port).deliver(database) == 1
+        assert await left(database) == 0
+    assert [envelope.rcpt_tos for envelope in mailbox.taken] == [[ADDRESS]]
+
+
+async def test_what_somebody_waits_for_leaves_before_letters_and_of_these_few_wait(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    async with outbox(server) as database:
+        async with database.transaction() as tx:
+            for number in range(MAX_LETTERS - 1):
+                await queue_mail(tx, ADDRESS, f"letter {number}", "Text\n", Letter("<p>Text</p>"))
+            assert not await is_busy(tx)
+            await queue_mail(tx, ADDRESS, "one more", "Text\n", Letter("<p>Text</p>"))
+            assert await is_busy(tx)
+            await tx.execute("update mail_outbox set due = now() + interval '1 hour' where subject <> 'letter 1'")
+            assert not await is_busy(tx)
+        await put(database, subject="Your password")
+        assert await postman(smtp_port).deliver(database) == 2
+    assert [message["Subject"] for message in mailbox.messages()] == ["Your password", "letter 1"]
 
 
 async def test_refusals_of_an_address_are_counted_until_it_takes_a_mail(

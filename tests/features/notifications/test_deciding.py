@@ -95,7 +95,34 @@ def test_a_message_to_many_is_decided_in_steps_and_each_is_asked_about_once(real
     assert [len(asked(realm, sent, people=size)) for size in (6, 7)] == [2, 1]  # the sender receives it too
 
 
-def test_a_group_is_asked_about_and_only_its_members_are_told(realm: Realm, channel: Channel) -> None:
-    realm.owner.post("user_groups/create", name="crew", description="", members=[realm.member.id])
+def test_of_a_group_only_its_members_are_asked_about_and_of_a_role_everybody(realm: Realm, channel: Channel) -> None:
+    crew = realm.owner.post("user_groups/create", name="crew", description="", members=[realm.member.id])["group_id"]
     sent = realm.owner.send(channel.stream_id, "tea", "@*crew* ahoy")
-    assert reasons(realm, sent) == {realm.member.id: "mentioned", realm.moderator.id: None}
+    assert reasons(realm, sent) == {realm.member.id: "mentioned"}
+    realm.owner.post("user_groups/create", name="fleet", description="", members=[], subgroups=[crew])
+    sent = realm.owner.send(channel.stream_id, "tea", "@*fleet* ahoy")
+    assert reasons(realm, sent) == {realm.member.id: "mentioned"}
+    [(moderators,)] = realm.stage.sql(
+        "select id from user_group where realm_id = %s and name = 'role:moderators'", realm.id
+    )
+    realm.owner.post("user_groups/create", name="wise", description="", members=[], subgroups=[moderators])
+    sent = realm.owner.send(channel.stream_id, "tea", "@*wise* ahoy")
+    assert reasons(realm, sent) == {realm.member.id: None, realm.moderator.id: "mentioned"}
+
+
+def test_a_message_to_many_lets_those_that_came_later_begin(realm: Realm, channel: Channel) -> None:
+    many = realm.owner.send(channel.stream_id, "tea", "@**all**")
+    later = realm.owner.send([realm.member.id], content="you")
+    eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = any(%s)", [many, later]) == [])
+    order: list[int] = []
+
+    async def walk(tx: Transaction) -> None:
+        await tx.execute("delete from push_due")
+        await insert_due(tx, [many, later])
+        while (step := await take_step(tx, 1, 2))[0]:
+            order.extend(facts.message_id for facts in step[1])
+        raise Undo
+
+    with pytest.raises(Undo):
+        realm.stage.write(walk)
+    assert order.index(later) < max(index for index, one in enumerate(order) if one == many)

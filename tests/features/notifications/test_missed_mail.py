@@ -113,6 +113,23 @@ def test_each_conversation_has_its_own_mail_and_thread(realm: Realm, channel: Ch
     assert (mail["Subject"], mail["References"]) == (f"[resolved] #{channel.name} > tea", tea["References"])
 
 
+def test_whoever_is_mentioned_everywhere_gets_few_mails(realm: Realm, channel: Channel, post: Post) -> None:
+    ids = [realm.owner.send(channel.stream_id, f"tea {number}", f"@**|{realm.member.id}**") for number in range(13)]
+    mails = post.about(realm.member, *ids)
+    assert sorted(str(mail["Subject"]) for mail in mails) == sorted(
+        [f"#{channel.name} > tea {number}" for number in range(10)] + ["New messages"]
+    )
+    [rest] = [mail for mail in mails if mail["Subject"] == "New messages"]
+    assert "You missed messages in 3 more conversations." in parts(rest)[0]
+    assert post.waiting(realm.member) == []
+
+
+def test_a_link_that_is_no_address_keeps_no_mail_back(realm: Realm, post: Post) -> None:
+    sent = realm.owner.send([realm.member.id], content="http://\uff0f@a and [there](//[b) and [here](/x)")
+    [mail] = post.about(realm.member, sent)
+    assert re.search(rf"there <https?://{realm.host}[^/>]*> and here <https?://{realm.host}[^/>]*/x>", parts(mail)[0])
+
+
 def test_a_mention_comes_with_what_was_said_before(realm: Realm, channel: Channel, post: Post) -> None:
     me, other = realm.member, realm.owner
     old = other.send(channel.stream_id, "tea", "long ago")

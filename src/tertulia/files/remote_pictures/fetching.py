@@ -8,7 +8,6 @@ import asyncio
 import secrets
 import tempfile
 from pathlib import Path
-from urllib.parse import urljoin
 
 import structlog
 
@@ -21,7 +20,7 @@ from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.outbound import Answer, Outbound, Unreachable, Unwanted, Wanted
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import BoundedTasks
-from tertulia.kernel.urls import split_url
+from tertulia.kernel.urls import join_url, split_url
 
 log = structlog.get_logger()
 
@@ -119,7 +118,7 @@ class Fetching:
             if answer.status == 200:
                 return answer
             if answer.status in _REDIRECTS and "location" in answer.headers:
-                url = urljoin(url, answer.headers["location"])
+                url = join_url(url, answer.headers["location"])
             elif answer.status >= 500 or answer.status in _PASSING:
                 raise Unreachable(f"the answer was {answer.status}")
             else:

@@ -14,15 +14,30 @@ def _some(source: str) -> str:
     return f"(select user_id from {source} and user_id > due.after_user order by user_id limit $2)"
 
 
+# The groups that a message mentions, and those inside of them.
+_GROUPS = """
+with recursive reached(id) as (
+    select group_id from message_group_mention where message_group_mention.message_id = message.id
+    union
+    select subgroup_id from group_subgroup join reached on group_subgroup.group_id = reached.id
+)
+"""
+# Who is in a system group follows from roles: everybody has to be asked.
 _EVERYBODY = f"""
 read_state where read_state.conversation_id = message.conversation_id and message.topic_id is not null
     and ({calls(Wildcard.CHANNEL, "message")} or exists (
-        select from message_group_mention where message_group_mention.message_id = message.id))
+        {_GROUPS} select from user_group where is_system and id in (select id from reached)))
+"""
+_MEMBERS = f"""
+({_GROUPS} select distinct group_member.user_id from group_member join read_state on read_state.user_id = group_member.user_id
+    and read_state.conversation_id = message.conversation_id where group_id in (select id from reached)) as grouped
+where message.topic_id is not null
 """
 _SOURCES = (
     "unnest(conversation.participants) as participant(user_id) where true",
     f"message_mark where message_mark.message_id = message.id and flag = {Mark.MENTIONED}",
     _EVERYBODY,
+    _MEMBERS,
     f"topic_participant where topic_participant.topic_id = message.topic_id and {calls(Wildcard.TOPIC, 'message')}",
     f"topic_policy where topic_policy.topic_id = message.topic_id and policy = {TopicPolicy.FOLLOWED}",
     """
@@ -36,11 +51,12 @@ _SOURCES = (
     """,
 )
 
+# What is new comes first: one that concerns very many goes on when there is room, and holds up nobody.
 # The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
 _STEP = f"""
 with due as materialized (
     select message.id as message_id, push_due.after_user
-    from push_due join message on message.id = push_due.message_id order by message.id limit $1
+    from push_due join message on message.id = push_due.message_id order by push_due.after_user > 0, message.id limit $1
     for key share of message skip locked for update of push_due skip locked
 ), pair as materialized (
     select due.message_id, candidate.user_id

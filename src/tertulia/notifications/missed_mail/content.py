@@ -6,8 +6,8 @@ letters, formulas are their source, spoilers stay hidden, and links lead to the 
 
 import re
 from html import escape
-from urllib.parse import urljoin
 
+from tertulia.kernel.urls import join_url
 from tertulia.notifications.concerns.retelling import MAX_READ, VOID, Retelling
 
 _BLOCKS = frozenset(
@@ -104,5 +104,8 @@ class _Reader(Retelling):
 
 def _address(base: str, href: str) -> str:
     """An absolute address; the organization's own instead of one that a mail may not have."""
-    address = urljoin(f"{base}/", href)
+    try:
+        address = join_url(f"{base}/", href)
+    except ValueError:  # browsers take more for an address than we do
+        return base
     return address if address.startswith(("https://", "http://", "mailto:")) else base

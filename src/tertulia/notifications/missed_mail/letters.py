@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from tertulia.conversations.topics.rules import RESOLVED
 from tertulia.kernel.mail import Letter, one_line
 from tertulia.kernel.urls import split_url
+from tertulia.notifications.concerns.model import Trigger
 from tertulia.notifications.concerns.places import place_of
 from tertulia.notifications.missed_mail.content import mail_content
 from tertulia.notifications.missed_mail.layout import Part, page
@@ -28,32 +29,63 @@ class Mail(NamedTuple):
     letter: Letter
 
 
+class _Told(NamedTuple):
+    """What one mail differs in from another."""
+
+    title: str
+    parts: list[Part]
+    more: str
+    button: str
+    link: str
+    trigger: Trigger
+    thread: str
+
+
 def write_mail(recipient: Recipient, talk: Talk, batch: Batch, message_id: str) -> Mail:
     """The mail about a batch; `message_id` is its own, without its brackets."""
     words = words_of(recipient.settings.default_language)
-    realm = one_line(recipient.realm_name)
-    title = title_of(recipient, talk, words)
-    link = link_of(recipient, talk, batch)
+    if recipient.shows_content:
+        parts, more = _parts(recipient, batch, words)
+        button = words.open_message
+    else:
+        realm = one_line(recipient.realm_name)
+        by = words.hidden_by_you if recipient.is_content_allowed else words.hidden_by_organization
+        parts, more = [_sentence(by.format(realm=realm))], ""
+        button = words.open_home.format(realm=realm)
+    title, link = title_of(recipient, talk, words), link_of(recipient, talk, batch)
+    return _letter(recipient, words, _Told(title, parts, more, button, link, batch.trigger, talk.thread), message_id)
+
+
+def write_rest(recipient: Recipient, trigger: Trigger, number: int, message_id: str) -> Mail:
+    """The mail that only says in how many more conversations something was missed."""
+    words = words_of(recipient.settings.default_language)
+    parts = [_sentence(words.more_conversations.format(number=number))]
+    button = words.open_home.format(realm=one_line(recipient.realm_name))
+    told = _Told(words.new_messages, parts, "", button, recipient.realm_url, trigger, f"rest.{recipient.user_id}")
+    return _letter(recipient, words, told, message_id)
+
+
+def _letter(recipient: Recipient, words: Words, told: _Told, message_id: str) -> Mail:
     stop = f"{recipient.realm_url}{PATH}/{unsubscribe_token(recipient.realm.notes.picture_key, recipient.user_id)}"
     ends = [
         (words.settings, f"{recipient.realm_url}/#settings/notifications"),
         (words.unsubscribe, stop),
     ]
-    said = [words.reasons[batch.trigger], words.no_replies]
-    if recipient.shows_content:
-        parts, more = _parts(recipient, batch, words)
-        button = words.open_message
-    else:
-        by = words.hidden_by_you if recipient.is_content_allowed else words.hidden_by_organization
-        parts, more = [Part("", "", f"<p>{escape(by.format(realm=realm))}</p>", by.format(realm=realm))], ""
-        button = words.open_home.format(realm=realm)
-    text = _text(title, parts, more, [(button, link), *ends], said)
-    html = page(words.language, title, parts, more, (button, link), ends, said)
+    said = [words.reasons[told.trigger], words.no_replies]
+    button = (told.button, told.link)
     return Mail(
-        f"{title}{_organization(recipient)}",
-        text,
-        Letter(html, words.sender.format(realm=realm), _headers(recipient, talk, message_id, stop)),
+        f"{told.title}{_organization(recipient)}",
+        _text(told.title, told.parts, told.more, [button, *ends], said),
+        Letter(
+            page(words.language, told.title, told.parts, told.more, button, ends, said),
+            words.sender.format(realm=one_line(recipient.realm_name)),
+            _headers(recipient, told.thread, message_id, stop),
+        ),
     )
+
+
+def _sentence(text: str) -> Part:
+    return Part("", "", f"<p>{escape(text)}</p>", text)
 
 
 def title_of(recipient: Recipient, talk: Talk, words: Words) -> str:
@@ -122,10 +154,10 @@ def _organization(recipient: Recipient) -> str:
     return f" [{one_line(recipient.realm_name)}]" if shows else ""
 
 
-def _headers(recipient: Recipient, talk: Talk, message_id: str, stop: str) -> dict[str, str]:
+def _headers(recipient: Recipient, thread_name: str, message_id: str, stop: str) -> dict[str, str]:
     host = split_url(recipient.realm_url).hostname or "localhost"
     # The mail that all of a thread answer to was never sent: so the first one that is lost or deleted tears nothing apart.
-    thread = f"<{talk.thread}@{host}>"
+    thread = f"<{thread_name}@{host}>"
     return {
         "Message-ID": f"<{message_id}@{host}>",
         "In-Reply-To": thread,

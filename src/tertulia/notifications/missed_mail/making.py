@@ -5,17 +5,20 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+import structlog
 from prometheus_client import Counter
 
 from tertulia.kernel.db import Database, Transaction
-from tertulia.kernel.mail import queue_mail
+from tertulia.kernel.mail import is_busy, queue_mail
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.model import Trigger
 from tertulia.notifications.concerns.rules import ACTIVE_SECONDS
 from tertulia.notifications.missed_mail import queries
-from tertulia.notifications.missed_mail.letters import write_mail
+from tertulia.notifications.missed_mail.letters import Mail, write_mail, write_rest
 from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient
 from tertulia.notifications.missed_mail.rules import Presence, has_context, most_urgent, presence_of, told
+
+log = structlog.get_logger()
 
 MADE = Counter("tertulia_missed_mails", "Mails about missed messages that were made")
 
@@ -24,6 +27,8 @@ MESSAGES = 5_000
 """So many people and messages in one transaction."""
 SHOWN = 20
 """So many messages in one mail."""
+MAILS = 10
+"""So many mails to one person at a time. Whoever is mentioned in more conversations gets one more, about all the others."""
 CONTEXT, CONTEXT_SECONDS = 10, 900
 ROUNDS = 500
 LATER = timedelta(seconds=5)
@@ -49,7 +54,7 @@ class MissedMails:
         return done
 
     async def _make_some(self, tx: Transaction) -> int:
-        people = await queries.claim_batches(tx, PEOPLE)
+        people = [] if await is_busy(tx) else await queries.claim_batches(tx, PEOPLE)
         if not people:
             return 0
         missed = await queries.hold_missed(tx, people, MESSAGES)
@@ -80,13 +85,31 @@ class MissedMails:
 
 
 async def _write(tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
-    """One mail for each conversation, the oldest first."""
-    for found in told(candidates).values():
-        batch = await _batch(tx, recipient, found)
-        talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
-        mail = write_mail(recipient, talk, batch, f"missed.{secrets.token_hex(12)}")
-        await queue_mail(tx, recipient.email, *mail)
-        MADE.inc()
+    """One mail for each conversation, the oldest first, as long as these are not many."""
+    conversations = list(told(candidates).values())
+    mails = [await _mail_about(tx, recipient, found) for found in conversations[:MAILS]]
+    if rest := conversations[MAILS:]:
+        trigger = most_urgent(trigger for found in rest for trigger, _ in found)
+        mails.append(write_rest(recipient, trigger, len(rest), _new_id()))
+    for mail in mails:
+        if mail is not None:
+            await queue_mail(tx, recipient.email, *mail)
+            MADE.inc()
+
+
+async def _mail_about(tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]]) -> Mail | None:
+    """About one conversation. One that cannot be told must not keep back what others missed."""
+    batch = await _batch(tx, recipient, found)
+    talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
+    try:
+        return write_mail(recipient, talk, batch, _new_id())
+    except Exception:
+        log.exception("a mail cannot be written", user=recipient.user_id, message=batch.first_id)
+        return None
+
+
+def _new_id() -> str:
+    return f"missed.{secrets.token_hex(12)}"
 
 
 async def _batch(tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]]) -> Batch:

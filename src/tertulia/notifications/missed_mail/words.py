@@ -18,6 +18,7 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     and_others: str
     before: str
     more: str
+    more_conversations: str
     open_message: str
     open_home: str
     hidden_by_organization: str
@@ -43,6 +44,7 @@ ENGLISH = Words(
     and_others="{names} and {number} others",
     before="Before that",
     more="And {number} more.",
+    more_conversations="You missed messages in {number} more conversations.",
     open_message="Open the conversation",
     open_home="Open {realm}",
     hidden_by_organization="{realm} does not show messages in mails.",
@@ -74,6 +76,7 @@ SPANISH = Words(
     and_others="{names} y {number} más",
     before="Antes de eso",
     more="Y {number} más.",
+    more_conversations="También hay mensajes que no viste en otras {number} conversaciones.",
     open_message="Abrir la conversación",
     open_home="Abrir {realm}",
     hidden_by_organization="{realm} no muestra los mensajes en los correos.",

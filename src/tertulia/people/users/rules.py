@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from tertulia.kernel.auth import Caller, DirectoryClient, Role
 from tertulia.kernel.errors import Refusal, Taken
+from tertulia.kernel.mail_addresses import is_address
 from tertulia.kernel.text import bad_character, look_of, normalized
 from tertulia.organization.notices.model import BOT_NAME
 from tertulia.organization.realms.limits import MAX_FULL_NAME_LENGTH
@@ -15,8 +16,6 @@ _FORBIDDEN = frozenset('*`\\>"@')
 _UNPRINTABLE = ("Cn", "Zl", "Zp")
 _OUR_LOOKS = frozenset({look_of(BOT_NAME)})
 _MENTION_ENDING = re.compile(r"\|[0-9]+$")
-# U+212A, the sign for Kelvin, is an ordinary k in lower case: an address with it would be found to be somebody else's.
-_EMAIL = re.compile(r"[^\s@:\u212a]{1,64}@(?=.{1,189}\Z)[^\s@:.\u212a]+(?:\.[^\s@:.\u212a]+)*")
 
 
 def clean_full_name(name: str) -> str:
@@ -42,8 +41,8 @@ def name_key_of(name: str) -> str:
 
 
 def is_email(text: str) -> bool:
-    """Whether the text looks like an address. A colon would break Basic authentication."""
-    return len(text) <= 254 and _EMAIL.fullmatch(text) is not None
+    """Whether somebody may have this address."""
+    return is_address(text)
 
 
 def counted_role(given: int, owner_role: int | None) -> int:
