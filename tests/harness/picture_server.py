@@ -72,12 +72,12 @@ class PictureServer:
         self._served[path] = lambda: Served(302, {"Location": location}, b"")
         return self.url + path
 
-    def hold(self, path: str) -> str:
+    def hold(self, path: str, body: bytes | None = None, kind: str = "image/png") -> str:
         """Let whoever asks for a path wait, until they are let go."""
 
         def serve() -> Served:
             self._free.wait(60)
-            return Served(200, {"Content-Type": "image/png"}, picture())
+            return Served(200, {"Content-Type": kind}, picture() if body is None else body)
 
         self._served[path] = serve
         return self.url + path

@@ -27,6 +27,7 @@ OWNERS = {
     "integrations/outgoing": "hook_call",
     "integrations/scim": "scim_group scim_token scim_user",
     "kernel": "audit_detail audit_entry mail_failure mail_outbox",
+    "messaging/link_previews": "link_preview link_preview_removed link_preview_wait",
     "messaging/drafts": "draft",
     "messaging/editing": "message_revision rendering_pass",
     "messaging/reactions": "reaction",

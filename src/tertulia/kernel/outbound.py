@@ -2,7 +2,8 @@
 
 A name is resolved once, each address is looked at, and the connection is made to that very address: a name that means
 something else a moment later leads nowhere. Only public addresses are called, and those of networks that the operator named.
-Redirects are not followed; time and size of an answer are limited; proxies and other settings of the environment are ignored.
+Redirects are followed only where somebody asks for it, each looked at like the first address; time and size of an answer are
+limited; proxies and other settings of the environment are ignored.
 """
 
 import asyncio
@@ -20,14 +21,17 @@ import msgspec
 from tertulia import __version__
 from tertulia.kernel.public_addresses import Address, Network, is_public, meant_by
 from tertulia.kernel.settings import Settings, SettingsError
-from tertulia.kernel.urls import split_url
+from tertulia.kernel.urls import join_url, split_url
 
 SECONDS = 10.0
 MAX_ANSWER = 256 * 1024
 MAX_RESOLVING = 64
 """As many as calls of one kind run at once: none waits for the names of others, which nobody may answer for. Not the threads
 that the process has for other things."""
+MAX_REDIRECTS = 3
 _SAFE = "/%:@!$&'()*+,;=~-._"
+_REDIRECTS = (301, 302, 303, 307, 308)
+_PASSING = (408, 425, 429)
 
 
 class Unreachable(Exception):
@@ -52,8 +56,17 @@ class Wanted(msgspec.Struct, frozen=True):
 
     most: int = MAX_ANSWER
     """Bytes of the body."""
-    kind: str = ""
+    kind: str | tuple[str, ...] = ""
     """How the type of a successful answer begins; what is of another type is not read."""
+    is_cut: bool = False
+    """Of a longer answer its beginning is good enough."""
+
+
+class FollowedAnswer(msgspec.Struct, frozen=True):
+    """A successful answer, and the address that it came from after all redirects."""
+
+    url: str
+    answer: Answer
 
 
 class _Place(msgspec.Struct, frozen=True):
@@ -73,10 +86,15 @@ class _Place(msgspec.Struct, frozen=True):
 
 
 class Outbound:
-    """Calls other servers. `networks` besides the public internet: those of the settings for bots, unless others are named."""
+    """Calls other servers. `networks` besides the public internet: those of the settings for bots, unless others are named.
+    `blocked`: hosts that are never called, nor those below them.
+    """
 
-    def __init__(self, settings: Settings, *, seconds: float = SECONDS, networks: str | None = None) -> None:
+    def __init__(
+        self, settings: Settings, *, seconds: float = SECONDS, networks: str | None = None, blocked: str = ""
+    ) -> None:
         self._networks = networks_of(settings.outgoing_networks if networks is None else networks)
+        self._blocked = frozenset(host for part in blocked.split(",") if (host := _plain_host(part)))
         self._seconds = seconds
         self._tls = ssl.create_default_context()
         self._resolving = ThreadPoolExecutor(MAX_RESOLVING, "resolving")
@@ -89,6 +107,25 @@ class Outbound:
     async def get(self, url: str, headers: Mapping[str, str], wanted: Wanted) -> Answer:
         """GET what is at an address; the answer, whatever its status. Raises Unreachable."""
         return await self._call("GET", url, headers, b"", wanted)
+
+    async def follow(self, url: str, headers: Mapping[str, str], wanted: Wanted) -> FollowedAnswer:
+        """GET what is at an address, over a few redirects; a successful answer. Raises Unreachable, or Unwanted for good."""
+        for _ in range(MAX_REDIRECTS + 1):
+            try:
+                if split_url(url).scheme not in ("http", "https"):
+                    raise Unwanted("it is not on the web")
+                answer = await self.get(url, headers, wanted)
+                if answer.status == 200:
+                    return FollowedAnswer(url, answer)
+                if answer.status in _REDIRECTS and "location" in answer.headers:
+                    url = join_url(url, answer.headers["location"])
+                    continue
+            except ValueError as error:
+                raise Unwanted("it is no address") from error
+            if answer.status >= 500 or answer.status in _PASSING:
+                raise Unreachable(f"the answer was {answer.status}")
+            raise Unwanted(f"the answer was {answer.status}")
+        raise Unwanted("there are too many redirects")
 
     async def _call(self, method: str, url: str, headers: Mapping[str, str], body: bytes, wanted: Wanted) -> Answer:
         """Within the time that a call has. Whoever waits for a name waits to the end, though, because its thread does: if they
@@ -110,12 +147,20 @@ class Outbound:
     async def _find(self, url: str) -> "_Place":
         parts = split_url(url)
         host = (parts.hostname or "").encode("idna").decode() if not _literal(parts.hostname) else parts.hostname or ""
+        if not host:
+            raise Unwanted("it names no host")
+        if self._is_blocked(host):
+            raise Unwanted("its host is on the list of those that are not called")
         is_tls = parts.scheme == "https"
         port = parts.port or (443 if is_tls else 80)
         target = quote(parts.path or "/", safe=_SAFE) + (
             f"?{quote(parts.query, safe=_SAFE + '?')}" if parts.query else ""
         )
         return _Place(await self._resolve(host, port), host, port, is_tls, target)
+
+    def _is_blocked(self, host: str) -> bool:
+        labels = _plain_host(host).split(".")
+        return any(".".join(labels[first:]) in self._blocked for first in range(len(labels)))
 
     async def _ask(
         self, method: str, place: "_Place", headers: Mapping[str, str], body: bytes, wanted: Wanted
@@ -161,6 +206,10 @@ def may_call(address: Address, networks: Iterable[Network] = ()) -> bool:
     return is_public(address)
 
 
+def _plain_host(text: str) -> str:
+    return text.strip().strip(".").lower()
+
+
 def _literal(host: str | None) -> bool:
     try:
         ipaddress.ip_address(host or "")
@@ -193,8 +242,12 @@ class _Reading:
 
     def on_body(self, part: bytes) -> None:
         self.body += part
-        if len(self.body) > self.wanted.most:
+        if len(self.body) <= self.wanted.most:
+            return
+        if not self.wanted.is_cut:
             raise Unwanted("the answer is too long")
+        del self.body[self.wanted.most :]
+        self.is_complete = True
 
     def on_message_complete(self) -> None:
         # A provisional answer: the real one follows.

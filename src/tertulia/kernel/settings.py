@@ -283,8 +283,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     outgoing_networks: str = ""
     """Networks besides the public internet that bots' webhooks may be in, such as `10.1.0.0/16, 127.0.0.1/32`."""
     picture_networks: str = ""
-    """Networks besides the public internet that pictures in messages are fetched from, written like `outgoing_networks`.
-    Whoever may send a message makes the worker ask for addresses in them."""
+    """Networks besides the public internet that pictures and previews in messages are fetched from, written like
+    `outgoing_networks`. Whoever may send a message makes the worker ask for addresses in them."""
+    link_previews: bool = True
+    """Whether organizations may switch on previews of links (`inline_url_embed_preview`), for which the worker asks other
+    servers for the pages that messages link."""
+    preview_blocked_hosts: str = ""
+    """Hosts, with all below them, that pictures and previews in messages are never fetched from: `ads.example, 192.0.2.7`."""
     remote_pictures_mib: int = 1024
     """How much pictures from elsewhere may take in each organization; those that came first are removed first."""
 

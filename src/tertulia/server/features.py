@@ -42,6 +42,7 @@ _PACKAGES = (
     "messaging.snippets",
     "messaging.reading",
     "messaging.sending",
+    "messaging.link_previews",
     "messaging.editing",
     "messaging.reactions",
     "messaging.widgets",

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import structlog
 
-from tertulia.content.markup import previews, remote, typography
-from tertulia.content.pictures.drawing import ICON, LOADER, extra_emoji
+from tertulia.content.markup import embeds, previews, remote, typography
+from tertulia.content.pictures.drawing import ICON, LOADER, PAGE, extra_emoji
 from tertulia.content.pictures.keeping import content_type
 from tertulia.content.storage import NotStored, Store, StoreUnavailable
 from tertulia.files.remote_pictures.model import State
@@ -145,6 +145,8 @@ def _our_own(path: str) -> Shown | None:
             return Shown(200, "image/svg+xml", ICON, _DAY)
         case previews.LOADING:
             return Shown(200, "image/svg+xml", LOADER, _DAY)
+        case embeds.NO_PICTURE:
+            return Shown(200, "image/svg+xml", PAGE, _DAY)
         case typography.EXTRA_EMOJI_URL:
             return Shown(200, "image/png", extra_emoji(), _DAY)
     return None

@@ -228,6 +228,9 @@ TABLE: dict[str, Row] = {
     "GET /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}),
     "PATCH /messages/{message_id}": Row(ANYBODY, {"message_id": "$message"}, "nothing to change"),
     "DELETE /messages/{message_id}": Row(ANYBODY, {"message_id": "1"}, "Invalid message"),
+    "DELETE /messages/{message_id}/link_previews": Row(
+        ANYBODY, {"message_id": "1", "url": "https://a.example/"}, "Invalid message"
+    ),
     "GET /messages/{message_id}/history": Row(ANYBODY, {"message_id": "$message"}),
     "POST /streams/{stream_id}/delete_topic": Row(
         ADMINISTRATORS, {"stream_id": "999999999", "topic_name": "x"}, "There is no channel"

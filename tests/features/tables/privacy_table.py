@@ -176,6 +176,9 @@ MESSAGE_PROBES: dict[str, Probe] = {
     "PATCH /messages/{message_id}": Probe(_ask("PATCH", "messages/{message_id}", content="x" * 10_001)),
     "POST /messages/{message_id}/typing": Probe(_ask("POST", "messages/{message_id}/typing", op="start")),
     "DELETE /messages/{message_id}": Probe(_ask("DELETE", "messages/{message_id}")),
+    "DELETE /messages/{message_id}/link_previews": Probe(
+        _ask("DELETE", "messages/{message_id}/link_previews", url="https://a.example/")
+    ),
     "POST /messages/{message_id}/reactions": Probe(
         _ask("POST", "messages/{message_id}/reactions", emoji_name="no such emoji")
     ),

@@ -64,6 +64,11 @@ export class Acts {
         return this.#api.delete(`messages/${messageId}`)
     }
 
+    /** Take the preview of a link from below a message of mine. */
+    removePreview(messageId: Id, url: string): Promise<Answer<object>> {
+        return this.#api.delete(`messages/${messageId}/link_previews`, { url })
+    }
+
     move(
         messageId: Id,
         to: { topic?: string; channelId?: Id; mode: MoveMode; tellOld?: boolean; tellNew?: boolean },

@@ -219,6 +219,10 @@ export class TalkActions {
         if (isSure) void this.#orSay(this.world.acts.remove(message.id))
     }
 
+    removePreview(messageId: number, address: string): void {
+        void this.#orSay(this.world.acts.removePreview(messageId, address))
+    }
+
     // Topics
 
     setTopicPolicy(channelId: number, topic: string, policy: number): void {

@@ -4,6 +4,7 @@ import { t } from '../words/words.svelte'
 export interface ClickActions {
     view(address: string, from: Element): void
     openPerson(id: number, anchor: Element): void
+    removePreview(messageId: number, address: string): void
 }
 
 export function handleClick(event: Event, actions: ClickActions): void {
@@ -13,6 +14,12 @@ export function handleClick(event: Event, actions: ClickActions): void {
     if (copy) return void copyCode(copy)
     const spoiler = target.closest('[data-spoiler]')
     if (spoiler) return toggleSpoiler(spoiler)
+    const unwanted = target.closest<HTMLElement>('[data-unpreview]')
+    if (unwanted) {
+        const id = Number(unwanted.closest<HTMLElement>('[data-message]')?.dataset['message'])
+        if (id) actions.removePreview(id, unwanted.dataset['unpreview'] ?? '')
+        return
+    }
     const picture = target.closest<HTMLElement>('[data-view]')
     if (picture && picture.querySelector('img, video') === null && picture.tagName !== 'IMG') return
     if (picture && !(event instanceof MouseEvent && (event.metaKey || event.ctrlKey))) {

@@ -101,6 +101,22 @@ describe('the HTML of a message', () => {
         expect(loaded).toEqual(['/user_uploads/x'])
     })
 
+    it('shows a preview of a link with our copy of its picture, and lets its author take it away', () => {
+        const html = (picture: string) =>
+            `<div class="message_embed"><a class="message_embed_image" href="https://a.example/?a&amp;b" style="background-image: url(&quot;${picture}&quot;)"></a>` +
+            '<div class="data-container"><div class="message_embed_title"><a href="https://a.example/?a&amp;b" title="T">T</a></div>' +
+            '<div class="message_embed_description">D</div></div></div>'
+        const ours = '/external_content/2/ab/840x560.webp'
+        const sources = (page: ParentNode) => [...page.querySelectorAll('img')].map((each) => each.getAttribute('src'))
+        expect(sources(show(html(ours)))).toEqual([ours])
+        expect(show(html(ours)).innerHTML).not.toContain('style=')
+        expect(sources(show(html('https://a.example/x.png')))).toEqual([])
+        const bare = show(html('/static/images/link_preview.svg'))
+        expect([sources(bare), bare.textContent]).toEqual([[], 'TD'])
+        const page = dress(html(ours), { ...reader, isAuthor: true })
+        expect(page.querySelector('button')?.dataset['unpreview']).toBe('https://a.example/?a&b')
+    })
+
     it('finds the formulas', () => {
         const tex =
             '<span class="katex"><span class="katex-mathml"><math><semantics><annotation encoding="application/x-tex">x^2</annotation></semantics></math></span></span>'

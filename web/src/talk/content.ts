@@ -2,7 +2,8 @@
  *  it is parsed in an inert template, and only then, cleaned once more and dressed, does it enter the page.
  *
  *  - Elements and attributes outside the dialect go; links get `rel` and open outside unless they are ours.
- *  - Style attributes go; the alignment of table cells is kept as data: the policy forbids inline styles.
+ *  - Style attributes go; the alignment of table cells and the pictures of previews are kept as data: the policy forbids
+ *    inline styles.
  *  - Emoji are characters, not pictures; times are local; code gets a name and a copy button; spoilers a real button.
  *  - Pictures keep their place while they load. Nothing is loaded from elsewhere: its owner would see who reads.
  *
@@ -16,21 +17,27 @@ export interface Reader {
     me: number
     isMyGroup: (id: number) => boolean
     locale: string
+    /** The reader wrote it, and may take previews of links away. */
+    isAuthor?: boolean
 }
 
 const FORBIDDEN =
     'script, style, iframe, object, embed, form, input, textarea, select, link, meta, base, template, noscript, svg'
 /** Attributes that act, and our own marks (clicks.ts), which only we may set. */
-const STRIPPED = ['style', 'srcdoc', 'id', 'formaction', 'data-view', 'data-copy', 'data-spoiler']
+const STRIPPED = ['style', 'srcdoc', 'id', 'formaction', 'data-view', 'data-copy', 'data-spoiler', 'data-unpreview']
 const SCHEMES =
     /^(https?|ftp|mid|mailto|tel|sms|smsto|ssh|sip|ircs?|xmpp|matrix|magnet|news|nntp|geo|im|mms|urn|webcal|wtai|bitcoin|openpgp4fpr|hansoft|obsidian|zotero|asanadesktop):/i
 
-/** The one style of the dialect; as an attribute the policy would complain of it, even here. */
+/** The styles of the dialect; as attributes the policy would complain of them, even here. */
 const CELL_STYLE = /(<t[hd]) style="text-align: (left|right|center);"/g
+const PICTURE_STYLE =
+    /(<a class="message_embed_image" href="[^"]*") style="background-image: url\(&quot;([^"&]*)&quot;\)"/g
+/** Stands for the picture of a page that has none: for clients that show no preview without. */
+const NO_PICTURE = '/static/images/link_preview.svg'
 
 export function dress(html: string, reader: Reader): DocumentFragment {
     const template = document.createElement('template')
-    template.innerHTML = html.replace(CELL_STYLE, '$1 data-align="$2"')
+    template.innerHTML = html.replace(CELL_STYLE, '$1 data-align="$2"').replace(PICTURE_STYLE, '$1 data-picture="$2"')
     const content = template.content
     clean(content)
     // Each block by its own letters: one message may quote another script.
@@ -38,6 +45,7 @@ export function dress(html: string, reader: Reader): DocumentFragment {
         block.setAttribute('dir', 'auto')
     for (const link of content.querySelectorAll('a')) dressLink(link)
     for (const image of content.querySelectorAll('img')) dressImage(image)
+    for (const embed of content.querySelectorAll('div.message_embed')) dressEmbed(embed, reader)
     for (const emoji of content.querySelectorAll('span.emoji')) dressEmoji(emoji)
     for (const code of content.querySelectorAll('div.codehilite')) dressCode(code)
     for (const spoiler of content.querySelectorAll('div.spoiler-block')) dressSpoiler(spoiler)
@@ -125,6 +133,33 @@ function dressImage(image: HTMLImageElement): void {
     } else if (image.classList.contains('inline-image'))
         image.dataset['view'] = image.dataset['originalSrc'] ?? image.src
     image.alt ||= t('message.image')
+}
+
+function dressEmbed(embed: Element, reader: Reader): void {
+    const link = embed.querySelector<HTMLAnchorElement>('a.message_embed_image')
+    const address = link?.getAttribute('href')
+    const picture = link?.dataset['picture'] ?? ''
+    if (link && picture !== NO_PICTURE && isOurs(picture)) {
+        const image = document.createElement('img')
+        image.loading = 'lazy'
+        image.decoding = 'async'
+        image.alt = ''
+        image.src = picture
+        link.append(image)
+        // The title below leads to the same page.
+        link.tabIndex = -1
+        link.setAttribute('aria-hidden', 'true')
+    } else link?.remove()
+    for (const text of embed.querySelectorAll('.data-container > *')) text.setAttribute('dir', 'auto')
+    if (!reader.isAuthor || !address) return
+    const button = document.createElement('button')
+    button.type = 'button'
+    button.className = 'unpreview'
+    button.dataset['unpreview'] = address
+    button.textContent = '×'
+    button.title = t('message.unpreview')
+    button.setAttribute('aria-label', t('message.unpreview'))
+    embed.append(button)
 }
 
 function dressEmoji(emoji: Element): void {

@@ -27,6 +27,7 @@ const ASKED: Record<string, number> = {
 /** Whoever did it does it back in the same place. */
 const NOT_ASKED: Record<string, [number, string]> = {
     'data/acts.ts reactions': [1, 'one more click reacts again'],
+    'data/acts.ts previews': [1, 'the link itself stays, and leads to the same page'],
     'data/drafts.svelte.ts': [1, 'Drafts offers Undo'],
     'notifications/push.ts': [1, 'the switch turns it on again'],
     'settings/AlertWords.svelte': [1, 'the word is typed again'],

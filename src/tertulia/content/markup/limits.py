@@ -18,6 +18,9 @@ MAX_HIGHLIGHTING_SECONDS: Final = 0.2
 # More links with previews than this: none has one.
 MAX_PREVIEWS: Final = 24
 
+# Of so many links of a message, the first ones, there are previews.
+MAX_PAGES: Final = 3
+
 # The HTML may have so many bytes: a message of nothing but emoji just fits, and with everything else an event of it fits
 # several times into what the log takes in one piece (8 MiB; the relay and `tertulia doctor` say so if it takes less).
 MAX_HTML_BYTES: Final = 1_200_000

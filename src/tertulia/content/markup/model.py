@@ -137,7 +137,7 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
 
     Mentions are those that notify: silent ones (`@_`, in quotes, of people or groups no longer active) are only in the HTML.
     `attachment_paths` are paths like `2/ab/x.png`, without `user_uploads/`; `links` every address linked, in order;
-    `remote` the pictures from elsewhere that are to be fetched.
+    `remote` the pictures from elsewhere that are to be fetched; `pages` the first addresses of which a preview may be made.
     """
 
     html: str
@@ -149,6 +149,7 @@ class Rendered(msgspec.Struct, frozen=True, kw_only=True):
     links: tuple[str, ...] = ()
     attachment_paths: tuple[str, ...] = ()
     remote: tuple[RemotePicture, ...] = ()
+    pages: tuple[str, ...] = ()
 
     @property
     def has_link(self) -> bool:

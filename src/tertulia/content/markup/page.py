@@ -16,6 +16,7 @@ class Page:
         self.allows_references = allows_references
         self.allows_previews = allows_previews and context.previews_images
         self.quote_depth = 0
+        self.spoiler_depth = 0
         self.user_ids: set[int] = set()
         self.group_ids: set[int] = set()
         self.mentions_channel = False
@@ -24,6 +25,7 @@ class Page:
         self.attachments: dict[str, None] = {}
         self.previewed: set[str] = set()
         self.remote: dict[str, RemotePicture] = {}
+        self.pages: dict[str, None] = {}
 
     @cached_property
     def people_by_name(self) -> dict[str, MentionablePerson]:

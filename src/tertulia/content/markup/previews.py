@@ -19,6 +19,7 @@ LOADING = "/static/images/loading/loader.svg"
 _IMAGE_TYPES = frozenset(f"image/{kind}" for kind in ("avif", "gif", "heic", "jpeg", "png", "tiff", "webp"))
 _VIDEO_TYPES = frozenset({"video/mp4", "video/webm", "video/quicktime"})
 _IMAGE = re.compile(r"https?://[^?#]+\.(?:bmp|gif|jpe|jpeg|jpg|png|webp)(?:[?#].*)?\Z", re.IGNORECASE)
+_FILM = re.compile(r"https?://[^?#]+\.(?:mp3|mp4|webm|mov|ogg|m4a|wav)(?:[?#].*)?\Z", re.IGNORECASE)
 _YOUTUBE = re.compile(
     r"https?://(?:(?:www\.|m\.)?youtube(?:-nocookie)?\.com/(?:(?:embed|shorts|live|v)/|watch\?(?:[^#]*&)?v=)|youtu\.be/)"
     r"([\w-]{11})(?![\w-])",
@@ -28,12 +29,16 @@ _WAITING = re.compile(
     r'<div class="message_inline_image"><a href="([^"]*)"( title="[^"]*")?>'
     r'(<img class="image-loading-placeholder"[^>]*>)</a></div>'
 )
+_SHOWN = re.compile(r'<div class="(?:youtube-video )?message_inline_image[ "]')
+_PAGE = re.compile(r"https?://[^\s/]", re.IGNORECASE)
 _UPLOAD = re.compile(r"/?user_uploads/(\d+/[^?#]+)")
 
 
 def note_link(page: Page, link: Link) -> None:
-    """Remember a link to a file that the author may share."""
+    """Remember a link to a file that the author may share, or to a page of which a preview may be made."""
     path = _path_of(link.url)
+    if not path and not page.quote_depth and not page.spoiler_depth and _may_be_page(page, link.url):
+        page.pages[link.url] = None
     if path and (upload := _find_upload(page, path)):
         page.attachments[upload.path] = None
 
@@ -79,7 +84,15 @@ def with_previews(html: str, uploads: Mapping[str, Upload]) -> str:
 
 def has_previews(html: str) -> bool:
     """Whether HTML of ours shows any picture or film."""
-    return "message_inline_image" in html
+    return _SHOWN.search(html) is not None
+
+
+def _may_be_page(page: Page, url: str) -> bool:
+    """Whether it is of the web, and neither here nor a picture or film."""
+    if len(url.encode(errors="replace")) > MAX_ADDRESS or not _PAGE.match(url) or not url.isprintable():
+        return False
+    is_here = bool(page.context.realm_url) and f"{url}/".startswith(f"{page.context.realm_url}/")
+    return not (is_here or _IMAGE.match(url) or _FILM.match(url) or _YOUTUBE.match(url))
 
 
 def _path_of(url: str) -> str:

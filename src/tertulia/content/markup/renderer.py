@@ -9,7 +9,7 @@ from tertulia.content.markup.blocks import parse_blocks
 from tertulia.content.markup.code_blocks import CodeWriter
 from tertulia.content.markup.escaping import escape
 from tertulia.content.markup.inline import render_inline
-from tertulia.content.markup.limits import MAX_DESCRIPTION_HTML, MAX_PREVIEWS
+from tertulia.content.markup.limits import MAX_DESCRIPTION_HTML, MAX_PAGES, MAX_PREVIEWS
 from tertulia.content.markup.linkifiers import matcher_of
 from tertulia.content.markup.model import EMPTY_CONTEXT, OF_DESCRIPTIONS, Context, Rendered, TooLarge
 from tertulia.content.markup.page import Page
@@ -44,6 +44,7 @@ def render(content: str, context: Context = EMPTY_CONTEXT) -> Rendered:
         links=tuple(page.links),
         attachment_paths=tuple(page.attachments),
         remote=tuple(page.remote.values()),
+        pages=tuple(page.pages)[:MAX_PAGES],
     )
 
 
@@ -130,7 +131,9 @@ class _Writer:
 
     def _spoiler(self, token: Token, tokens: Iterator[Token]) -> list[str]:
         header = f"<p>{self._inline(token.content)}</p>\n" if token.content else ""
+        self._page.spoiler_depth += 1
         content = "".join(f"{block}\n" for block in self._blocks(tokens))
+        self._page.spoiler_depth -= 1
         opening = f'<div class="spoiler-block"><div class="spoiler-header">\n{header}</div>'
         return [f'{opening}<div class="spoiler-content" aria-hidden="true">\n{content}</div></div>']
 

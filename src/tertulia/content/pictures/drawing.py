@@ -14,6 +14,11 @@ LOADER = (
     b'<animateTransform attributeName="transform" type="rotate" from="0 30 30" to="360 30 30" dur="1s" '
     b'repeatCount="indefinite"/></path></svg>'
 )
+PAGE = (
+    b'<svg xmlns="http://www.w3.org/2000/svg" width="60" height="60" viewBox="0 0 60 60" fill="none" stroke="#888" '
+    b'stroke-width="3"><circle cx="30" cy="30" r="19"/><ellipse cx="30" cy="30" rx="8" ry="19"/><path d="M11 30h38"/></svg>'
+)
+"""Stands for a page that has no picture."""
 SIDE = 64
 _FINER = 8
 """Drawn so many times as large, and shrunk: that makes edges smooth."""

@@ -17,10 +17,9 @@ from tertulia.files.remote_pictures import queries
 from tertulia.files.remote_pictures.model import Due
 from tertulia.files.uploads.thumbnails.sizes import MOVING, STILL, ThumbnailFormat, thumbnail_key
 from tertulia.kernel.db import LOST, Database, Transaction
-from tertulia.kernel.outbound import Answer, Outbound, Unreachable, Unwanted, Wanted
+from tertulia.kernel.outbound import Outbound, Unreachable, Unwanted, Wanted
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import BoundedTasks
-from tertulia.kernel.urls import join_url, split_url
 
 log = structlog.get_logger()
 
@@ -31,7 +30,6 @@ MAX_BYTES = 10 * 1024 * 1024
 MAX_MOVING_BYTES = 4 * 1024 * 1024
 """A moving picture whose thumbnail is larger stands still."""
 SECONDS = 10.0
-MAX_REDIRECTS = 3
 CLAIMED_SECONDS = 180.0
 """Longer than fetching and shrinking can take, also when other pictures are shrunk first."""
 RETRY_SECONDS = (5.0, 30.0)
@@ -41,8 +39,6 @@ MAX_REMOVED = 500
 """At once, to make room: after the limit was lowered it takes some pictures until it is kept."""
 _KINDS = frozenset(f"image/{kind}" for kind in ("avif", "gif", "jpeg", "png", "tiff", "webp"))
 _ASKED = {"Accept": "image/webp,image/avif,image/png,image/jpeg,image/gif,image/*;q=0.5", "Accept-Encoding": "identity"}
-_REDIRECTS = (301, 302, 303, 307, 308)
-_PASSING = (408, 425, 429)
 
 
 class Fetching:
@@ -52,7 +48,9 @@ class Fetching:
         self._database = database
         self._store = store
         self._most_bytes = settings.remote_pictures_mib * 1024 * 1024
-        self._outbound = Outbound(settings, seconds=SECONDS, networks=settings.picture_networks)
+        self._outbound = Outbound(
+            settings, seconds=SECONDS, networks=settings.picture_networks, blocked=settings.preview_blocked_hosts
+        )
         self._tasks = BoundedTasks(MAX_RUNNING, MAX_OF_ONE_REALM, MAX_OF_ONE_PERSON)
         self._one_at_a_time = asyncio.Semaphore(1)
         """Of decoding, which takes memory and a core."""
@@ -95,10 +93,7 @@ class Fetching:
     async def _fetch(self, picture: Due) -> None:
         if picture.tries > len(RETRY_SECONDS) + 1:
             raise Unwanted("whoever fetched it died each time")
-        try:
-            answer = await self._ask(picture.url)
-        except ValueError as error:
-            raise Unwanted("it is no address") from error
+        answer = (await self._outbound.follow(picture.url, _ASKED, Wanted(MAX_BYTES, "image/"))).answer
         with tempfile.TemporaryDirectory(prefix="tertulia-picture-") as name:
             folder = Path(name)
             await asyncio.to_thread((folder / "source").write_bytes, answer.body)
@@ -109,21 +104,6 @@ class Fetching:
                 forms[MOVING] = await asyncio.to_thread((folder / "moving.webp").read_bytes)
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
         await self._keep(picture, shrunk, forms, kind if kind in _KINDS else "")
-
-    async def _ask(self, url: str) -> Answer:
-        for _ in range(MAX_REDIRECTS + 1):
-            if split_url(url).scheme not in ("http", "https"):
-                raise Unwanted("it is not on the web")
-            answer = await self._outbound.get(url, _ASKED, Wanted(MAX_BYTES, "image/"))
-            if answer.status == 200:
-                return answer
-            if answer.status in _REDIRECTS and "location" in answer.headers:
-                url = join_url(url, answer.headers["location"])
-            elif answer.status >= 500 or answer.status in _PASSING:
-                raise Unreachable(f"the answer was {answer.status}")
-            else:
-                raise Unwanted(f"the answer was {answer.status}")
-        raise Unwanted("there are too many redirects")
 
     async def _keep(self, picture: Due, shrunk: Shrunk, forms: dict[ThumbnailFormat, bytes], kind: str) -> None:
         key = f"remote/{picture.realm_id}/{secrets.token_hex(20)}"

@@ -16,6 +16,7 @@ from tertulia.messaging.editing import queries
 from tertulia.messaging.editing.bounds import EDITS
 from tertulia.messaging.editing.holding import Held
 from tertulia.messaging.editing.rules import check_may_edit
+from tertulia.messaging.link_previews.actions import with_carried_over
 from tertulia.messaging.mentions.queries import crowd_of
 from tertulia.messaging.mentions.rules import check_crowd
 from tertulia.messaging.reading.access import Reached
@@ -52,6 +53,7 @@ async def write_text(
     if message.topic is not None and (channel or topic):
         crowd = await crowd_of(tx, caller.user_id, message.conversation_id, name_key_of(message.topic))
         check_crowd(crowd, channel=channel, topic=topic)
+    text = await with_carried_over(tx, caller, message, text)
     if not await queries.write_text(tx, message, text, caller.user_id, held.rights.now):
         raise full(EDITS, tx.bounds.limit(EDITS))
     await queries.write_concerned(tx, message, text)

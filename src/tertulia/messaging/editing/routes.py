@@ -12,6 +12,7 @@ from tertulia.messaging.editing.deletion import delete_message, delete_topic
 from tertulia.messaging.editing.history.actions import Version, history_of
 from tertulia.messaging.editing.history.differences import Differences
 from tertulia.messaging.editing.model import EditRequest, Propagation
+from tertulia.messaging.editing.previews.actions import remove_preview
 from tertulia.messaging.sending.actions import Sending
 
 
@@ -67,6 +68,12 @@ async def edit_message(
 async def remove_message(caller: Person, tx: Transaction, *, message_id: int) -> None:
     """Delete a message for everybody."""
     await delete_message(tx, caller, message_id)
+
+
+@delete("/messages/{message_id}/link_previews")
+async def remove_link_preview(caller: Person, tx: Transaction, *, message_id: int, url: str) -> None:
+    """Take the preview of a link from below your message, for good. `url` is the link's address, as in the message's HTML."""
+    await remove_preview(tx, caller, message_id, url)
 
 
 @post("/streams/{stream_id}/delete_topic")

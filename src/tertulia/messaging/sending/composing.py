@@ -89,6 +89,7 @@ class Composer:
             tuple(sorted(rendered.mentioned_user_ids & named.webhooks)),
             tuple(sorted(files[path] for path in rendered.attachment_paths)),
             rendered.remote,
+            rendered.pages,
         )
 
     async def render(self, author: Caller, content: str) -> str:

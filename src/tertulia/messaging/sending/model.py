@@ -81,6 +81,8 @@ class Composed(msgspec.Struct, frozen=True):
     """Files that it links and that its author may share."""
     remote: tuple[RemotePicture, ...] = ()
     """Pictures from elsewhere that it shows."""
+    pages: tuple[str, ...] = ()
+    """Addresses of which a preview may be made."""
 
 
 class MessageSent(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -33,7 +33,7 @@ class Retelling(HTMLParser):
         """What is told instead of an element; None: what is in it."""
         if "spoiler-content" in kinds:
             return "(…)"
-        if "katex" in kinds:
+        if "katex" in kinds or "message_embed" in kinds:
             return ""
         found = _EMOJI.search(given.get("class", "")) if "emoji" in kinds else None
         return "".join(chr(int(point, 16)) for point in found[1].split("-")) if found else None

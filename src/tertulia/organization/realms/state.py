@@ -48,6 +48,7 @@ async def realm(reader: Reader, caller: Caller, _wanted: StateRequest, settings:
         "server_supported_permission_settings": PERMISSIONS,
         "development_environment": settings.development,
         "server_emoji_data_url": settings.url_of(row.subdomain) + table_file()[0],
+        "server_inline_url_embed_preview": settings.link_previews,
         "server_web_public_streams_enabled": settings.web_public_streams_enabled,
     }
     return with_old_keys(SERVER | server | {f"realm_{name}": value for name, value in parts.items()})

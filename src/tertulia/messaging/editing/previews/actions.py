@@ -1,23 +1,32 @@
-"""Messages that were sent before a picture's thumbnail was there, be it a file or from elsewhere: they show it as soon as it is.
+"""Messages that were sent before a picture's thumbnail was there, be it a file or from elsewhere, or before it was known what
+the pages say that they link: they show it as soon as it is.
 
 Nothing else of the HTML changes, and the message counts as unchanged: clients are told by an event for drawing only.
 """
 
 from typing import Any
 
+from tertulia.content.markup.embeds import Embed, embeds_in, with_embeds, without_embeds
 from tertulia.content.markup.previews import has_previews, with_previews
-from tertulia.content.markup.remote import with_remote
+from tertulia.content.markup.remote import MAX_ADDRESS, with_remote
 from tertulia.events.log.record import Audience
 from tertulia.files.remote_pictures.queries import find_waiting_messages, pictures_of
+from tertulia.files.remote_pictures.queries import link as link_remote
 from tertulia.files.remote_pictures.queries import show_links as show_remote_links
 from tertulia.files.uploads.links.queries import show_links
 from tertulia.files.uploads.queries import files_in
 from tertulia.files.uploads.showing import as_upload
+from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.errors import Refusal
 from tertulia.messaging.editing import queries
+from tertulia.messaging.editing.holding import hold
 from tertulia.messaging.editing.model import Moving
 from tertulia.messaging.editing.previews.queries import Waiting, find_waiting, lock_waiting, write_shown
+from tertulia.messaging.editing.rules import check_is_sender
 from tertulia.messaging.editing.telling import Recipients, tell_updated
+from tertulia.messaging.link_previews import queries as link_previews
+from tertulia.messaging.link_previews.model import State
 from tertulia.messaging.sending.rules import is_me_message
 from tertulia.people.users.authentication.queries import get_owner
 
@@ -25,29 +34,69 @@ PORTION = 50
 
 
 async def show_pictures(database: Database) -> int:
-    """Complete messages whose pictures are ready, or turned out to be none; returns how many."""
+    """Complete messages whose pictures and pages are there, or turned out to be none; returns how many."""
     async with database.reader() as reader:
         waiting = await find_waiting(reader, PORTION)
         waiting += await find_waiting_messages(reader, PORTION)
-    for message_id in waiting:
+        waiting += await link_previews.find_waiting_messages(reader, PORTION)
+    for message_id in dict.fromkeys(waiting):
         async with database.transaction() as tx:
             await _show(tx, message_id)
     return len(waiting)
+
+
+async def remove_preview(tx: Transaction, caller: Caller, message_id: int, url: str) -> None:
+    """Take the preview of a link from below a message of the caller's, for good."""
+    held = await hold(tx, caller, message_id)
+    check_is_sender(held.message, caller.user_id)
+    message = await lock_waiting(tx, message_id)
+    is_shown = url in embeds_in(held.message.rendered)
+    was_waiting = len(url.encode(errors="replace")) <= MAX_ADDRESS and await link_previews.remove(tx, message_id, url)
+    if message is None or not (is_shown or was_waiting):
+        raise Refusal("The message has no such preview.")
+    if is_shown:
+        await _write(tx, caller, message, without_embeds(message.rendered, [url]))
 
 
 async def _show(tx: Transaction, message_id: int) -> None:
     message = await lock_waiting(tx, message_id)
     if message is None:
         return
+    owner = await get_owner(tx, message.sender_id)
     files = await files_in(tx, message_id)
     html = with_previews(message.rendered, {file.path_id: as_upload(file) for file in files})
+    embeds = await _embeds(tx, owner.caller.realm_id, message_id)
     html = with_remote(html, {one.signature: one.fetched for one in await pictures_of(tx, message_id)})
+    html = with_embeds(html, embeds) if embeds else html
     await show_links(tx, message_id)
     await show_remote_links(tx, message_id)
-    if html == message.rendered:
-        return  # it has another text by now
-    await write_shown(tx, message_id, html, has_image=has_previews(html))
-    owner = await get_owner(tx, message.sender_id)
+    if html != message.rendered:  # else it has another text by now
+        await _write(tx, owner.caller, message, html)
+
+
+async def _embeds(tx: Transaction, realm_id: int, message_id: int) -> list[Embed]:
+    """The previews that a message waited for, and that its organization still wants."""
+    ready = [one for one in await link_previews.take_settled(tx, message_id) if one.state == State.READY]
+    if not ready:
+        return []
+    pictures = [one.picture for one in ready if one.picture]
+    if pictures:
+        # The message shows them from now on, so they are kept. One that was forgotten meanwhile is fetched anew.
+        await link_remote(tx, [(message_id, realm_id, picture) for picture in pictures])
+    if not await link_previews.still_wanted(tx, realm_id):
+        return []
+    there = {one.signature: one.fetched.address for one in await pictures_of(tx, message_id)}
+    embeds = []
+    for one in ready:
+        if one.picture and one.picture.signature not in there:
+            await link_previews.wait_again(tx, message_id, one.id)
+        else:
+            embeds.append(Embed(one.url, one.title, one.description, there.get(one.picture_signature, "")))
+    return embeds
+
+
+async def _write(tx: Transaction, caller: Caller, message: Waiting, html: str) -> None:
+    await write_shown(tx, message.id, html, has_image=has_previews(html))
     event: dict[str, Any] = {
         "user_id": None,
         "rendering_only": True,
@@ -58,7 +107,7 @@ async def _show(tx: Transaction, message_id: int) -> None:
     }
     if message.participants is None:
         event |= {"stream_id": message.conversation_id, "stream_name": message.channel}
-    await tell_updated(tx, owner.caller, await _listeners(tx, message), message.id, event)
+    await tell_updated(tx, caller, await _listeners(tx, message), message.id, event)
 
 
 async def _listeners(tx: Transaction, message: Waiting) -> list[Recipients]:
