@@ -348,3 +348,39 @@ def test_a_guest_is_not_told_who_somebody_out_of_sight_is(realm: Realm, stage: S
     [mail] = post.about(realm.guest, sent)
     assert "Unknown user" in parts(mail)[0]
     assert "Hidden Name" not in "".join(parts(mail))
+
+
+def test_an_edit_mails_whom_it_mentions_besides_and_whom_it_no_longer_mentions_not(
+    realm: Realm, channel: Channel, post: Post
+) -> None:
+    me, other, say = realm.member, realm.moderator, realm.owner
+    sent = say.send(channel.stream_id, "tea", f"@**|{me.id}** tea")
+    assert len(post.about(me, sent)) == 1
+    edit(say, sent, f"@**|{me.id}** @**|{other.id}** tea")
+    assert [len(post.about(person, sent)) for person in (me, other)] == [1, 1]
+    edit(say, sent, "@**all** tea")  # they are mentioned still
+    assert [len(post.about(person, sent)) for person in (me, other)] == [1, 1]
+    check_success(me.request("PATCH", "settings", automatically_follow_topics_where_mentioned=False))
+    unsaid = say.send(channel.stream_id, "cake", f"@**|{me.id}** cake")
+    post.decided(unsaid)
+    assert post.waiting(me) == [unsaid]
+    edit(say, unsaid, "cake")
+    assert len(post.about(me, unsaid)) == 1
+
+
+def test_whoever_was_there_before_an_edit_mentioned_them_may_have_left_since(
+    realm: Realm, channel: Channel, post: Post
+) -> None:
+    me = realm.member
+    sent = realm.owner.send(channel.stream_id, "tea", "tea")
+    me.post("users/me/presence", status="active", new_user_input=True, ping_only=True)
+    edit(realm.owner, sent, f"@**|{me.id}** tea")
+    post.decided(sent)
+    assert post.waiting(me) == [sent]
+    realm.stage.sql("update presence set active_at = now() - interval '5 minutes' where user_id = %s", me.id)
+    realm.stage.sql("update message set sent_at = now() - interval '10 minutes' where id = %s", sent)
+    assert len(post.about(me, sent)) == 1
+
+
+def edit(speaker: Speaker, message_id: int, content: str) -> None:
+    check_success(speaker.request("PATCH", f"messages/{message_id}", content=content))

@@ -57,6 +57,17 @@ def decide(facts: Facts) -> Decision:
     )
 
 
+def decide_anew(facts: Facts, before: Facts | None) -> Decision:
+    """As `decide`. `before`: as it was with the text that they were told of, if there was one; who was told is not told again."""
+    told = decide(facts)
+    if before is None:
+        return told
+    former = decide(before)
+    return Decision(
+        push=None if former.push else told.push, mail=None if former.mail else told.mail, is_active=told.is_active
+    )
+
+
 def trigger_of(facts: Facts, chosen: UserSettings, way: Way) -> Trigger | None:
     """The most urgent reason; mutes of topics and channels do not matter to what is meant for this person."""
     if way.is_wanted:

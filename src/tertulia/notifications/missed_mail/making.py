@@ -109,4 +109,4 @@ async def _batch(tx: Transaction, recipient: Recipient, found: Sequence[tuple[Tr
 def _presence(missed: Missed, candidate: Candidate | None, now: datetime) -> Presence:
     if candidate is None or not missed.was_active:
         return Presence.GONE
-    return presence_of(candidate.sent_at, candidate.active_at, now)
+    return presence_of(missed.edited_at or candidate.sent_at, candidate.active_at, now)
