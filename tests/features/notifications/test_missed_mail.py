@@ -1,6 +1,7 @@
 """Mail about missed messages: what is in it, what cancels it, and the way out of it."""
 
 import re
+import time
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
@@ -380,6 +381,23 @@ def test_whoever_was_there_before_an_edit_mentioned_them_may_have_left_since(
     realm.stage.sql("update presence set active_at = now() - interval '5 minutes' where user_id = %s", me.id)
     realm.stage.sql("update message set sent_at = now() - interval '10 minutes' where id = %s", sent)
     assert len(post.about(me, sent)) == 1
+
+
+def test_what_comes_in_a_pause_waits_for_its_end_and_is_one_mail(realm: Realm, post: Post) -> None:
+    me = realm.member
+    paused = {"notifications_paused_until": int(time.time()) + 3600}
+    check_success(me.request("PATCH", "settings", **paused))
+    sent = [realm.owner.send([me.id], content=f"word {number}") for number in (1, 2)]
+    assert post.about(me, *sent) == []
+    [(seconds,)] = realm.stage.sql(
+        "select extract(epoch from due - now())::int from mail_batch where user_id = %s", me.id
+    )
+    assert isinstance(seconds, int)
+    assert 500 < seconds <= 600  # looked at again before: it may end early
+    check_success(me.request("PATCH", "settings", notifications_paused_until=0))
+    [mail] = post.about(me, *sent)
+    assert "word 1" in parts(mail)[0]
+    assert "word 2" in parts(mail)[0]
 
 
 def edit(speaker: Speaker, message_id: int, content: str) -> None:

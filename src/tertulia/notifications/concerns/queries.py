@@ -25,7 +25,8 @@ exists ({in_active_group("account", "message")} offset 0) as in_group,
 message.wildcard, {calls(Wildcard.TOPIC, "message")} and exists ({participant("account.id", "message")} offset 0) as takes_part,
 coalesce(topic_policy.policy, {TopicPolicy.NONE}) as policy, coalesce(subscription.is_muted, false) as is_channel_muted,
 subscription.push_notifications, subscription.email_notifications, subscription.wildcard_mentions_notify,
-extract(epoch from now() - presence.active_at)::float8 as active_seconds, account.settings::text as settings
+extract(epoch from now() - presence.active_at)::float8 as active_seconds, account.timezone, now(),
+account.settings::text as settings
 """
 """The columns of `Facts`, where FACTS_FROM is joined."""
 
