@@ -3,7 +3,7 @@
 import httpx
 import pytest
 
-from tests.harness.talk import Json, Speaker, check_error, check_success, unique
+from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, unique
 
 # register-and-events.md 6, as it is written there.
 TRUE = [
@@ -77,7 +77,14 @@ TEXTS = {
     "resolved_topic_notice_auto_read_policy": "except_followed",
 }
 DEFAULTS: Json = dict.fromkeys(TRUE, True) | dict.fromkeys(FALSE, False) | NUMBERS | TEXTS
-EXTRA = {"notification_sound", "emojiset_choices", "available_notification_sounds"}
+QUIET: Json = {
+    "notifications_paused_until": 0,
+    "quiet_hours_days": 127,
+    "quiet_hours_enabled": False,
+    "quiet_hours_end": 420,
+    "quiet_hours_start": 1320,
+}
+EXTRA = {"notification_sound", "emojiset_choices", "available_notification_sounds", *QUIET}
 
 
 def state(speaker: Speaker, *types: str) -> Json:
@@ -128,6 +135,27 @@ def test_only_what_is_passed_changes_and_the_answer_is_empty(newcomer: Speaker) 
     assert newcomer.get("users/me")["timezone"] == "Europe/Lisbon"
     change(newcomer, timezone="", **{name: before[name] for name in wanted})
     assert settings_of(newcomer) == before
+
+
+@pytest.mark.holds("settings.quiet")
+def test_quiet_hours_and_a_pause_are_settings_that_ones_clients_hear_of(newcomer: Speaker) -> None:
+    found = settings_of(newcomer)
+    assert {name: found[name] for name in QUIET} == QUIET
+    queue = Queue(newcomer, event_types=["user_settings"])
+    wanted: Json = {
+        "quiet_hours_enabled": True,
+        "quiet_hours_days": 31,
+        "quiet_hours_start": 0,
+        "quiet_hours_end": 1439,
+    }
+    change(newcomer, notifications_paused_until=2_000_000_000, **wanted)
+    heard: Json = {}
+    while len(heard) < 5:
+        heard |= {event["property"]: event["value"] for event in queue.poll()}
+    assert heard == wanted | {"notifications_paused_until": 2_000_000_000}
+    for name, value in {"quiet_hours_days": 128, "quiet_hours_start": 1440, "notifications_paused_until": -1}.items():
+        check_error(newcomer.request("PATCH", "settings", **{name: value}))
+    change(newcomer, **QUIET)
 
 
 @pytest.mark.holds("settings.only-passed")

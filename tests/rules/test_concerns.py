@@ -1,6 +1,7 @@
 """Whom a message concerns: the decision against a table, over every combination of settings."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from typing import Any
 
@@ -8,7 +9,8 @@ import msgspec
 import pytest
 
 from tertulia.notifications.concerns.model import Facts
-from tertulia.notifications.concerns.rules import ACTIVE_SECONDS, decide
+from tertulia.notifications.concerns.quiet import quiet_until
+from tertulia.notifications.concerns.rules import ACTIVE_SECONDS, decide, read_settings
 from tertulia.organization.realms import published
 
 ROWS = (
@@ -41,6 +43,7 @@ SPACE: dict[str, tuple[Any, ...]] = {
     "general_wildcards": TRUE_FALSE,
     "wildcards_of_followed": TRUE_FALSE,
 }
+NOW = datetime(2026, 3, 28, 23, 30, tzinfo=UTC)  # a Saturday; in Madrid the clock goes from 2 to 3 two hours later
 PLAIN = Facts(
     message_id=1,
     user_id=2,
@@ -57,6 +60,8 @@ PLAIN = Facts(
     email_notifications=None,
     wildcard_mentions_notify=None,
     active_seconds=None,
+    timezone="",
+    now=NOW,
     settings="{}",
 )
 
@@ -140,3 +145,44 @@ def test_active_means_the_seconds_that_clients_are_told(seconds: float | None, i
     assert (decision.push is None, decision.is_active) == (is_active, is_active)
     assert decision.mail == "direct_message"  # whether they left shows later
     assert ACTIVE_SECONDS == published.SERVER["server_presence_offline_threshold_seconds"] == 200
+
+
+HOURS = {"quiet_hours_enabled": True}
+SATURDAY, SUNDAY = 32, 64
+QUIET_ROWS: tuple[tuple[dict[str, Any], str, datetime, datetime | None], ...] = (
+    # Settings, time zone, now, and when the quiet ends: by itself from 22:00 to 7:00, every day.
+    ({}, "", NOW, None),
+    (HOURS, "", NOW, datetime(2026, 3, 29, 7, tzinfo=UTC)),
+    (HOURS, "UTC", datetime(2026, 3, 28, 21, 59, 59, tzinfo=UTC), None),
+    (HOURS, "UTC", datetime(2026, 3, 28, 22, tzinfo=UTC), datetime(2026, 3, 29, 7, tzinfo=UTC)),
+    (HOURS, "UTC", datetime(2026, 3, 29, 6, 59, 59, tzinfo=UTC), datetime(2026, 3, 29, 7, tzinfo=UTC)),
+    (HOURS, "UTC", datetime(2026, 3, 29, 7, tzinfo=UTC), None),
+    # A night in which the clock is changed is shorter, or longer.
+    (HOURS, "Europe/Madrid", NOW, datetime(2026, 3, 29, 5, tzinfo=UTC)),
+    (HOURS, "Europe/Madrid", datetime(2026, 10, 24, 23, tzinfo=UTC), datetime(2026, 10, 25, 6, tzinfo=UTC)),
+    (HOURS, "America/Bogota", NOW, None),
+    (HOURS, "Asia/Kathmandu", NOW, datetime(2026, 3, 29, 1, 15, tzinfo=UTC)),
+    (HOURS, "Not/AZone", NOW, datetime(2026, 3, 29, 7, tzinfo=UTC)),
+    # The day is the one on which the hours begin: in Madrid it is Sunday already, in the night of Saturday.
+    (HOURS | {"quiet_hours_days": SATURDAY}, "Europe/Madrid", NOW, datetime(2026, 3, 29, 5, tzinfo=UTC)),
+    (HOURS | {"quiet_hours_days": SUNDAY}, "Europe/Madrid", NOW, None),
+    (HOURS | {"quiet_hours_days": 0}, "", NOW, None),
+    # Within a day; a whole day.
+    (HOURS | {"quiet_hours_start": 1380, "quiet_hours_end": 1439}, "", NOW, datetime(2026, 3, 28, 23, 59, tzinfo=UTC)),
+    (HOURS | {"quiet_hours_start": 0, "quiet_hours_end": 0}, "", NOW, datetime(2026, 3, 29, tzinfo=UTC)),
+    # A pause counts without hours, and beside them: the later end.
+    ({"notifications_paused_until": int(NOW.timestamp()) + 60}, "", NOW, NOW + timedelta(seconds=60)),
+    ({"notifications_paused_until": int(NOW.timestamp())}, "", NOW, None),
+    (HOURS | {"notifications_paused_until": int(NOW.timestamp()) + 60}, "", NOW, datetime(2026, 3, 29, 7, tzinfo=UTC)),
+)
+
+
+@pytest.mark.parametrize(("chosen", "timezone", "now", "end"), QUIET_ROWS)
+def test_in_quiet_hours_nothing_is_pushed_and_the_mail_waits(
+    chosen: dict[str, Any], timezone: str, now: datetime, end: datetime | None
+) -> None:
+    settings = msgspec.json.encode(chosen).decode()
+    assert quiet_until(read_settings(settings), timezone, now) == end
+    decision = decide(msgspec.structs.replace(PLAIN, settings=settings, timezone=timezone, now=now))
+    assert decision.push == (None if end else "direct_message")
+    assert (decision.mail, decision.is_quiet) == ("direct_message", end is not None)

@@ -3,9 +3,10 @@
 import pytest
 
 from tertulia.kernel.db import Transaction
+from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
-from tertulia.notifications.concerns.rules import decide
-from tertulia.notifications.deciding.queries import insert_due, take_step
+from tertulia.notifications.concerns.rules import decide, decide_anew
+from tertulia.notifications.deciding.queries import insert_due, insert_edited, take_step
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
 from tests.harness.stage import Stage
@@ -31,7 +32,7 @@ def asked(realm: Realm, message_id: int, people: int = 1000) -> list[list[Facts]
         await tx.execute("delete from push_due")
         await insert_due(tx, [message_id])
         while (step := await take_step(tx, 10, people))[0]:
-            steps.append(step[1])
+            steps.append([one.facts for one in step[1]])
         raise Undo
 
     with pytest.raises(Undo):
@@ -120,9 +121,53 @@ def test_a_message_to_many_lets_those_that_came_later_begin(realm: Realm, channe
         await tx.execute("delete from push_due")
         await insert_due(tx, [many, later])
         while (step := await take_step(tx, 1, 2))[0]:
-            order.extend(facts.message_id for facts in step[1])
+            order.extend(one.facts.message_id for one in step[1])
         raise Undo
 
     with pytest.raises(Undo):
         realm.stage.write(walk)
     assert order.index(later) < max(index for index, one in enumerate(order) if one == many)
+
+
+def test_an_edit_of_a_message_that_is_half_decided_tells_each_person_once(realm: Realm, stage: Stage) -> None:
+    people = sorted((realm.speaker() for _ in range(4)), key=lambda one: one.id)
+    channel = stage.channel(realm.owner, *people, realm_id=realm.id)
+    first, last = people[0], people[-1]
+    sent = realm.owner.send(channel.stream_id, "tea", f"@**|{first.id}** and @**|{people[2].id}**")
+    eventually(lambda: stage.sql("select 1 from push_due where message_id = %s", sent) == [])
+    check_success(realm.owner.request("PATCH", f"messages/{sent}", content=f"@**|{first.id}** @**all**"))
+    eventually(lambda: stage.sql("select 1 from push_due where message_id = %s", sent) == [])
+    told: list[tuple[int, str | None]] = []
+
+    async def walk(tx: Transaction) -> None:
+        await tx.execute("delete from push_due")
+        await insert_due(tx, [sent])
+        # Two of the five that it is for (the sender is one) were asked about when it mentioned two others.
+        await take_step(tx, 10, 3)
+        await insert_edited(tx, FormerMentions(sent, [first.id, people[2].id], [], 0))
+        while (step := await take_step(tx, 10, 3))[0]:
+            told.extend((one.facts.user_id, decide_anew(one.facts, one.before).push) for one in step[1])
+        raise Undo
+
+    with pytest.raises(Undo):
+        stage.write(walk)
+    anew = "stream_wildcard_mentioned"
+    assert told == [(first.id, None), (people[1].id, anew), (people[2].id, anew), (last.id, anew)]
+
+
+def test_an_edit_asks_only_about_those_whom_it_mentions_besides(realm: Realm, channel: Channel) -> None:
+    follow(realm.moderator, channel, "tea")
+    sent = realm.owner.send(channel.stream_id, "tea", "hello")
+    eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = %s", sent) == [])
+    check_success(realm.owner.request("PATCH", f"messages/{sent}", content=f"hello @**|{realm.member.id}**"))
+    found: list[int] = []
+
+    async def walk(tx: Transaction) -> None:
+        await tx.execute("delete from push_due")
+        await insert_edited(tx, FormerMentions(sent, [], [], 0))
+        found.extend(one.facts.user_id for one in (await take_step(tx, 10, 100))[1])
+        raise Undo
+
+    with pytest.raises(Undo):
+        realm.stage.write(walk)
+    assert found == [realm.member.id]

@@ -1,6 +1,7 @@
 """Mail about missed messages: what is in it, what cancels it, and the way out of it."""
 
 import re
+import time
 from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
@@ -365,3 +366,56 @@ def test_a_guest_is_not_told_who_somebody_out_of_sight_is(realm: Realm, stage: S
     [mail] = post.about(realm.guest, sent)
     assert "Unknown user" in parts(mail)[0]
     assert "Hidden Name" not in "".join(parts(mail))
+
+
+def test_an_edit_mails_whom_it_mentions_besides_and_whom_it_no_longer_mentions_not(
+    realm: Realm, channel: Channel, post: Post
+) -> None:
+    me, other, say = realm.member, realm.moderator, realm.owner
+    sent = say.send(channel.stream_id, "tea", f"@**|{me.id}** tea")
+    assert len(post.about(me, sent)) == 1
+    edit(say, sent, f"@**|{me.id}** @**|{other.id}** tea")
+    assert [len(post.about(person, sent)) for person in (me, other)] == [1, 1]
+    edit(say, sent, "@**all** tea")  # they are mentioned still
+    assert [len(post.about(person, sent)) for person in (me, other)] == [1, 1]
+    check_success(me.request("PATCH", "settings", automatically_follow_topics_where_mentioned=False))
+    unsaid = say.send(channel.stream_id, "cake", f"@**|{me.id}** cake")
+    post.decided(unsaid)
+    assert post.waiting(me) == [unsaid]
+    edit(say, unsaid, "cake")
+    assert len(post.about(me, unsaid)) == 1
+
+
+def test_whoever_was_there_before_an_edit_mentioned_them_may_have_left_since(
+    realm: Realm, channel: Channel, post: Post
+) -> None:
+    me = realm.member
+    sent = realm.owner.send(channel.stream_id, "tea", "tea")
+    me.post("users/me/presence", status="active", new_user_input=True, ping_only=True)
+    edit(realm.owner, sent, f"@**|{me.id}** tea")
+    post.decided(sent)
+    assert post.waiting(me) == [sent]
+    realm.stage.sql("update presence set active_at = now() - interval '5 minutes' where user_id = %s", me.id)
+    realm.stage.sql("update message set sent_at = now() - interval '10 minutes' where id = %s", sent)
+    assert len(post.about(me, sent)) == 1
+
+
+def test_what_comes_in_a_pause_waits_for_its_end_and_is_one_mail(realm: Realm, post: Post) -> None:
+    me = realm.member
+    paused = {"notifications_paused_until": int(time.time()) + 3600}
+    check_success(me.request("PATCH", "settings", **paused))
+    sent = [realm.owner.send([me.id], content=f"word {number}") for number in (1, 2)]
+    assert post.about(me, *sent) == []
+    [(seconds,)] = realm.stage.sql(
+        "select extract(epoch from due - now())::int from mail_batch where user_id = %s", me.id
+    )
+    assert isinstance(seconds, int)
+    assert 500 < seconds <= 600  # looked at again before: it may end early
+    check_success(me.request("PATCH", "settings", notifications_paused_until=0))
+    [mail] = post.about(me, *sent)
+    assert "word 1" in parts(mail)[0]
+    assert "word 2" in parts(mail)[0]
+
+
+def edit(speaker: Speaker, message_id: int, content: str) -> None:
+    check_success(speaker.request("PATCH", f"messages/{message_id}", content=content))

@@ -437,3 +437,23 @@ def test_encryption_is_that_of_the_standard(service: BotServer) -> None:
     assert len(encrypt(b"x" * MAX_PAYLOAD, point, secret)) <= 4096
     with pytest.raises(ValueError, match="long"):
         encrypt(b"x" * (MAX_PAYLOAD + 1), point, secret)
+
+
+def test_an_edit_pushes_to_whom_it_mentions_besides_and_takes_a_mention_back(
+    realm: Realm, channel: Channel, service: BotServer
+) -> None:
+    me = realm.member
+    check_success(me.request("PATCH", "settings", automatically_follow_topics_where_mentioned=False))
+    browser = Browser(service).subscribe(me)
+    sent = realm.owner.send(channel.stream_id, "tea", "tea")
+    settle(realm)
+    edit = {"content": f"tea, @**|{me.id}**"}
+    check_success(realm.owner.request("PATCH", f"messages/{sent}", **edit))
+    payload = browser.next().payload
+    assert (payload["message_id"], payload["trigger"]) == (sent, "mentioned")
+    service.answer = lambda _posted: (503, "text/plain", b"")
+    unsaid = realm.owner.send(channel.stream_id, "tea", f"@**|{me.id}** cake")
+    assert browser.next().payload["message_id"] == unsaid
+    check_success(realm.owner.request("PATCH", f"messages/{unsaid}", content="cake"))
+    settle(realm)
+    assert service.posted.empty()  # it was not tried again

@@ -256,6 +256,11 @@ export interface DefaultSettings {
     presence_enabled: boolean
     realm_name_in_email_notifications_policy: 1 | 2 | 3
     wildcard_mentions_notify: boolean
+    notifications_paused_until: number
+    quiet_hours_days: number
+    quiet_hours_enabled: boolean
+    quiet_hours_end: number
+    quiet_hours_start: number
     allow_private_data_export: boolean
     email_address_visibility: 1 | 2 | 3 | 4 | 5
     enable_drafts_synchronization: boolean
@@ -892,6 +897,11 @@ export interface OwnSettings {
     presence_enabled: boolean
     realm_name_in_email_notifications_policy: 1 | 2 | 3
     wildcard_mentions_notify: boolean
+    notifications_paused_until: number
+    quiet_hours_days: number
+    quiet_hours_enabled: boolean
+    quiet_hours_end: number
+    quiet_hours_start: number
     allow_private_data_export: boolean
     email_address_visibility: 1 | 2 | 3 | 4 | 5
     enable_drafts_synchronization: boolean

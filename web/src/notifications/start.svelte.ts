@@ -13,6 +13,7 @@ import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
 import { mayAnnounce } from './claims'
 import { closeAll, closeRead, notify } from './notices'
 import { keepPush } from './push'
+import { isQuiet } from './quiet'
 import { playChime } from './sound'
 
 export interface Options {
@@ -157,7 +158,7 @@ async function announce(
     isOver: () => boolean,
 ): Promise<void> {
     const why = whyOf(message, flags, world.realm)
-    if (why === null) return
+    if (why === null || isQuiet(world.realm.settings, Date.now() / 1000)) return
     const [shows, sounds] = [showsOnDesktop(why, message, world.realm), makesSound(why, message, world.realm)]
     if (!shows && !sounds) return
     if (!(await mayAnnounce(message.id, isLookedAt(message, world, options))) || isOver()) return

@@ -1,8 +1,8 @@
 """A new text for a message: written by its sender, rendered and searched for mentions as if it were sent now."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from tertulia.conversations.read_state.marks import Facts
+from tertulia.conversations.read_state.marks import WILDCARDS, Facts
 from tertulia.events.log.record import Audience
 from tertulia.files.remote_pictures.queries import link as link_remote
 from tertulia.files.uploads.links.actions import relink
@@ -15,6 +15,7 @@ from tertulia.kernel.text import name_key_of
 from tertulia.messaging.editing import queries
 from tertulia.messaging.editing.bounds import EDITS
 from tertulia.messaging.editing.holding import Held
+from tertulia.messaging.editing.model import FormerMentions
 from tertulia.messaging.editing.rules import check_may_edit
 from tertulia.messaging.link_previews.actions import with_carried_over
 from tertulia.messaging.mentions.queries import crowd_of
@@ -38,10 +39,21 @@ def place_of(message: Reached) -> Place:
     )
 
 
-async def write_text(
-    tx: Transaction, caller: Caller, held: Held, text: Composed | None
-) -> tuple[list[AttachmentRecord], dict[str, Any]]:
-    """Store a new text; returns the files that no message links any more, and what `update_message` says of it.
+class Written(NamedTuple):
+    """What a new text changed."""
+
+    detached: list[AttachmentRecord]
+    """Files that no message links any more."""
+    event: dict[str, Any]
+    """What `update_message` says of it."""
+    former: FormerMentions
+    """Whom the old one mentioned."""
+    has_more: bool
+    """It mentions others than the old one."""
+
+
+async def write_text(tx: Transaction, caller: Caller, held: Held, text: Composed | None) -> Written:
+    """Store a new text.
 
     Under the locks, when a crowd may have grown. None: when the text was prepared, it was the one the message had.
     """
@@ -54,19 +66,23 @@ async def write_text(
         crowd = await crowd_of(tx, caller.user_id, message.conversation_id, name_key_of(message.topic))
         check_crowd(crowd, channel=channel, topic=topic)
     text = await with_carried_over(tx, caller, message, text)
-    if not await queries.write_text(tx, message, text, caller.user_id, held.rights.now):
+    wildcard = await queries.write_text(tx, message, text, caller.user_id, held.rights.now)
+    if wildcard is None:
         raise full(EDITS, tx.bounds.limit(EDITS))
-    await queries.write_concerned(tx, message, text)
-    await queries.write_groups(tx, message.id, text.groups)
+    names = await queries.write_concerned(tx, message, text)
+    groups = await queries.write_groups(tx, message.id, text.groups)
     unlinked = await relink(tx, caller, message.id, text.attached)
     if text.remote:
         await link_remote(tx, [(message.id, message.realm_id, one) for one in text.remote])
-    return unlinked, {
+    event = {
         **_former_text(message, settings_of(caller)),
         "content": text.content,
         "rendered_content": text.html,
         "is_me_message": is_me_message(text.content),
     }
+    former = FormerMentions(message.id, names.former, groups.former, wildcard)
+    has_more = names.has_more or groups.has_more or int(text.facts) & WILDCARDS & ~wildcard > 0
+    return Written(unlinked, event, former, has_more)
 
 
 def _former_text(message: Reached, settings: RealmSettings) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """What a caller wants changed, and what the rules need to know to allow it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Literal
 
@@ -44,3 +45,12 @@ class Moving(msgspec.Struct, frozen=True):
 
     id: int
     seq: int
+
+
+class FormerMentions(msgspec.Struct, frozen=True):
+    """Whom a message mentioned before its text was changed."""
+
+    message_id: int
+    names: Sequence[int]
+    groups: Sequence[int]
+    wildcard: int

@@ -25,6 +25,14 @@ class Hearers(msgspec.Struct, frozen=True):
     seqs: Sequence[Bounds]
 
 
+class Replaced(msgspec.Struct, frozen=True):
+    """What a text mentioned before its edit."""
+
+    former: Sequence[int]
+    has_more: bool
+    """The new one mentions something that the old one did not."""
+
+
 async def lock_conversations(tx: Transaction, message_id: int, channel_id: int | None) -> int | None:
     """Hold the conversation a message is in, and a second one, against everybody who writes there; returns the first one's id."""
     sql = """
@@ -40,8 +48,8 @@ async def lock_conversation(tx: Transaction, conversation_id: int) -> None:
     await tx.fetch("select id from conversation where id = $1 for no key update", conversation_id)
 
 
-async def write_text(tx: Transaction, message: Reached, text: Composed, user_id: int, now: datetime) -> bool:
-    """Give a message another text; the old one becomes a revision. Returns whether there was room for it.
+async def write_text(tx: Transaction, message: Reached, text: Composed, user_id: int, now: datetime) -> int | None:
+    """Give a message another text; the old one becomes a revision. Returns its wildcards before; None: there was no room.
 
     Under the lock of the conversation, so nobody else counts: the newest revision knows how many there are.
     """
@@ -56,15 +64,20 @@ async def write_text(tx: Transaction, message: Reached, text: Composed, user_id:
     )
     update message set content = $6, rendered = $7, wildcard = $8 & {WILDCARDS},
         has_link = $8 & {Facts.LINK} > 0, has_image = $8 & {Facts.IMAGE} > 0, has_attachment = $8 & {Facts.ATTACHMENT} > 0
-    from before where message.id = before.message_id returning true
+    from before join message as former on former.id = before.message_id
+    where message.id = before.message_id returning former.wildcard
     """
     old = (message.id, user_id, now, message.content, message.rendered)
     limit = tx.bounds.limit(EDITS)
-    return bool(await tx.fetchval(sql, *old, text.content, text.html, text.facts, limit))
+    former: int | None = await tx.fetchval(sql, *old, text.content, text.html, text.facts, limit)
+    return former
 
 
-async def write_concerned(tx: Transaction, message: Reached, text: Composed) -> None:
-    """Whom the new text concerns, of those who received the message: mentioned by name, or by a word they watch for."""
+async def write_concerned(tx: Transaction, message: Reached, text: Composed) -> Replaced:
+    """Whom the new text concerns, of those who received the message: mentioned by name, or by a word they watch for.
+
+    Returns whom the old one mentioned by name.
+    """
     sql = f"""
     with concerned as (
         select user_id, {Mark.MENTIONED} as flag from unnest($4::bigint[]) as named(user_id)
@@ -76,24 +89,34 @@ async def write_concerned(tx: Transaction, message: Reached, text: Composed) -> 
     ), gone as (
         delete from message_mark where message_id = $1 and flag in ({Mark.MENTIONED}, {Mark.HAS_ALERT_WORD})
             and not exists (select from wanted where (user_id, flag) = (message_mark.user_id, message_mark.flag))
+    ), come as (
+        insert into message_mark (user_id, flag, message_id) select user_id, flag, $1 from wanted order by user_id, flag
+        on conflict do nothing returning flag
     )
-    insert into message_mark (user_id, flag, message_id) select user_id, flag, $1 from wanted order by user_id, flag
-    on conflict do nothing
+    select array(select user_id from message_mark where message_id = $1 and flag = {Mark.MENTIONED}) as former,
+        exists (select from come where flag = {Mark.MENTIONED}) as has_more
     """
     where = (message.id, message.conversation_id, message.seq)
-    await tx.execute(sql, *where, text.mentioned, message.realm_id, text.alerting)
+    row = await tx.fetchrow(sql, *where, text.mentioned, message.realm_id, text.alerting)
+    assert row is not None
+    return Replaced(**row)
 
 
-async def write_groups(tx: Transaction, message_id: int, group_ids: Sequence[int]) -> None:
-    """The groups that a message mentions now."""
+async def write_groups(tx: Transaction, message_id: int, group_ids: Sequence[int]) -> Replaced:
+    """The groups that a message mentions now. Returns those that it mentioned before."""
     sql = """
     with gone as (
         delete from message_group_mention where message_id = $1 and group_id <> all($2::bigint[])
+    ), come as (
+        insert into message_group_mention (message_id, group_id) select $1, id from unnest($2::bigint[]) as named(id)
+        on conflict do nothing returning group_id
     )
-    insert into message_group_mention (message_id, group_id) select $1, id from unnest($2::bigint[]) as named(id)
-    on conflict do nothing
+    select array(select group_id from message_group_mention where message_id = $1) as former,
+        exists (select from come) as has_more
     """
-    await tx.execute(sql, message_id, group_ids)
+    row = await tx.fetchrow(sql, message_id, group_ids)
+    assert row is not None
+    return Replaced(**row)
 
 
 async def first_message_ids(reader: Reader, channel_ids: Sequence[int]) -> dict[int, int | None]:

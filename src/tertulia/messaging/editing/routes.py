@@ -7,13 +7,12 @@ from tertulia.files.uploads.model import AttachmentRecord
 from tertulia.kernel.auth import Administrator, Person
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import alias, delete, get, patch, post
-from tertulia.messaging.editing.actions import change_message
+from tertulia.messaging.editing.actions import Editing, change_message
 from tertulia.messaging.editing.deletion import delete_message, delete_topic
 from tertulia.messaging.editing.history.actions import Version, history_of
 from tertulia.messaging.editing.history.differences import Differences
 from tertulia.messaging.editing.model import EditRequest, Propagation
 from tertulia.messaging.editing.previews.actions import remove_preview
-from tertulia.messaging.sending.actions import Sending
 
 
 class Edited(msgspec.Struct):
@@ -39,8 +38,7 @@ class Deleted(msgspec.Struct):
 @patch("/messages/{message_id}")
 async def edit_message(
     caller: Person,
-    database: Database,
-    sending: Sending,
+    editing: Editing,
     *,
     message_id: int,
     content: str | None = None,
@@ -61,7 +59,7 @@ async def edit_message(
         tell_new=send_notification_to_new_thread,
         prev_content_sha256=prev_content_sha256,
     )
-    return Edited(await change_message(database, sending.composer, caller, message_id, request))
+    return Edited(await change_message(editing, caller, message_id, request))
 
 
 @delete("/messages/{message_id}")

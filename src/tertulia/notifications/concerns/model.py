@@ -1,5 +1,6 @@
 """What is known of a message and a person, and what is decided."""
 
+from datetime import datetime
 from typing import Literal
 
 import msgspec
@@ -41,6 +42,9 @@ class Facts(msgspec.Struct, frozen=True):
     wildcard_mentions_notify: bool | None
     active_seconds: float | None
     """How long ago they did something; None: never."""
+    timezone: str
+    now: datetime
+    """When this is decided."""
     settings: str
     """Theirs, as they are stored."""
 
@@ -50,5 +54,7 @@ class Decision(msgspec.Struct, frozen=True):
 
     push: Trigger | None
     mail: Trigger | None
+    is_quiet: bool
+    """They do not want to hear anything now. They get no push; a mail waits until they do."""
     is_active: bool
     """They seem to be there. They get no push; whether they get a mail shows when they have been gone for a while."""

@@ -1,9 +1,12 @@
 """The facts that decisions are made of, as SQL: parts that statements are composed of, and how their rows are read."""
 
+from collections.abc import Sequence
+
 import asyncpg
 
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy, Wildcard
 from tertulia.conversations.read_state.statements import calls, in_active_group, marked, muting, participant
+from tertulia.kernel.db import Reader
 from tertulia.notifications.concerns.model import Facts
 
 # Of a channel they are still in.
@@ -22,7 +25,8 @@ exists ({in_active_group("account", "message")} offset 0) as in_group,
 message.wildcard, {calls(Wildcard.TOPIC, "message")} and exists ({participant("account.id", "message")} offset 0) as takes_part,
 coalesce(topic_policy.policy, {TopicPolicy.NONE}) as policy, coalesce(subscription.is_muted, false) as is_channel_muted,
 subscription.push_notifications, subscription.email_notifications, subscription.wildcard_mentions_notify,
-extract(epoch from now() - presence.active_at)::float8 as active_seconds, account.settings::text as settings
+extract(epoch from now() - presence.active_at)::float8 as active_seconds, account.timezone, now(),
+account.settings::text as settings
 """
 """The columns of `Facts`, where FACTS_FROM is joined."""
 
@@ -37,6 +41,13 @@ left join topic_policy on topic_policy.user_id = account.id and topic_policy.top
 left join presence on presence.user_id = account.id
 """
 """What the facts are asked of, joined to rows `pair` with a message and a person. Others than people drop out."""
+
+
+async def facts_of(reader: Reader, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Facts]:
+    """What is known now of people and messages (user, message), by these. Who is gone drops out."""
+    sql = f"select {FACTS} from unnest($1::bigint[], $2::bigint[]) as pair(user_id, message_id) {FACTS_FROM}"
+    rows = await reader.fetch(sql, [user_id for user_id, _ in pairs], [message_id for _, message_id in pairs])
+    return {(row["user_id"], row["message_id"]): read_facts(row) for row in rows}
 
 
 def read_facts(row: asyncpg.Record) -> Facts:

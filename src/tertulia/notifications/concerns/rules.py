@@ -6,13 +6,14 @@ import msgspec
 
 from tertulia.conversations.read_state.marks import TopicPolicy, Wildcard
 from tertulia.notifications.concerns.model import Decision, Facts, Trigger
+from tertulia.notifications.concerns.quiet import quiet_until
 from tertulia.organization.realms.limits import PRESENCE_OFFLINE_SECONDS
 from tertulia.people.preferences.model import UserSettings
 
 ACTIVE_SECONDS = PRESENCE_OFFLINE_SECONDS
 """Whoever did something so short a time ago sits at a client, which tells them itself. The same number is published."""
 
-_NOBODY = Decision(None, None, False)
+_NOBODY = Decision(None, None, False, False)
 
 
 class Way(msgspec.Struct, frozen=True):
@@ -49,11 +50,24 @@ def decide(facts: Facts) -> Decision:
         _own_or(facts.email_notifications, general=chosen.enable_stream_email_notifications),
         "stream_email",
     )
+    is_quiet = quiet_until(chosen, facts.timezone, facts.now) is not None
     return Decision(
-        push=None if is_active else trigger_of(facts, chosen, push),
+        push=None if is_active or is_quiet else trigger_of(facts, chosen, push),
         # One switch ends every mail about messages: it is the one that a mail's own link turns off.
         mail=trigger_of(facts, chosen, mail) if mail.is_wanted else None,
+        is_quiet=is_quiet,
         is_active=is_active,
+    )
+
+
+def decide_anew(facts: Facts, before: Facts | None) -> Decision:
+    """As `decide`. `before`: as it was with the text that they were told of, if there was one; who was told is not told again."""
+    told = decide(facts)
+    if before is None:
+        return told
+    former = decide(before)
+    return msgspec.structs.replace(
+        told, push=None if former.push else told.push, mail=None if former.mail else told.mail
     )
 
 

@@ -1,12 +1,18 @@
 """SQL of deciding: one statement per function."""
 
 from collections.abc import Sequence
+from datetime import datetime
+
+import asyncpg
+import msgspec
 
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy, Wildcard
-from tertulia.conversations.read_state.statements import calls
+from tertulia.conversations.read_state.statements import calls, participant
 from tertulia.kernel.db import Transaction
+from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
 from tertulia.notifications.concerns.queries import FACTS, FACTS_FROM, read_facts
+from tertulia.organization.groups.queries import holds
 
 
 def _some(source: str) -> str:
@@ -14,10 +20,30 @@ def _some(source: str) -> str:
     return f"(select user_id from {source} and user_id > due.after_user order by user_id limit $2)"
 
 
+class Asked(msgspec.Struct, frozen=True):
+    """A person whom a message may concern."""
+
+    facts: Facts
+    before: Facts | None
+    """As it was with the text before an edit, if they were dealt with then."""
+    edited_at: datetime | None
+    """When there was one: whoever was there before may have left, and seen nothing that concerns them."""
+
+
+_EVER = 2**63 - 1
+_IS_NEW = f"due.told_until < {_EVER}"
+"""There are people for whom the message itself is new, not only what an edit added to it."""
+
+
+def _calls_anew(wildcard: Wildcard) -> str:
+    return f"{calls(wildcard, 'message')} and ({_IS_NEW} or due.former_wildcard & {wildcard} = 0)"
+
+
 # The groups that a message mentions, and those inside of them.
-_GROUPS = """
+_GROUPS = f"""
 with recursive reached(id) as (
     select group_id from message_group_mention where message_group_mention.message_id = message.id
+        and ({_IS_NEW} or group_id <> all(due.former_groups))
     union
     select subgroup_id from group_subgroup join reached on group_subgroup.group_id = reached.id
 )
@@ -25,7 +51,7 @@ with recursive reached(id) as (
 # Who is in a system group follows from roles: everybody has to be asked.
 _EVERYBODY = f"""
 read_state where read_state.conversation_id = message.conversation_id and message.topic_id is not null
-    and ({calls(Wildcard.CHANNEL, "message")} or exists (
+    and ({_calls_anew(Wildcard.CHANNEL)} or exists (
         {_GROUPS} select from user_group where is_system and id in (select id from reached)))
 """
 _MEMBERS = f"""
@@ -34,20 +60,24 @@ _MEMBERS = f"""
 where message.topic_id is not null
 """
 _SOURCES = (
-    "unnest(conversation.participants) as participant(user_id) where true",
-    f"message_mark where message_mark.message_id = message.id and flag = {Mark.MENTIONED}",
+    f"unnest(conversation.participants) as participant(user_id) where {_IS_NEW}",
+    f"""
+    message_mark where message_mark.message_id = message.id and flag = {Mark.MENTIONED}
+        and ({_IS_NEW} or user_id <> all(due.former_names))
+    """,
     _EVERYBODY,
     _MEMBERS,
-    f"topic_participant where topic_participant.topic_id = message.topic_id and {calls(Wildcard.TOPIC, 'message')}",
-    f"topic_policy where topic_policy.topic_id = message.topic_id and policy = {TopicPolicy.FOLLOWED}",
-    """
+    f"topic_participant where topic_participant.topic_id = message.topic_id and {_calls_anew(Wildcard.TOPIC)}",
+    f"topic_policy where topic_policy.topic_id = message.topic_id and policy = {TopicPolicy.FOLLOWED} and {_IS_NEW}",
+    f"""
     subscription where channel_id = message.conversation_id and is_active and (push_notifications or email_notifications)
+        and {_IS_NEW}
     """,
-    """
+    f"""
     (select account.id as user_id from account join subscription on subscription.user_id = account.id
         and subscription.channel_id = message.conversation_id and subscription.is_active
     where message.topic_id is not null and account.realm_id = message.realm_id and account.settings
-        ?| array['enable_stream_push_notifications', 'enable_stream_email_notifications']) as eager where true
+        ?| array['enable_stream_push_notifications', 'enable_stream_email_notifications']) as eager where {_IS_NEW}
     """,
 )
 
@@ -55,11 +85,11 @@ _SOURCES = (
 # The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
 _STEP = f"""
 with due as materialized (
-    select message.id as message_id, push_due.after_user
+    select message.id as message_id, push_due.after_user, told_until, edited_at, former_names, former_groups, former_wildcard
     from push_due join message on message.id = push_due.message_id order by push_due.after_user > 0, message.id limit $1
     for key share of message skip locked for update of push_due skip locked
 ), pair as materialized (
-    select due.message_id, candidate.user_id
+    select due.*, candidate.user_id
     from due join message on message.id = due.message_id join conversation on conversation.id = message.conversation_id
     cross join lateral (
         select distinct user_id from ({" union all ".join(map(_some, _SOURCES))}) as found order by user_id limit $2
@@ -73,7 +103,15 @@ with due as materialized (
         and due.message_id not in (select message_id from progress)
 )
 select (select count(*) from due) as dealt_with, facts.*
-from (select) as always left join (select {FACTS} from pair {FACTS_FROM}) as facts on true
+from (select) as always left join (
+    select {FACTS}, pair.user_id <= pair.told_until as was_asked, pair.edited_at, pair.former_wildcard,
+        pair.user_id = any(pair.former_names) as was_named,
+        pair.former_wildcard & {Wildcard.TOPIC} > 0 and exists ({participant("account.id", "message")} offset 0) as took_part,
+        exists (
+            select from user_group as holder where holder.id = any(pair.former_groups) and not holder.is_deactivated
+                and {holds("holder", "account")} offset 0) as was_in_group
+    from pair {FACTS_FROM}
+) as facts on true
 """
 
 
@@ -82,10 +120,42 @@ async def insert_due(tx: Transaction, message_ids: Sequence[int]) -> None:
     await tx.execute("insert into push_due (message_id) select unnest($1::bigint[])", message_ids)
 
 
-async def take_step(tx: Transaction, messages: int, people: int) -> tuple[int, list[Facts]]:
+async def insert_edited(tx: Transaction, former: FormerMentions) -> None:
+    """An edit that mentions people besides. Waits for a worker that is deciding about the message, which saw the text before.
+
+    If the message waits still, those who were asked about already have it decided as an edit, and the others as before.
+    """
+    sql = f"""
+    insert into push_due (message_id, told_until, edited_at, former_names, former_groups, former_wildcard)
+    values ($1, {_EVER}, clock_timestamp(), $2, $3, $4) on conflict (message_id) do update set
+        after_user = 0, edited_at = excluded.edited_at,
+        told_until = case when push_due.edited_at is null then push_due.after_user else push_due.told_until end,
+        former_names = coalesce(push_due.former_names, excluded.former_names),
+        former_groups = coalesce(push_due.former_groups, excluded.former_groups),
+        former_wildcard = case when push_due.edited_at is null then excluded.former_wildcard
+            else push_due.former_wildcard end
+    """
+    await tx.execute(sql, former.message_id, former.names, former.groups, former.wildcard)
+
+
+async def take_step(tx: Transaction, messages: int, people: int) -> tuple[int, list[Asked]]:
     """Go on with a few messages that wait: how many these are, and the facts about the next people whom each may concern.
 
     A message of which there are more people waits for another step; the others are done.
     """
     rows = await tx.fetch(_STEP, messages, people)
-    return rows[0]["dealt_with"], [read_facts(row) for row in rows if row["message_id"] is not None]
+    return rows[0]["dealt_with"], [_asked(row) for row in rows if row["message_id"] is not None]
+
+
+def _asked(row: asyncpg.Record) -> Asked:
+    facts = read_facts(row)
+    if not row["was_asked"]:
+        return Asked(facts, None, row["edited_at"])
+    before = msgspec.structs.replace(
+        facts,
+        is_named=row["was_named"],
+        in_group=row["was_in_group"],
+        wildcard=row["former_wildcard"],
+        takes_part=row["took_part"],
+    )
+    return Asked(facts, before, row["edited_at"])

@@ -4,7 +4,7 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.mail import mails_leave
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.model import Decision, Facts
-from tertulia.notifications.concerns.rules import decide, read_settings
+from tertulia.notifications.concerns.rules import decide_anew, read_settings
 from tertulia.notifications.deciding import queries
 from tertulia.notifications.missed_mail.model import Missed
 from tertulia.notifications.missed_mail.queries import insert_missed
@@ -36,19 +36,21 @@ class Deciding:
 
     async def _step(self) -> int:
         async with self._database.transaction() as tx:
-            dealt_with, facts = await queries.take_step(tx, MESSAGES, PEOPLE)
-            decided = [(one, decide(one)) for one in facts]
-            pushes = [(one.user_id, one.message_id, told.push) for one, told in decided if told.push is not None]
+            dealt_with, asked = await queries.take_step(tx, MESSAGES, PEOPLE)
+            decided = [(one, decide_anew(one.facts, one.before)) for one in asked]
+            pushes = [
+                (one.facts.user_id, one.facts.message_id, told.push) for one, told in decided if told.push is not None
+            ]
             if pushes:
                 await insert_calls(tx, pushes)
-            mails = [(_missed(one, told), _seconds(one)) for one, told in decided if told.mail is not None]
+            mails = [(_missed(one, told), _seconds(one.facts)) for one, told in decided if told.mail is not None]
             if mails and self._mails_leave:
                 await insert_missed(tx, mails)
         return dealt_with
 
 
-def _missed(facts: Facts, told: Decision) -> Missed:
-    return Missed(facts.user_id, facts.message_id, told.is_active)
+def _missed(asked: queries.Asked, told: Decision) -> Missed:
+    return Missed(asked.facts.user_id, asked.facts.message_id, told.is_active, asked.edited_at)
 
 
 def _seconds(facts: Facts) -> int:

@@ -1,15 +1,14 @@
 """From missed messages of one conversation to a mail: subject, text, HTML and headers (pure)."""
 
-from datetime import UTC, datetime
 from html import escape
 from typing import NamedTuple
-from zoneinfo import ZoneInfo
 
 from tertulia.conversations.topics.rules import RESOLVED
 from tertulia.kernel.mail import Letter, one_line
 from tertulia.kernel.urls import split_url
 from tertulia.notifications.concerns.model import Trigger
 from tertulia.notifications.concerns.places import place_of
+from tertulia.notifications.concerns.quiet import zone_of
 from tertulia.notifications.missed_mail.content import mail_content
 from tertulia.notifications.missed_mail.layout import Part, page
 from tertulia.notifications.missed_mail.links import PATH, unsubscribe_token
@@ -126,11 +125,7 @@ def _parts(recipient: Recipient, batch: Batch, words: Words) -> tuple[list[Part]
 
 
 def _time(recipient: Recipient, shown: Shown) -> str:
-    try:
-        zone = ZoneInfo(recipient.timezone) if recipient.timezone else UTC
-    except (KeyError, ValueError, OSError):
-        zone = UTC
-    local: datetime = shown.sent_at.astimezone(zone)
+    local = shown.sent_at.astimezone(zone_of(recipient.timezone))
     clock = "%H:%M" if recipient.settings.twenty_four_hour_time else "%I:%M %p"
     return local.strftime(f"%Y-%m-%d {clock} %Z")
 

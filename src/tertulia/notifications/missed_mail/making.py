@@ -12,6 +12,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.mail import is_busy, queue_mail
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.model import Trigger
+from tertulia.notifications.concerns.quiet import quiet_until
 from tertulia.notifications.concerns.rules import ACTIVE_SECONDS
 from tertulia.notifications.missed_mail import queries
 from tertulia.notifications.missed_mail.letters import Mail, write_mail, write_rest
@@ -33,6 +34,9 @@ CONTEXT, CONTEXT_SECONDS = 10, 900
 ROUNDS = 500
 LATER = timedelta(seconds=5)
 """When a batch is looked at again of which something is being deleted, or that has more than fits one transaction."""
+
+QUIET_LOOK = timedelta(minutes=10)
+"""So often a batch of somebody who wants quiet is looked at: they may end it before its time, or move to another zone."""
 
 
 class MissedMails:
@@ -60,13 +64,15 @@ class MissedMails:
         missed = await queries.hold_missed(tx, people, MESSAGES)
         now = await queries.now(tx)
         recipients = await queries.recipients(tx, people, self._settings)
+        waits = {user_id: _quiet(recipients.get(user_id), now) or now + LATER for user_id in people}
         known: dict[tuple[int, int], Candidate] = {
             (one.facts.user_id, one.facts.message_id): one for one in await queries.candidates(tx, missed)
         }
         due: defaultdict[int, list[Candidate]] = defaultdict(list)
         done: list[Missed] = []
-        waits = dict.fromkeys(people, now + LATER)
         for one in missed:
+            if _quiet(recipients.get(one.user_id), now):
+                continue
             candidate = known.get((one.user_id, one.message_id))
             presence = _presence(one, candidate, now)
             if candidate is not None and candidate.active_at is not None and presence is Presence.UNKNOWN:
@@ -82,6 +88,12 @@ class MissedMails:
         await queries.finish_batches(tx, people)
         await queries.put_off(tx, waits)
         return len(people)
+
+
+def _quiet(recipient: Recipient | None, now: datetime) -> datetime | None:
+    """When to look again at what waits for somebody who does not want to hear anything now; None: they do."""
+    until = None if recipient is None else quiet_until(recipient.settings, recipient.timezone, now)
+    return None if until is None else min(until, now + QUIET_LOOK)
 
 
 async def _write(tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
@@ -132,4 +144,4 @@ async def _batch(tx: Transaction, recipient: Recipient, found: Sequence[tuple[Tr
 def _presence(missed: Missed, candidate: Candidate | None, now: datetime) -> Presence:
     if candidate is None or not missed.was_active:
         return Presence.GONE
-    return presence_of(candidate.sent_at, candidate.active_at, now)
+    return presence_of(missed.edited_at or candidate.sent_at, candidate.active_at, now)

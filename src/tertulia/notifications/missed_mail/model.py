@@ -18,6 +18,8 @@ class Missed(msgspec.Struct, frozen=True):
     message_id: int
     was_active: bool
     """They were there shortly before it came."""
+    edited_at: datetime | None = None
+    """It came when it was edited: only then it began to concern them."""
 
 
 class Candidate(msgspec.Struct, frozen=True):

@@ -27,17 +27,17 @@ async def insert_missed(tx: Transaction, missed: Sequence[tuple[Missed, int]]) -
     """
     sql = """
     with told as (
-        select * from unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::int[])
-            as told(user_id, message_id, was_active, seconds)
+        select * from unnest($1::bigint[], $2::bigint[], $3::boolean[], $4::timestamptz[], $5::int[])
+            as told(user_id, message_id, was_active, edited_at, seconds)
     ), batch as (
         insert into mail_batch (user_id, due)
         select user_id, now() + make_interval(secs => min(seconds)) from told group by user_id order by user_id
         on conflict (user_id) do update set due = mail_batch.due
     )
-    insert into missed_message (user_id, message_id, was_active) select user_id, message_id, was_active from told
-    on conflict do nothing
+    insert into missed_message (user_id, message_id, was_active, edited_at)
+    select user_id, message_id, was_active, edited_at from told on conflict do nothing
     """
-    rows = [(one.user_id, one.message_id, one.was_active, seconds) for one, seconds in missed]
+    rows = [(one.user_id, one.message_id, one.was_active, one.edited_at, seconds) for one, seconds in missed]
     await tx.execute(sql, *(list(column) for column in zip(*rows, strict=True)))
 
 
@@ -50,7 +50,7 @@ async def claim_batches(tx: Transaction, limit: int) -> list[int]:
 async def hold_missed(tx: Transaction, user_ids: Sequence[int], limit: int) -> list[Missed]:
     """What these people missed, so much at most; not what is being deleted, for which nobody waits."""
     sql = """
-    select user_id, message_id, was_active from missed_message where user_id = any($1::bigint[])
+    select user_id, message_id, was_active, edited_at from missed_message where user_id = any($1::bigint[])
     order by user_id, message_id limit $2 for update skip locked
     """
     return [Missed(**row) for row in await tx.fetch(sql, user_ids, limit)]

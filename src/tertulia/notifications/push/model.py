@@ -31,7 +31,7 @@ class Push(msgspec.Struct, frozen=True):
     is_failing: bool
     """Whether the push service did not take the last one."""
     is_wanted: bool
-    """Whether the user may read the message still, has not yet, and is not active."""
+    """Whether it concerns the user still, who has not read it yet and is not active."""
     shows_direct: bool
     """Whether the text of direct messages may be shown."""
     sender_id: int

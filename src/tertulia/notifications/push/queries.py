@@ -6,9 +6,9 @@ import asyncpg
 
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.sealing import SealedColumn
-from tertulia.notifications.concerns.model import Trigger
-from tertulia.notifications.concerns.queries import IS_UNREAD
-from tertulia.notifications.concerns.rules import ACTIVE_SECONDS
+from tertulia.notifications.concerns.model import Facts, Trigger
+from tertulia.notifications.concerns.queries import facts_of
+from tertulia.notifications.concerns.rules import decide
 from tertulia.notifications.push.model import Push, Subscription
 from tertulia.organization.realms.settings import decode_realm
 from tertulia.people.users.statements import is_hidden
@@ -21,10 +21,6 @@ def _setting(name: str, default: bool) -> str:
     return f"coalesce((account.settings->>'{name}')::boolean, {str(default).lower()})"
 
 
-_IS_ACTIVE = f"""
-exists (select from presence where presence.user_id = account.id
-    and presence.active_at > now() - make_interval(secs => {ACTIVE_SECONDS}) offset 0)
-"""
 _CLAIM = f"""
 with due as (
     select message_id, subscription_id from push_call join push_subscription on push_subscription.id = subscription_id
@@ -37,7 +33,7 @@ with due as (
 )
 select taken.subscription_id, endpoint, public_key, auth_secret, account.id as user_id, realm.subdomain, taken.message_id,
     taken.trigger, taken.attempts, failures > 0 as is_failing,
-    account.is_active and realm.is_active and {IS_UNREAD} and not {_IS_ACTIVE} as is_wanted,
+    realm.is_active as is_wanted,
     {_setting("pm_content_in_desktop_notifications", True)} as shows_direct, message.sender_id,
     sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.rendered,
     extract(epoch from message.sent_at)::bigint as sent_at, channel.id as channel_id, channel.name as channel,
@@ -64,12 +60,18 @@ async def insert_calls(tx: Transaction, told: Sequence[tuple[int, int, Trigger]]
 
 
 async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[Push]:
-    """Pushes that are due, except those of busy users and realms, taken for so many seconds."""
-    return [_push(row) for row in await tx.fetch(_CLAIM, limit, *busy, seconds)]
+    """Pushes that are due, except those of busy users and realms, taken for so many seconds.
+
+    Whether they are wanted is decided again: what was read, deleted, muted or unsaid by an edit meanwhile is not.
+    """
+    rows = await tx.fetch(_CLAIM, limit, *busy, seconds)
+    known = await facts_of(tx, sorted({(row["user_id"], row["message_id"]) for row in rows})) if rows else {}
+    return [_push(row, known.get((row["user_id"], row["message_id"]))) for row in rows]
 
 
-def _push(row: asyncpg.Record) -> Push:
+def _push(row: asyncpg.Record, facts: Facts | None) -> Push:
     fields = dict(row)
+    fields["is_wanted"] &= facts is not None and decide(facts).push is not None
     settings = decode_realm(fields.pop("realm_facts")).settings
     return Push(**fields, empty_topic=settings.empty_topic_display_name)
 

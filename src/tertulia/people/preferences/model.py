@@ -9,6 +9,9 @@ FontSize = Annotated[int, msgspec.Meta(ge=8, le=64)]
 LineHeight = Annotated[int, msgspec.Meta(ge=80, le=300)]
 Seconds = Annotated[int, msgspec.Meta(ge=1, le=7 * 86_400)]
 Language = Annotated[str, msgspec.Meta(max_length=50)]
+Days = Annotated[int, msgspec.Meta(ge=0, le=127, description="Days as bits: Monday is 1, Tuesday 2, Sunday 64.")]
+Minute = Annotated[int, msgspec.Meta(ge=0, lt=1440, description="Minutes after midnight, in the user's time zone.")]
+Timestamp = Annotated[int, msgspec.Meta(ge=0, le=2**32, description="Seconds of the Unix epoch; 0: never.")]
 Sound = Annotated[str, msgspec.Meta(max_length=20)]
 
 
@@ -87,7 +90,20 @@ class NotificationSettings(DisplaySettings, frozen=True, omit_defaults=True, kw_
     wildcard_mentions_notify: bool = True
 
 
-class UserSettings(NotificationSettings, frozen=True, omit_defaults=True, kw_only=True):
+class QuietSettings(NotificationSettings, frozen=True, omit_defaults=True, kw_only=True):
+    """When it does not call. An extension: other clients do not know these.
+
+    Quiet hours begin on the days of `quiet_hours_days`; if their end is not after their start, they end on the next day.
+    """
+
+    notifications_paused_until: Timestamp = 0
+    quiet_hours_days: Days = 127
+    quiet_hours_enabled: bool = False
+    quiet_hours_end: Minute = 7 * 60
+    quiet_hours_start: Minute = 22 * 60
+
+
+class UserSettings(QuietSettings, frozen=True, omit_defaults=True, kw_only=True):
     """All settings: also what others learn, and what the service does with drafts."""
 
     allow_private_data_export: bool = False
