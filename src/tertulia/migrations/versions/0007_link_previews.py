@@ -2,8 +2,8 @@
 
 from tertulia.migrations.steps import run
 
-revision = "0008"
-down_revision = "0004"
+revision = "0007"
+down_revision = "0006"
 branch_labels = None
 depends_on = None
 works_with = "0001"
