@@ -54,6 +54,7 @@ _PACKAGES = (
     "notifications.push",
     "notifications.missed_mail",
     "notifications.deciding",
+    "notifications.account_mails",
     "integrations.incoming",
     "integrations.outgoing",
     "integrations.scim",
