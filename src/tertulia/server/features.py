@@ -55,6 +55,7 @@ _PACKAGES = (
     "notifications.missed_mail",
     "notifications.deciding",
     "notifications.account_mails",
+    "notifications.digests",
     "integrations.incoming",
     "integrations.outgoing",
     "integrations.scim",

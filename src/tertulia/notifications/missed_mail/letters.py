@@ -11,7 +11,7 @@ from tertulia.kernel.urls import split_url
 from tertulia.notifications.concerns.places import place_of
 from tertulia.notifications.missed_mail.content import mail_content
 from tertulia.notifications.missed_mail.layout import Part, page
-from tertulia.notifications.missed_mail.links import PATH, unsubscribe_token
+from tertulia.notifications.missed_mail.links import Kind, unsubscribe_link
 from tertulia.notifications.missed_mail.model import Batch, Recipient, Shown, Talk
 from tertulia.notifications.missed_mail.words import Words, words_of
 
@@ -34,7 +34,7 @@ def write_mail(recipient: Recipient, talk: Talk, batch: Batch, message_id: str) 
     realm = one_line(recipient.realm_name)
     title = title_of(recipient, talk, words)
     link = link_of(recipient, talk, batch)
-    stop = f"{recipient.realm_url}{PATH}/{unsubscribe_token(recipient.realm.notes.picture_key, recipient.user_id)}"
+    stop = unsubscribe_link(Kind.MISSED, recipient)
     ends = [
         (words.settings, f"{recipient.realm_url}/#settings/notifications"),
         (words.unsubscribe, stop),
