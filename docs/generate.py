@@ -15,9 +15,17 @@ from typing import TypeVar
 from tertulia.integrations.incoming.table import INTEGRATIONS
 from tertulia.kernel import compat, settings
 from tertulia.kernel.bounds import Bound, Otherwise
+from tertulia.organization.groups import settings as permissions
+from tertulia.organization.realms import settings as realms
+from tertulia.people.preferences import model as preferences
 from tertulia.server.features import FEATURES
 
 T = TypeVar("T")
+KEPT = {
+    "organizations": realms.ONLY_KEPT,
+    "permissions": permissions.ONLY_KEPT,
+    "people": preferences.ONLY_KEPT,
+}
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
@@ -42,6 +50,7 @@ def pages() -> dict[str, str]:
         "reference/integrations.md": integrations_page(),
         "reference/compatibility.md": compatibility_page(),
         "reference/protocol/coverage.md": coverage_page(),
+        "reference/switches.md": switches_page(),
         "explanation/architecture.md": with_part(with_part(architecture, "layers", layers()), "chores", chores()),
     }
 
@@ -53,6 +62,16 @@ def with_part(page: str, name: str, text: str) -> str:
     if not begin or not end:
         raise LookupError(f"the page has no place for {name}")
     return f"{before}{begin}\n{text}\n{end}{after}"
+
+
+def switches_page() -> str:
+    """The page of what settings do, with those that do nothing here."""
+    page = (DOCS / "reference" / "switches.md").read_text(encoding="utf-8")
+    for name, kept in KEPT.items():
+        lines = ["Only kept:", "", "| Setting | Why nothing obeys it |", "|---|---|"]
+        lines += [f"| `{setting}` | {why} |" for setting, why in sorted(kept.items())]
+        page = with_part(page, f"kept of {name}", "\n".join(lines) + "\n")
+    return page
 
 
 def layers() -> str:

@@ -2,7 +2,9 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
+
+import msgspec
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -23,3 +25,12 @@ def extra_parameters(hints: Mapping[str, Any]) -> Callable[[Function], Function]
         return function
 
     return declare
+
+
+def only_kept(hints: Mapping[str, Any], reasons: Mapping[str, str]) -> dict[str, Any]:
+    """The same parameters, of which these are described as having no effect here."""
+    said = {
+        name: Annotated[hints[name], msgspec.Meta(description=f"Kept for other clients, without effect here. {reason}")]
+        for name, reason in reasons.items()
+    }
+    return {**hints, **said}

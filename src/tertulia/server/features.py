@@ -55,6 +55,8 @@ _PACKAGES = (
     "notifications.push",
     "notifications.missed_mail",
     "notifications.deciding",
+    "notifications.account_mails",
+    "notifications.digests",
     "integrations.incoming",
     "integrations.outgoing",
     "integrations.scim",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { directPlace, hashOf, isTalk, keyOf, narrowOf, outOf, placeOf, type Place } from './place'
+import { directPlace, hashOf, homeOf, isTalk, keyOf, narrowOf, outOf, placeOf, type Place } from './place'
 
 const places: [string, Place][] = [
     ['#inbox', { kind: 'inbox' }],
@@ -112,4 +112,13 @@ describe('one step out', () => {
     ])('of %j is %j', (place, out) => {
         expect(outOf(place, home)).toEqual(out)
     })
+})
+
+it('the first page is the one that my settings name', () => {
+    expect(['inbox', 'recent_topics', 'all_messages', 'of tomorrow'].map((view) => homeOf(view).kind)).toEqual([
+        'inbox',
+        'recent',
+        'feed',
+        'inbox',
+    ])
 })

@@ -33,6 +33,11 @@ const PAGES = ['inbox', 'recent', 'drafts', 'scheduled'] as const
 const PAGES_WITH_REST = ['settings', 'organization', 'channels', 'groups', 'people'] as const
 const TALKS = ['feed', 'channel', 'topic', 'direct', 'directs', 'mentioned', 'starred', 'search']
 
+/** The first page, as somebody's settings name it. */
+export function homeOf(view: string): Place {
+    return { kind: view === 'recent_topics' ? 'recent' : view === 'all_messages' ? 'feed' : 'inbox' }
+}
+
 export function isTalk(place: Place): place is TalkPlace {
     return TALKS.includes(place.kind)
 }

@@ -4,8 +4,10 @@ import { recording } from '../data/fixtures/recorded'
 import { Realm } from '../data/realm.svelte'
 import { channelMessage } from '../data/testing'
 import type { ApiMessage, EventOf } from '../data/api-types'
+import type { World } from '../data/world.svelte'
 import { iconOf, titleOf } from './badge'
 import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
+import { badgeCount } from './start.svelte'
 
 function realmOf(): Realm {
     const realm = new Realm()
@@ -68,6 +70,55 @@ describe('a new message', () => {
         expect(whyOf(channelMessage(1), ['stream_wildcard_mentioned'], realm)).toBe('channel')
     })
 
+    it('is shown and heard as the switches of its kind say', () => {
+        const message = channelMessage(1)
+        const kinds = {
+            direct: ['enable_desktop_notifications', 'enable_sounds'],
+            followed: ['enable_followed_topic_desktop_notifications', 'enable_followed_topic_audible_notifications'],
+            channel: ['enable_stream_desktop_notifications', 'enable_stream_audible_notifications'],
+        } as const
+        for (const [why, switches] of Object.entries(kinds)) {
+            const realm = realmOf()
+            const told = () => [
+                showsOnDesktop(why as keyof typeof kinds, message, realm),
+                makesSound(why as keyof typeof kinds, message, realm),
+            ]
+            for (const value of [true, false])
+                for (const [at, property] of switches.entries()) {
+                    realm.apply({ id: 1, type: 'user_settings', op: 'update', property, value })
+                    expect(told()[at]).toBe(value)
+                }
+        }
+    })
+
+    it('is heard by the own choice of its channel, and not at all without a sound', () => {
+        const realm = realmOf()
+        const message = channelMessage(1)
+        const property = 'audible_notifications'
+        realm.apply({ id: 1, type: 'subscription', op: 'update', stream_id: 1, property, value: true })
+        expect(makesSound('channel', message, realm)).toBe(true)
+        realm.apply({ id: 2, type: 'user_settings', op: 'update', property: 'notification_sound', value: 'none' })
+        expect(makesSound('channel', message, realm)).toBe(false)
+        expect(makesSound('direct', direct, realm)).toBe(false)
+    })
+
+    it('that calls everybody in a followed topic, or in a channel, follows their own switches', () => {
+        const realm = realmOf()
+        const flags = ['stream_wildcard_mentioned']
+        const set = (property: string, value: boolean) =>
+            realm.apply({ id: 1, type: 'user_settings', op: 'update', property, value })
+        set('wildcard_mentions_notify', false)
+        const own = { stream_id: 1, property: 'wildcard_mentions_notify', value: true }
+        realm.apply({ id: 1, type: 'subscription', op: 'update', ...own })
+        expect(whyOf(channelMessage(1), flags, realm)).toBe('wildcard')
+        realm.apply({ id: 1, type: 'subscription', op: 'update', ...own, value: false })
+        expect(whyOf(channelMessage(1), flags, realm)).toBe('channel')
+        realm.apply(policy(3))
+        expect(whyOf(channelMessage(1), flags, realm)).toBe('wildcard')
+        set('enable_followed_topic_wildcard_mentions_notify', false)
+        expect(whyOf(channelMessage(1), flags, realm)).toBe('followed')
+    })
+
     it('is announced without markup and without spoilers', () => {
         const html =
             '<p>Hello <strong>you</strong></p><div class="spoiler-block"><div class="spoiler-header">Ending</div><div class="spoiler-content">He dies</div></div>'
@@ -77,6 +128,13 @@ describe('a new message', () => {
 })
 
 describe('the tab', () => {
+    it('counts what my settings say', () => {
+        const unread = { total: 9, directCount: 2, mentions: new Set([1]) }
+        const count = (desktop_icon_count_display: number) =>
+            badgeCount({ realm: { settings: { desktop_icon_count_display } }, unread } as unknown as World)
+        expect([1, 2, 3, 4].map(count)).toEqual([9, 3, 3, 0])
+    })
+
     it('says how much is unread', () => {
         expect(titleOf('#general > lunch', 'Café', 0)).toBe('#general > lunch · Café')
         expect(titleOf('', 'Café', 3)).toBe('(3) Café')

@@ -35,6 +35,7 @@ export function showsOnDesktop(why: Why, message: ApiNewMessage, realm: Realm): 
 
 export function makesSound(why: Why, message: ApiNewMessage, realm: Realm): boolean {
     const { settings } = realm
+    if (settings.notification_sound === 'none') return false
     return wanted(why, settings.enable_sounds, {
         followed: settings.enable_followed_topic_audible_notifications,
         channel: ownChoice(message, realm, 'audible_notifications') ?? settings.enable_stream_audible_notifications,

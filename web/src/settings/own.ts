@@ -12,6 +12,8 @@ export const NOTIFICATIONS: Record<'direct' | 'channels' | 'followed', readonly 
         ['enable_offline_email_notifications', 'own.email'],
         ['wildcard_mentions_notify', 'own.wildcards'],
         ['pm_content_in_desktop_notifications', 'own.content'],
+        ['message_content_in_email_notifications', 'own.mailcontent'],
+        ['enable_digest_emails', 'own.digest'],
     ],
     channels: [
         ['enable_stream_desktop_notifications', 'own.desktop'],

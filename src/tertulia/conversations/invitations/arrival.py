@@ -1,5 +1,7 @@
 """Newcomers: what an invitation, or none, gives them. Tied in as the `Arrival` of the users feature."""
 
+import msgspec
+
 from tertulia.content.markup.writing import Mention, Written
 from tertulia.conversations.channels import statements
 from tertulia.conversations.channels.actions.defaults import hold_defaults
@@ -17,6 +19,7 @@ from tertulia.organization.groups.rules import GroupAction
 from tertulia.organization.groups.statements import insert_members, lock_groups
 from tertulia.organization.notices import Notice, tell
 from tertulia.organization.realms.queries import get_realm, hold_role
+from tertulia.people.users.account_mails import AccountMails
 from tertulia.people.users.arrival import Arrival, Newcomer, Reception
 from tertulia.people.users.authentication.queries import get_owner
 from tertulia.people.users.events import tell_invites
@@ -145,3 +148,13 @@ async def _groups(tx: Transaction, realm_id: int, terms: Terms) -> tuple[int, ..
 
 
 ARRIVAL = Arrival(hold=hold, welcome=welcome)
+
+
+def arrival_with(mails: AccountMails) -> Arrival:
+    """All that awaits newcomers, and a mail that says so."""
+
+    async def greet(tx: Transaction, realm_id: int, user_id: int, reception: Reception) -> None:
+        await ARRIVAL.welcome(tx, realm_id, user_id, reception)
+        await mails.welcome(tx, user_id)
+
+    return msgspec.structs.replace(ARRIVAL, welcome=greet)

@@ -11,7 +11,7 @@ from tertulia.notifications.concerns.places import place_of
 from tertulia.notifications.concerns.quiet import zone_of
 from tertulia.notifications.missed_mail.content import mail_content
 from tertulia.notifications.missed_mail.layout import Part, page
-from tertulia.notifications.missed_mail.links import PATH, unsubscribe_token
+from tertulia.notifications.missed_mail.links import Kind, unsubscribe_link
 from tertulia.notifications.missed_mail.model import Batch, Recipient, Shown, Talk
 from tertulia.notifications.missed_mail.words import Words, words_of
 
@@ -65,7 +65,7 @@ def write_rest(recipient: Recipient, trigger: Trigger, number: int, message_id: 
 
 
 def _letter(recipient: Recipient, words: Words, told: _Told, message_id: str) -> Mail:
-    stop = f"{recipient.realm_url}{PATH}/{unsubscribe_token(recipient.realm.notes.picture_key, recipient.user_id)}"
+    stop = unsubscribe_link(Kind.MISSED, recipient)
     ends = [
         (words.settings, f"{recipient.realm_url}/#settings/notifications"),
         (words.unsubscribe, stop),

@@ -3,6 +3,7 @@
 import msgspec
 
 from tertulia.notifications.concerns.model import Trigger
+from tertulia.notifications.missed_mail.links import Kind
 
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,11 +28,11 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     no_replies: str
     settings: str
     unsubscribe: str
-    stop_title: str
-    stop_question: str
+    stop_title: dict[Kind, str]
+    stop_question: dict[Kind, str]
     stop_button: str
     stopped_title: str
-    stopped: str
+    stopped: dict[Kind, str]
 
 
 ENGLISH = Words(
@@ -60,11 +61,17 @@ ENGLISH = Words(
     no_replies="Nobody reads answers to this mail.",
     settings="Change what you get mails about",
     unsubscribe="No more mails about messages",
-    stop_title="No more mails about messages",
-    stop_question="From now on {realm} sends you no mails about messages that you missed.",
+    stop_title={Kind.MISSED: "No more mails about messages", Kind.DIGEST: "No more weekly mails"},
+    stop_question={
+        Kind.MISSED: "From now on {realm} sends you no mails about messages that you missed.",
+        Kind.DIGEST: "From now on {realm} sends you no weekly mails.",
+    },
     stop_button="Stop these mails",
     stopped_title="Done",
-    stopped="You get no more mails about messages that you missed. In your settings you can turn them on again.",
+    stopped={
+        Kind.MISSED: "You get no more mails about messages that you missed. In your settings you can turn them on again.",
+        Kind.DIGEST: "You get no more weekly mails. In your settings you can turn them on again.",
+    },
 )
 SPANISH = Words(
     language="es",
@@ -92,11 +99,17 @@ SPANISH = Words(
     no_replies="Nadie lee las respuestas a este correo.",
     settings="Cambiar sobre qué recibes correos",
     unsubscribe="No recibir más correos sobre mensajes",
-    stop_title="No recibir más correos sobre mensajes",
-    stop_question="A partir de ahora {realm} no te enviará correos sobre los mensajes que no viste.",
+    stop_title={Kind.MISSED: "No recibir más correos sobre mensajes", Kind.DIGEST: "No recibir más correos semanales"},
+    stop_question={
+        Kind.MISSED: "A partir de ahora {realm} no te enviará correos sobre los mensajes que no viste.",
+        Kind.DIGEST: "A partir de ahora {realm} no te enviará correos semanales.",
+    },
     stop_button="Dejar de recibirlos",
     stopped_title="Hecho",
-    stopped="Ya no recibirás correos sobre los mensajes que no viste. Puedes volver a activarlos en tus ajustes.",
+    stopped={
+        Kind.MISSED: "Ya no recibirás correos sobre los mensajes que no viste. Puedes volver a activarlos en tus ajustes.",
+        Kind.DIGEST: "Ya no recibirás correos semanales. Puedes volver a activarlos en tus ajustes.",
+    },
 )
 _ALL = {words.language: words for words in (ENGLISH, SPANISH)}
 

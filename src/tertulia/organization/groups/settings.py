@@ -72,6 +72,13 @@ REALM_SETTINGS = _rules(
     SettingRule("workplace_users_group", _G.EVERYONE),
 )
 
+ONLY_KEPT = {
+    "can_manage_billing_group": "Nothing is paid for here.",
+    "can_summarize_topics_group": "This server summarizes nothing.",
+    "workplace_users_group": "For servers that are paid by the person.",
+}
+"""Those of the organization that permit nothing here, kept for other clients, and why. The API description says so."""
+
 CHANNEL_SETTINGS = _rules(
     SettingRule("can_add_subscribers_group", _G.NOBODY, allow_everyone=False),
     SettingRule("can_administer_channel_group", CREATOR, allow_everyone=False),

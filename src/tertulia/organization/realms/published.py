@@ -43,7 +43,6 @@ SERVER: dict[str, Any] = {
         {"key": "norms", "name": "Against our customs"},
         {"key": "other", "name": "Another reason"},
     ],
-    "settings_send_digest_emails": False,
     "gif_rating_policy_options": {
         "disabled": {"name": "No GIFs", "id": 0},
         "y": {"name": "Suitable for young people", "id": 1},

@@ -95,6 +95,16 @@ CHANGEABLE: dict[str, Any] = {
 } | dict.fromkeys((*TIME_LIMITS, RETENTION, AUDIT_RETENTION), int | str)
 """What PATCH /realm takes of them. Limits may be a word."""
 
+ONLY_KEPT = {
+    "want_advertise_in_communities_directory": "There is no directory of organizations.",
+    "enable_guest_user_indicator": "For clients that mark guests on demand: the web client shows roles in its lists.",
+    "enable_guest_user_dm_warning": "For clients that warn before a direct message to a guest.",
+    "media_preview_size": "For clients that let people choose how large previews are.",
+    "gif_rating_policy": "For clients that search GIFs with a service of their own: the web client asks none.",
+    "org_type": "For clients that show it.",
+}
+"""Settings that nothing here obeys, kept and told for other clients, and why. The API description says so."""
+
 OWNERS_DECIDE = frozenset({
     *("can_create_groups", "can_invite_users_group", "can_manage_all_groups", "create_multiuse_invite_group"),
     *("disallow_disposable_email_addresses", "emails_restricted_to_domains", "invite_required"),

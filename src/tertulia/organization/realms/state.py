@@ -8,6 +8,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.compat import with_old_keys
 from tertulia.kernel.db import Reader
 from tertulia.kernel.joined import together
+from tertulia.kernel.mail import mails_leave
 from tertulia.kernel.settings import Settings
 from tertulia.organization.groups.rights import permission_values
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS, REALM_SETTINGS, published
@@ -50,6 +51,7 @@ async def realm(reader: Reader, caller: Caller, _wanted: StateRequest, settings:
         "server_emoji_data_url": settings.url_of(row.subdomain) + table_file()[0],
         "server_inline_url_embed_preview": settings.link_previews,
         "server_web_public_streams_enabled": settings.web_public_streams_enabled,
+        "settings_send_digest_emails": mails_leave(settings),
     }
     return with_old_keys(SERVER | server | {f"realm_{name}": value for name, value in parts.items()})
 

@@ -115,6 +115,34 @@ class UserSettings(QuietSettings, frozen=True, omit_defaults=True, kw_only=True)
     send_stream_typing_notifications: bool = True
 
 
+_LOOKS = "The web client has no such choice."
+ONLY_KEPT = {
+    "demote_inactive_streams": _LOOKS,
+    "emojiset": "The web client shows emoji as the device does.",
+    "enable_marketing_emails": "This server sends no advertising.",
+    "enable_online_push_notifications": "Whoever is active is not told by pushes: what they look at tells them.",
+    "fluid_layout_width": _LOOKS,
+    "hide_ai_features": "There are none.",
+    "high_contrast_mode": "The web client follows the device.",
+    "left_side_userlist": _LOOKS,
+    "resolved_topic_notice_auto_read_policy": "The notice that a topic is resolved is unread like any message.",
+    "starred_message_counts": _LOOKS,
+    "user_list_style": _LOOKS,
+    "web_animate_image_previews": _LOOKS,
+    "web_channel_default_view": _LOOKS,
+    "web_escape_navigates_to_home_view": _LOOKS,
+    "web_font_size_px": "The web client follows the browser.",
+    "web_inbox_show_channel_folders": _LOOKS,
+    "web_left_sidebar_show_channel_folders": _LOOKS,
+    "web_left_sidebar_unreads_count_summary": _LOOKS,
+    "web_line_height_percent": _LOOKS,
+    "web_navigate_to_sent_message": _LOOKS,
+    "web_stream_unreads_count_display_policy": _LOOKS,
+    "web_suggest_update_timezone": _LOOKS,
+}
+"""Settings that nothing here obeys, kept and told for other clients, and why. The API description says so."""
+
+
 class Chosen(msgspec.Struct, frozen=True):
     """All that somebody chose of themselves, locked."""
 

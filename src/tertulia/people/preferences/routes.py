@@ -9,7 +9,7 @@ from tertulia.kernel.cookies import session_digest
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import Call, patch
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.extra_parameters import extra_parameters
+from tertulia.kernel.extra_parameters import extra_parameters, only_kept
 from tertulia.kernel.limits import RateLimits, parse_rates
 from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.settings import Settings
@@ -20,7 +20,7 @@ from tertulia.people.logins.login import PasswordLogin
 from tertulia.people.logins.reauthentication import credential_of
 from tertulia.people.preferences import actions
 from tertulia.people.preferences.actions import change_settings, check_changes
-from tertulia.people.preferences.model import SettingsChange, UserSettings
+from tertulia.people.preferences.model import ONLY_KEPT, SettingsChange, UserSettings
 from tertulia.people.users.assertion import Assertion
 from tertulia.people.users.reauthentication import Proof, Reauthentication
 
@@ -28,7 +28,7 @@ EMAIL_CHANGES = parse_rates("2/3600,5/86400")
 Timezone = Annotated[str, msgspec.Meta(max_length=50)]
 
 
-_SETTINGS = get_type_hints(UserSettings, include_extras=True)
+_SETTINGS = only_kept(get_type_hints(UserSettings, include_extras=True), ONLY_KEPT)
 
 
 @patch("/settings")

@@ -14,6 +14,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.routes import get_realm_of
 from tertulia.people.users import actions, activation, queries
 from tertulia.people.users.access import get_user_id, get_user_text, is_limited
+from tertulia.people.users.account_mails import AccountMails
 from tertulia.people.users.actions import Changes, check_not_fake
 from tertulia.people.users.arrival import Arrival
 from tertulia.people.users.assertion import Assertion
@@ -255,21 +256,24 @@ async def deactivate_user(
     call: Call,
     database: Database,
     again: Reauthentication,
+    mails: AccountMails,
     *,
     user_id: int,
     password: str | None = None,
     code: str | None = None,
     passkey: Assertion | None = None,
-    deactivation_notification_comment: Comment | None = None,  # noqa: ARG001 (mails come with the mail feature)
+    deactivation_notification_comment: Comment | None = None,
 ) -> None:
     """Deactivate somebody's account: their bots first, then keys, sessions and event queues end.
 
-    Your own account needs your password.
+    With a comment, which may be empty, they are told by mail. Your own account needs your password.
     """
     if user_id == caller.user_id and not caller.is_bot:
         await again.check(caller, call, Proof(password, code, passkey))
     async with database.transaction() as tx:
         await activation.deactivate_user(tx, caller, user_id)
+        if deactivation_notification_comment is not None:
+            await mails.farewell(tx, user_id, deactivation_notification_comment)
 
 
 @post("/users/{user_id}/reactivate")

@@ -3,15 +3,17 @@
 from tertulia.kernel.auth import Administrator
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.endpoint import patch
-from tertulia.kernel.extra_parameters import extra_parameters
-from tertulia.organization.groups.settings import REALM_SETTINGS
+from tertulia.kernel.extra_parameters import extra_parameters, only_kept
+from tertulia.organization.groups import settings as permissions
 from tertulia.organization.groups.values import ChangedValue
 from tertulia.organization.realms.changing.actions import ChannelCheck, change_realm
-from tertulia.organization.realms.settings import CHANGEABLE
+from tertulia.organization.realms.settings import CHANGEABLE, ONLY_KEPT
+
+_PERMISSIONS = only_kept(dict.fromkeys(permissions.REALM_SETTINGS, ChangedValue), permissions.ONLY_KEPT)
 
 
 @patch("/realm")
-@extra_parameters(CHANGEABLE | dict.fromkeys(REALM_SETTINGS, ChangedValue))
+@extra_parameters(only_kept(CHANGEABLE, ONLY_KEPT) | _PERMISSIONS)
 async def change_organization(
     caller: Administrator,
     tx: Transaction,

@@ -1,0 +1,1 @@
+"""Mails about somebody's account: welcome, and that it was deactivated."""

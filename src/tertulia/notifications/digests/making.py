@@ -1,0 +1,86 @@
+"""The worker's part: from an organization's day to mails in the outbox, some people at a time."""
+
+import secrets
+from datetime import timedelta
+
+import structlog
+from prometheus_client import Counter
+
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.mail import is_busy, mails_leave, queue_mail
+from tertulia.kernel.settings import Settings
+from tertulia.notifications.digests import queries
+from tertulia.notifications.digests.letters import write_digest
+from tertulia.notifications.digests.model import Busy, Entry
+from tertulia.notifications.digests.rules import choose
+from tertulia.notifications.missed_mail.model import Recipient
+from tertulia.notifications.missed_mail.queries import recipients, shown, talk_of
+
+log = structlog.get_logger()
+
+MADE = Counter("tertulia_digests", "Weekly digests that were made")
+
+PEOPLE = 50
+"""So many are looked at in one transaction."""
+ROUNDS = 100
+"""Then the worker does its other chores, and goes on the next time."""
+AWAY = timedelta(days=5)
+WEEK = timedelta(days=7)
+CHANNELS = 30
+MESSAGES = 100
+"""What is looked at for one person: the last messages of so many channels."""
+NEWEST = 2
+
+
+class Digests:
+    """Makes the digests that are due."""
+
+    def __init__(self, database: Database, settings: Settings) -> None:
+        self._database = database
+        self._settings = settings
+
+    async def make_due(self) -> int:
+        """Go on with the digests of this day; returns how many mails that were."""
+        if not mails_leave(self._settings):
+            return 0
+        async with self._database.transaction() as tx:
+            await queries.begin_runs(tx)
+        made = 0
+        for _ in range(ROUNDS):
+            async with self._database.transaction() as tx:
+                run = None if await is_busy(tx) else await queries.claim_run(tx)
+                if run is None:
+                    break
+                made += await self._step(tx, *run)
+        return made
+
+    async def _step(self, tx: Transaction, realm_id: int, after: int) -> int:
+        step = await queries.next_people(tx, realm_id, after, PEOPLE, AWAY.days)
+        told = await recipients(tx, step.user_ids, self._settings) if step.user_ids else {}
+        made = sum([await _write(tx, recipient) for recipient in told.values()])
+        await queries.advance(tx, realm_id, None if step.is_last else step.last_id)
+        return made
+
+
+async def _write(tx: Transaction, recipient: Recipient) -> bool:
+    """One mail, if there is something to tell."""
+    found = await queries.busy_topics(
+        tx, recipient.user_id, WEEK.days, channels=CHANNELS, messages=MESSAGES, newest=NEWEST
+    )
+    entries = [await _entry(tx, recipient, busy) for busy in choose(found)]
+    if not entries:
+        return False
+    try:
+        mail = write_digest(recipient, entries, f"digest.{secrets.token_hex(12)}")
+    except Exception:
+        # One message that cannot be told must not keep back the digests of others.
+        log.exception("a digest cannot be written", user=recipient.user_id)
+        return False
+    await queue_mail(tx, recipient.email, *mail)
+    MADE.inc()
+    return True
+
+
+async def _entry(tx: Transaction, recipient: Recipient, busy: Busy) -> Entry:
+    messages = await shown(tx, recipient.user_id, busy.newest) if recipient.shows_content else []
+    return Entry(busy, await talk_of(tx, recipient.user_id, busy.newest[0]), messages)
