@@ -22,9 +22,9 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make anoth
 OPEN_PORTS = "ss --listening --tcp --no-header --numeric | awk '{print $4}' | sort"
 PLANT_A_LINK: Final = (
     "systemctl stop tertulia",
-    "echo untouched >/root/own",
-    "ln -sf /root/own /var/lib/tertulia/postgres/postgres.log",
-    "ln -sf /root/own /var/lib/tertulia/postgres/cluster/postgresql.conf",
+    "echo untouched >/own-of-root",
+    "ln -sf /own-of-root /var/lib/tertulia/postgres/postgres.log",
+    "ln -sf /own-of-root /var/lib/tertulia/postgres/cluster/postgresql.conf",
 )
 """As an intruder with the server's account would, so that root writes where they cannot."""
 SENDERS: Final = 4
@@ -37,7 +37,7 @@ def test_the_commands_of_the_page_lead_to_a_message_through_tls(tmp_path: Path) 
     *_, init, restart = commands_of_guide(STANDALONE_GUIDE)
     confined = CONFINED.replace("tertulia-web.service", "tertulia.service")
     begin = [ENVIRONMENT, f"{init} >/link", restart, MEET, confined, FILES, OPEN_PORTS, init, DOCTOR]
-    said = run_in_overlay(tmp_path, [*begin, *PLANT_A_LINK, f"{init} || echo refused", "cat /root/own"])
+    said = run_in_overlay(tmp_path, [*begin, *PLANT_A_LINK, f"{init} || echo refused", "cat /own-of-root"])
     assert said.code == 0, said.text
     assert "heard message 1" in said.text
     assert re.search(r"Uid:\t[1-9].*\nCapBnd:\t0+\nNoNewPrivs:\t1\nSeccomp:\t2\n", said.text), said.text

@@ -72,20 +72,26 @@ def create_user(
     full_name: Annotated[str, typer.Option("--name", help="The name others see.")],
     role: Annotated[RoleName, typer.Option(help="What the user may do.")] = RoleName.MEMBER,
     realm: Subdomain = "",
+    link: Annotated[
+        bool, typer.Option("--link", help="Ask for none: a link to choose one is printed, good for a day, once.")
+    ] = False,
     data: DataFolder = None,
 ) -> None:
     """Make a user; prints the id. The password is asked for, or taken from TERTULIA_USER_PASSWORD; without, none is set."""
+    from tertulia.people.logins.reset import link_by_hand
     from tertulia.people.users.password_words import words_of
     from tertulia.people.users.passwords import check_strength
 
-    password = _ask_password()
+    password = None if link else _ask_password()
     settings = target_settings(data)
 
-    async def create(tx: "Transaction") -> int:
+    async def create(tx: "Transaction") -> int | str:
         realm_id = await realm_id_at(tx, realm)
         if password is not None:
             await check_strength(password, await words_of(tx, realm_id, settings), email, full_name)
-        return await begin_user(tx, realm_id, Newcomer(email, full_name, role), password)
+        user_id = await begin_user(tx, realm_id, Newcomer(email, full_name, role), password)
+        page = f"{settings.url_of(realm)}/accounts/password/reset"
+        return await link_by_hand(tx, realm_id, email, page, keep_keys=False) if link else user_id
 
     print(in_transaction(data, create))
 

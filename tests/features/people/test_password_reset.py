@@ -242,6 +242,17 @@ def test_the_command_line_sets_a_password_or_prints_a_link_that_does_once(
 
 
 @pytest.mark.system
+def test_the_command_line_makes_an_account_whose_owner_chooses_the_password_by_a_link(
+    server: Server, nobody: Speaker
+) -> None:
+    email = "newcomer-by-link@example.com"
+    made = run_cli(server, email, "--name", "A Newcomer", "--link", command="create")
+    token = made.stdout.strip().rpartition("/")[2]
+    check_success(nobody.request("POST", "accounts/password/reset/confirm", token=token, new_password=NEW))
+    assert check_success(nobody.request("POST", "fetch_api_key", username=email, password=NEW))["email"] == email
+
+
+@pytest.mark.system
 def test_the_command_line_ends_a_password_without_setting_another(server: Server, nobody: Speaker, user: User) -> None:
     assert run_cli(server, "--must-reset", user.email).returncode == 0
     check_error(log_in(nobody, user, OLD), "PASSWORD_RESET_REQUIRED", 401)
