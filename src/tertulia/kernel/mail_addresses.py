@@ -2,7 +2,8 @@
 
 Only what means the same to everybody on a mail's way is an address: what another reader of it, such as the header of a mail,
 takes apart otherwise would be at a domain by our word, and somewhere else by theirs. So no quotes, lists, comments or groups,
-and nothing that stands for other characters (`=?utf-8?q?...?=`), also not by letters that are a wide form of such signs.
+nothing that stands for other characters (`=?utf-8?q?...?=`), and no routes, which mail servers follow
+(`mallory%example.org@`, `example.org!mallory@`); also not by letters that are a wide form of such signs.
 """
 
 import re
@@ -12,7 +13,7 @@ from tertulia.kernel.text import bad_character, normalized
 MAX_ADDRESS = 254
 # U+212A, the sign for Kelvin, is an ordinary k in lower case: an address with it would be found to be somebody else's.
 _OTHER = r"[^\x00-\x7f\s\u212a]"
-_NAME = rf"(?:[A-Za-z0-9.!#$%&'*+/=?^_`{{|}}~-]|{_OTHER}){{1,64}}"
+_NAME = rf"(?:[A-Za-z0-9.#$&'*+/=?^_`{{|}}~-]|{_OTHER}){{1,64}}"
 _LABEL = rf"(?:[A-Za-z0-9_-]|{_OTHER})+"
 _ADDRESS = re.compile(rf"(?!.*=\?){_NAME}@(?=.{{1,189}}\Z){_LABEL}(?:\.{_LABEL})*")
 
