@@ -51,6 +51,7 @@ async def realm(reader: Reader, caller: Caller, _wanted: StateRequest, settings:
         "server_emoji_data_url": settings.url_of(row.subdomain) + table_file()[0],
         "server_web_public_streams_enabled": settings.web_public_streams_enabled,
         "settings_send_digest_emails": mails_leave(settings),
+        "server_jitsi_server_url": settings.jitsi_server_url.rstrip("/") or None,
     }
     return with_old_keys(SERVER | server | {f"realm_{name}": value for name, value in parts.items()})
 
