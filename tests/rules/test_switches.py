@@ -26,7 +26,6 @@ from tests.rules.test_advisories import is_there
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "switches.md"
 TO_COME: dict[str, str] = {
-    "video_chat_provider": "calls (issue 17, part 7)",
     "inline_url_embed_preview": "link previews (issue 17, part 6) bring it with them",
     "enable_login_emails": "mail about a log-in from a new device (issue 17, part 2) brings it with it",
 }

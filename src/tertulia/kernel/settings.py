@@ -16,7 +16,7 @@ import msgspec
 from tertulia.kernel.engine_addresses import checked_postgres_url, hosts_of, is_on_this_machine, nats_servers
 from tertulia.kernel.login_settings import Membership, OidcProvider
 from tertulia.kernel.login_settings import SettingsError as SettingsError
-from tertulia.kernel.urls import split_url
+from tertulia.kernel.urls import is_call_server, split_url
 
 PREFIX = "TERTULIA_"
 
@@ -279,6 +279,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     invitation_mails: int = 1000
     """So many mails of invitations an organization may have sent on a day (UTC)."""
 
+    # Video calls
+    jitsi_server_url: str = ""
+    """A Jitsi server for calls, such as `https://meet.example.com`; empty: no calls, but where an organization names its own.
+    Who may open rooms there is that server's own rule."""
+
     # Calls to other servers
     outgoing_networks: str = ""
     """Networks besides the public internet that bots' webhooks may be in, such as `10.1.0.0/16, 127.0.0.1/32`."""
@@ -363,6 +368,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError(
                 f"external_host is {self.external_host!r}: write a name such as chat.example.com, without https:// and without /"
             )
+        if self.jitsi_server_url and not is_call_server(self.jitsi_server_url):
+            raise SettingsError("jitsi_server_url must look like https://meet.example.com")
         _check_shares(self)
         if not re.fullmatch(r"(?:max-age=[0-9]+(?:; ?includeSubDomains)?(?:; ?preload)?)?", self.hsts):
             raise SettingsError("hsts must be such as `max-age=31536000; includeSubDomains`, or empty")

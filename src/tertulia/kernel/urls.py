@@ -1,7 +1,9 @@
 """Addresses of the web, taken apart."""
 
+import re
 from urllib.parse import SplitResult, urljoin, urlsplit
 
+MAX_CALL_SERVER = 200
 MAX_URL = 4096
 """Characters. Browsers and servers take no longer ones either."""
 
@@ -21,3 +23,18 @@ def join_url(base: str, reference: str) -> str:
     if len(reference) > MAX_URL:
         raise ValueError("the address is too long")
     return urljoin(base, reference)
+
+
+def is_call_server(url: str) -> bool:
+    """Whether this is the address of a server for calls: over TLS, with a path at most; names of rooms are put behind it."""
+    if len(url) > MAX_CALL_SERVER or re.search(r"[\s<>\"()\[\]\\]", url):
+        return False
+    try:
+        parts = split_url(url)
+        return (
+            parts.scheme == "https"
+            and bool(parts.hostname)
+            and not ("@" in parts.netloc or "?" in url or "#" in url or parts.port == 0)
+        )
+    except ValueError:
+        return False

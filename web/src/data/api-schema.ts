@@ -489,18 +489,18 @@ export interface InitialState {
     server_name_changes_disabled?: boolean
     server_needs_upgrade?: boolean
     server_can_summarize_topics?: boolean
-    server_jitsi_server_url?: string | null
     server_min_deactivated_realm_deletion_days?: number
     server_max_deactivated_realm_deletion_days?: number | null
     server_report_message_types?: Reason[]
-    settings_send_digest_emails?: boolean
     gif_rating_policy_options?: Record<string, Named>
     service_plan_is_not_limited?: boolean
     server_supported_permission_settings?: PermissionRules
     development_environment?: boolean
     server_emoji_data_url?: string
     server_web_public_streams_enabled?: boolean
+    server_jitsi_server_url?: string | null
     jitsi_server_url?: string | null
+    settings_send_digest_emails?: boolean
     realm_empty_topic_display_name?: string
     realm_topics_policy?: 'allow_empty_topic' | 'disable_empty_topic'
     realm_default_language?: string
@@ -535,6 +535,7 @@ export interface InitialState {
     realm_presence_disabled?: boolean
     realm_waiting_period_threshold?: number
     realm_video_chat_provider?: 0 | 1
+    realm_jitsi_server_url?: string | null
     realm_gif_rating_policy?: 0 | 1 | 2 | 3 | 4
     realm_org_type?: 0 | 10 | 20 | 30 | 35 | 40 | 50 | 60 | 70 | 80 | 90 | 100 | 1000
     realm_welcome_message_custom_text?: string
@@ -547,7 +548,6 @@ export interface InitialState {
     realm_password_auth_enabled?: boolean
     realm_available_video_chat_providers?: Record<string, Named>
     realm_default_avatar_source?: string
-    realm_jitsi_server_url?: string | null
     realm_owner_full_content_access?: boolean
     realm_plan_type?: number
     realm_push_notifications_enabled?: boolean

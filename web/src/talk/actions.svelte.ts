@@ -14,6 +14,7 @@ import { ask } from '../ui/asking.svelte'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
 import type { Emoji } from '../page/emoji'
+import { newCall } from './call'
 
 interface Open {
     message: Message
@@ -110,6 +111,12 @@ export class TalkActions {
 
     reply(message: Message): void {
         this.writing?.replyTo(message)
+    }
+
+    /** Puts a link to a new call into what is being written: it is sent like any message. */
+    offerCall(server: string): void {
+        this.writing?.focus()
+        this.writing?.insert(`[${t('call.join')}](${newCall(server)}) `)
     }
 
     async quote(message: Message): Promise<void> {

@@ -33,7 +33,6 @@ SERVER: dict[str, Any] = {
     "server_name_changes_disabled": False,
     "server_needs_upgrade": False,
     "server_can_summarize_topics": False,
-    "server_jitsi_server_url": None,
     "server_min_deactivated_realm_deletion_days": 14,
     "server_max_deactivated_realm_deletion_days": None,
     "server_report_message_types": [
@@ -60,7 +59,6 @@ ORGANIZATION: dict[str, Any] = {
         "jitsi_meet": {"name": "Jitsi Meet", "id": 1},
     },
     "default_avatar_source": "J",
-    "jitsi_server_url": None,
     "owner_full_content_access": False,
     "plan_type": 1,
     "push_notifications_enabled": False,

@@ -57,6 +57,8 @@ class RealmSettings(msgspec.Struct, frozen=True, omit_defaults=True):
     presence_disabled: bool = False
     waiting_period_threshold: Days = 0
     video_chat_provider: Literal[0, 1] = 1
+    jitsi_server_url: str | None = None
+    """Where calls are held; None: at the server that the operator named, if there is one."""
     gif_rating_policy: Literal[0, 1, 2, 3, 4] = 1
     org_type: Literal[0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 1000] = 0
     welcome_message_custom_text: Welcome = ""
@@ -87,13 +89,16 @@ RETENTION = "message_retention_days"
 AUDIT_RETENTION = "audit_log_retention_days"
 SHORTEST_AUDIT_RETENTION = 30
 """Whoever takes over an owner's account must not be able to empty the log behind them."""
+CALLS = "jitsi_server_url"
 WAITING_PERIOD = "waiting_period_threshold"
-_ELSEWHERE = {*TIME_LIMITS, RETENTION, AUDIT_RETENTION, "empty_topic_display_name", "password_auth_enabled"}
+_ELSEWHERE = {*TIME_LIMITS, RETENTION, AUDIT_RETENTION, CALLS, "empty_topic_display_name", "password_auth_enabled"}
 
-CHANGEABLE: dict[str, Any] = {
-    name: hint for name, hint in get_type_hints(RealmSettings, include_extras=True).items() if name not in _ELSEWHERE
-} | dict.fromkeys((*TIME_LIMITS, RETENTION, AUDIT_RETENTION), int | str)
-"""What PATCH /realm takes of them. Limits may be a word."""
+CHANGEABLE: dict[str, Any] = (
+    {name: hint for name, hint in get_type_hints(RealmSettings, include_extras=True).items() if name not in _ELSEWHERE}
+    | dict.fromkeys((*TIME_LIMITS, RETENTION, AUDIT_RETENTION), int | str)
+    | {CALLS: str}
+)
+"""What PATCH /realm takes of them. Limits may be a word, and so may the server for calls."""
 
 ONLY_KEPT = {
     "want_advertise_in_communities_directory": "There is no directory of organizations.",

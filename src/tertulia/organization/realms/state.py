@@ -52,6 +52,7 @@ async def realm(reader: Reader, caller: Caller, _wanted: StateRequest, settings:
         "server_inline_url_embed_preview": settings.link_previews,
         "server_web_public_streams_enabled": settings.web_public_streams_enabled,
         "settings_send_digest_emails": mails_leave(settings),
+        "server_jitsi_server_url": settings.jitsi_server_url.rstrip("/") or None,
     }
     return with_old_keys(SERVER | server | {f"realm_{name}": value for name, value in parts.items()})
 

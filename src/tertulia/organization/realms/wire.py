@@ -122,11 +122,9 @@ class ChannelBundle(msgspec.Struct, frozen=True):
 _PLAIN: dict[type, Any] = {bool: bool, int: int, str: str}
 _SPECIAL: dict[str, Any] = {
     "gif_rating_policy_options": dict[str, Named],
-    "server_jitsi_server_url": str | None,
     "server_max_deactivated_realm_deletion_days": int | None,
     "server_report_message_types": list[Reason],
     "available_video_chat_providers": dict[str, Named],
-    "jitsi_server_url": str | None,
     "push_notifications_enabled_end_timestamp": int | None,
 }
 
@@ -141,7 +139,8 @@ _SERVER = _kinds_of(SERVER) | {
     "development_environment": bool,
     "server_emoji_data_url": str,
     "server_web_public_streams_enabled": bool,
-    "jitsi_server_url": str | None,
+    **dict.fromkeys(("server_jitsi_server_url", "jitsi_server_url"), str | None),
+    "settings_send_digest_emails": bool,
 }
 _ORGANIZATION = {
     **keys_of(RealmSettings),

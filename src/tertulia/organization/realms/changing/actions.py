@@ -14,6 +14,7 @@ from tertulia.kernel.compat import OLD_REALM_SETTINGS, is_old_property, old_real
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.text import bad_character
+from tertulia.kernel.urls import is_call_server
 from tertulia.organization.audit_log import Act, note, realm
 from tertulia.organization.groups.actions import change_permissions, change_waiting_period
 from tertulia.organization.groups.settings import REALM_SETTINGS
@@ -24,6 +25,7 @@ from tertulia.organization.realms.languages import LANGUAGES
 from tertulia.organization.realms.limits import MAX_REALM_DESCRIPTION_LENGTH, MAX_REALM_NAME_LENGTH
 from tertulia.organization.realms.settings import (
     AUDIT_RETENTION,
+    CALLS,
     CHANNELS,
     KEEP_FOR_EVER,
     NO_CHANNEL,
@@ -37,6 +39,7 @@ from tertulia.organization.realms.settings import (
 )
 
 UNLIMITED = "unlimited"
+DEFAULT_SERVER = "default"
 MAX_LIMIT = 2**31 - 1
 ABOUT = {"name": MAX_REALM_NAME_LENGTH, "description": MAX_REALM_DESCRIPTION_LENGTH}
 """What an organization says of itself, and how long it may be."""
@@ -122,6 +125,8 @@ def _clean(name: str, value: Any) -> Any:
         return _limit(name, value, KEEP_FOR_EVER, SHORTEST_AUDIT_RETENTION)
     if name in ABOUT:
         return clean_about(name, value.strip())
+    if name == CALLS:
+        return _call_server(value.strip())
     if name == "default_language" and value not in LANGUAGES:
         raise Refusal("Invalid default_language")
     return value
@@ -136,6 +141,15 @@ def clean_about(name: str, text: str) -> str:
     if name == "name" and (position := bad_character(text)) is not None:
         raise Refusal(f"Invalid character in the organization's name, at position {position}.")
     return text
+
+
+def _call_server(url: str) -> str | None:
+    """An address, or the word for the server of the operator's."""
+    if url == DEFAULT_SERVER:
+        return None
+    if not is_call_server(url):
+        raise Refusal("jitsi_server_url is not the address of a server, such as https://meet.example.com")
+    return url.rstrip("/")
 
 
 def _limit(name: str, value: int | str, unlimited: int | None, lowest: int = 1) -> int | None:
