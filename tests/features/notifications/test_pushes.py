@@ -162,6 +162,21 @@ def test_a_device_asks_what_of_that_which_it_shows_is_unread_still(realm: Realm,
     assert ask() == (before - 2, [])
 
 
+def test_an_app_with_a_unifiedpush_distributor_is_pushed_to_like_a_browser(realm: Realm, service: BotServer) -> None:
+    """What its specification asks of a sender: addresses of 1,000 bytes, RFC 8291 in 4,096 bytes, VAPID, an urgency."""
+    path = "/up" + "x" * (1000 - len(service.url) - len("/up?up=1")) + "?up=1"
+    app = Browser(service, path).subscribe(realm.member)  # by an API key, as apps do
+    assert len(app.endpoint) == 1000
+    sent = realm.owner.send([realm.member.id], content="\N{HOURGLASS WITH FLOWING SAND}" * 5000)
+    posted = service.next()
+    assert posted.path == path
+    assert 0 < len(posted.body) <= 4096
+    found = app.read(posted)
+    assert (found.payload["message_id"], found.payload["type"]) == (sent, "message")
+    check_signature(found.headers["authorization"], realm.member.get("users/me/push_subscriptions/key")["public_key"])
+    assert (found.headers["urgency"], found.headers["ttl"].isdecimal()) == ("high", True)
+
+
 def test_a_push_reads_as_the_message_does_and_tells_no_spoilers(realm: Realm, service: BotServer) -> None:
     browser = Browser(service).subscribe(realm.member)
     content = (
