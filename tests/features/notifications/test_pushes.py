@@ -140,28 +140,6 @@ def test_somebody_tries_out_their_own_browser_and_no_other(realm: Realm, service
     assert realm.member.get("users/me/push_subscriptions")["subscriptions"] == []
 
 
-def test_a_device_asks_what_of_that_which_it_shows_is_unread_still(realm: Realm, channel: Channel) -> None:
-    me, other = realm.member, realm.owner
-    told, read = (other.send([me.id], content="hello") for _ in range(2))
-    said = other.send(channel.stream_id, "tea", "nothing")
-    hidden = other.send([realm.moderator.id], content="not for all")
-    me.post("messages/flags", messages=[read], op="add", flag="read")
-
-    def ask() -> tuple[int, list[int]]:
-        answer = me.get("users/me/unread", message_ids=[told, read, said, hidden, 10**15])
-        return answer["badge_count"], answer["unread_message_ids"]
-
-    before, ids = ask()
-    assert ids == [told, said]
-    check_success(me.request("PATCH", "settings", desktop_icon_count_display=2))
-    assert ask()[0] == 1
-    check_success(me.request("PATCH", "settings", desktop_icon_count_display=4))
-    assert ask()[0] == 0
-    check_success(me.request("PATCH", "settings", desktop_icon_count_display=1))
-    me.post("messages/flags", messages=[told, said], op="add", flag="read")
-    assert ask() == (before - 2, [])
-
-
 def test_an_app_with_a_unifiedpush_distributor_is_pushed_to_like_a_browser(realm: Realm, service: BotServer) -> None:
     """What its specification asks of a sender: addresses of 1,000 bytes, RFC 8291 in 4,096 bytes, VAPID, an urgency."""
     path = "/up" + "x" * (1000 - len(service.url) - len("/up?up=1")) + "?up=1"

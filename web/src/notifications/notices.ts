@@ -28,10 +28,10 @@ interface Carried {
     userId: Id
     messageId: Id
     where: string
-    messages: Told[]
+    messages: NoticeLine[]
 }
 
-interface Told {
+interface NoticeLine {
     id: Id
     name: string
     text: string
@@ -80,16 +80,16 @@ async function showOnce(
 
 // As sw.js says it: whichever of the two comes last, it is the same.
 
-const namesOf = (messages: Told[]) => [...new Set(messages.map((each) => each.name).filter(Boolean))]
+const namesOf = (messages: NoticeLine[]) => [...new Set(messages.map((each) => each.name).filter(Boolean))]
 
-function titleOf(messages: Told[], where: string): string {
+function titleOf(messages: NoticeLine[], where: string): string {
     const names = namesOf(messages)
     const who = where && names.length > 1 ? '' : names.join(', ')
     const count = messages.length > 1 ? ` (${messages.length})` : ''
     return [who, where].filter(Boolean).join(' · ') + count
 }
 
-function bodyOf(messages: Told[]): string {
+function bodyOf(messages: NoticeLine[]): string {
     const isNamed = namesOf(messages).length > 1
     const lines = messages.filter((each) => each.text).slice(-MOST_LINES)
     return lines.map((each) => (isNamed && each.name ? `${each.name}: ${each.text}` : each.text)).join('\n')
