@@ -31,7 +31,8 @@ suppress_warnings = ["misc.highlighting_failure"]  # a dialect of SQL that the h
 # By hand where the order matters: a page that is in none of them ends the build.
 MENU = (
     ("Learn", [f"docs/{page}" for page in (
-        "tutorial/first-steps", "how-to/try-it", "how-to/format-a-message", "how-to/pictures", "how-to/write-a-bot",
+        "tutorial/first-steps", "how-to/try-it", "how-to/format-a-message", "how-to/pictures", "how-to/phones",
+        "how-to/write-a-bot",
     )]),
     ("Run it", [f"docs/how-to/{page}" for page in (
         "run-on-one-machine", "run-in-containers", "run-everything-in-one", "operate", "backup", "upgrade", "logins", "files",

@@ -22,6 +22,17 @@ Programs written for this protocol by others, unmodified, run against Tertulia i
 "As raw requests" means that the program itself is not run: its requests are repeated to the letter.
 """
 
+PHONES = """
+## Phone apps
+
+The protocol's own app for phones is not among them. It reads and writes through the API, but it is notified only through a
+relay of its maker: stores give one sender key to each app, and the app encrypts its address to a key of that relay, which is
+compiled in. A server has to be registered there, and is paid for above ten people. Tertulia is not registered with it and
+does not speak to it: `push_notifications_enabled` in `GET /server_settings` is false, so that nobody waits for notifications
+that cannot come. On phones there is the installed web client, and UnifiedPush for apps that know it
+([how to have it on a phone](../how-to/phones.md)).
+"""
+
 
 class Line(NamedTuple):
     client: str
@@ -69,4 +80,4 @@ def written() -> str:
     rows = ["| Client | Version | Exercised | Result |", "|---|---|---|---|"]
     for _, _, line in sorted(_ends):
         rows.append(f"| {line.client} | {line.version} | {line.exercised} | works |")
-    return INTRODUCTION + "\n" + "\n".join(rows) + "\n"
+    return INTRODUCTION + "\n" + "\n".join(rows) + "\n" + PHONES

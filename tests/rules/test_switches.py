@@ -25,11 +25,6 @@ from tests.rules.test_advisories import is_there
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "reference" / "switches.md"
-TO_COME: dict[str, str] = {
-    "inline_url_embed_preview": "link previews (issue 17, part 6) bring it with them",
-    "enable_login_emails": "mail about a log-in from a new device (issue 17, part 2) brings it with it",
-}
-"""Settings whose test comes with a change that is under way."""
 CHANGEABLE = {
     "Organization": {*realms.CHANGEABLE, *ABOUT},
     "Permissions of the organization": set(permissions.REALM_SETTINGS),
@@ -53,7 +48,7 @@ def rows(title: str) -> list[tuple[str, str, str]]:
     """Setting, what it does, and the test, of one part of the page."""
     part = re.search(rf"^## {title}\n(.*?)(?=^## |\Z)", PAGE.read_text(), flags=re.MULTILINE | re.DOTALL)
     assert part is not None
-    return re.findall(r"^\| `(\w+)` \| (.+?) \| (`.+`|to come) \|$", part[1], flags=re.MULTILINE)
+    return re.findall(r"^\| `(\w+)` \| (.+?) \| (`.+`) \|$", part[1], flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("title", CHANGEABLE)
@@ -64,11 +59,7 @@ def test_every_setting_that_can_be_changed_has_one_row_or_is_only_kept(title: st
 
 @pytest.mark.parametrize("title", CHANGEABLE)
 def test_what_a_setting_does_is_shown_by_a_test_that_is_there(title: str) -> None:
-    assert [name for name, _, test in rows(title) if name not in TO_COME and not is_there(test.strip("`"))] == []
-
-
-def test_what_is_to_come_says_so_on_the_page() -> None:
-    assert {name for title in CHANGEABLE for name, _, test in rows(title) if test == "to come"} == set(TO_COME)
+    assert [name for name, _, test in rows(title) if not is_there(test.strip("`"))] == []
 
 
 def test_the_api_description_says_what_is_only_kept() -> None:

@@ -38,6 +38,7 @@ from tertulia.people.logins.keys import KeyUse
 from tertulia.people.users.authentication.actions import KeyAuthenticator
 from tertulia.server.catalogue import AnyEvent, Events, events_of, initial_state_of
 from tertulia.server.gallery import Gallery
+from tertulia.server.installing import Installing
 from tertulia.server.site import Site
 
 ABOUT = "Parameters are form fields or query parameters; lists and objects are JSON. Log in with HTTP Basic: email, API key."
@@ -95,7 +96,8 @@ def build_api(features: Sequence[Feature], services: Services, observe: Observe 
     )
     avatars = AvatarFinder(database, admission, settings)
     gallery = Gallery(database, services[Store], avatars, admission)
-    site = Site(WebClient(services[BuiltFiles]), gallery)
+    installing = Installing(database, services[Store], admission, settings)
+    site = Site(WebClient(services[BuiltFiles]), gallery, installing)
     return Api(
         [*endpoints, *documentation(endpoints, about_api(features))],
         services=services.all(),

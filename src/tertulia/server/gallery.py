@@ -72,10 +72,10 @@ class Gallery:
         try:
             return _our_own(scope["path"]) or await self._find(scope, receive)
         except Refusal as refusal:
-            return _refused(refusal)
+            return refused(refusal)
         except (*LOST, StoreUnavailable) as error:
             log.warning("a picture could not be shown", path=scope["path"], error=repr(error))
-            return _refused(server_not_ready("The server cannot reach its files right now. Please try again."))
+            return refused(server_not_ready("The server cannot reach its files right now. Please try again."))
 
     async def _find(self, scope: Scope, receive: Receive) -> Shown | None:
         path = scope["path"]
@@ -120,21 +120,21 @@ class Gallery:
         async with self._database.reader() as reader:
             picture = await find_remote(reader, realm_id, signature)
         if picture is None:
-            return _refused(not_found())
+            return refused(not_found())
         if form is None and picture.state == State.WAITING:
             return Shown(200, "image/svg+xml", LOADER, "no-store")
         forms = [picture.form] if form is None else [one for one in picture.forms if one.name == form]
         if picture.key is None or not forms:
-            return _refused(not_found())
+            return refused(not_found())
         return await self._stored(thumbnail_key(picture.key, forms[0]), _THEIRS if form else _SOON, is_used=True)
 
     async def _stored(self, key: str, cache: str, *, is_used: bool) -> Shown:
         if not is_used:
-            return _refused(not_found())
+            return refused(not_found())
         try:
             body = await (await self._store.get(key)).read()
         except NotStored:
-            return _refused(not_found())
+            return refused(not_found())
         return Shown(200, content_type(key), body, cache)
 
 
@@ -152,6 +152,7 @@ def _our_own(path: str) -> Shown | None:
     return None
 
 
-def _refused(refusal: Refusal) -> Shown:
+def refused(refusal: Refusal) -> Shown:
+    """The answer of a refusal."""
     headers = tuple((name.lower().encode(), value.encode()) for name, value in (refusal.headers or {}).items())
     return Shown(refusal.status, "application/json", error_body(refusal), headers=headers)

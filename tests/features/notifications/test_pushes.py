@@ -68,7 +68,20 @@ def test_a_direct_message_is_pushed_and_only_the_browser_reads_it(realm: Realm, 
     [(name,)] = realm.stage.sql("select full_name from account where id = %s", realm.owner.id)
     payload = found.payload
     assert abs(payload.pop("timestamp") - time.time()) < 60
-    assert urlsplit(payload.pop("realm_url")).hostname == realm.host
+    address = payload.pop("realm_url")
+    assert urlsplit(address).hostname == realm.host
+    assert payload.pop("words")["reply"] == "Reply"
+    place = f"#narrow/dm/{realm.owner.id}"
+    # What a browser shows that knows declarative pushes, even without our service worker.
+    assert (payload.pop("web_push"), payload.pop("mutable")) == (8030, True)
+    assert payload.pop("notification") == {
+        "title": name,
+        "navigate": f"{address}/{place}/near/{sent}",
+        "body": "Tea is ready",
+        "tag": place,
+        "lang": "en",
+        "data": {"url": f"{place}/near/{sent}", "userId": realm.member.id, "messageId": sent},
+    }
     assert payload == {
         "type": "message",
         "message_id": sent,
@@ -100,6 +113,46 @@ def test_a_mention_is_pushed_with_its_place(realm: Realm, channel: Channel, serv
     slug = f"{channel.stream_id}-{channel.name.replace(' ', '-')}"
     assert payload["url"] == f"#narrow/channel/{slug}/topic/tea.20.26.20cake/near/{sent}"
     assert len(payload["content"]) == 300
+
+
+def test_a_push_whose_names_are_long_says_nothing_twice(realm: Realm, stage: Stage, service: BotServer) -> None:
+    topic = "\N{HOURGLASS WITH FLOWING SAND}" * 60
+    channel = stage.channel(realm.member, realm.owner, realm_id=realm.id)
+    browser = Browser(service).subscribe(realm.member)
+    realm.owner.send(channel.stream_id, topic, f"@**|{realm.member.id}** " + "é" * 5000)
+    payload = browser.next().payload
+    assert (payload["topic"], "notification" in payload) == (topic, False)
+    assert len(payload["content"]) == 300
+
+
+def test_somebody_tries_out_their_own_browser_and_no_other(realm: Realm, service: BotServer) -> None:
+    browser = Browser(service).subscribe(realm.member)
+    check_success(realm.member.request("PATCH", "settings", default_language="es"))
+    path = "users/me/push_subscriptions/test"
+    realm.member.post(path, endpoint=browser.endpoint)
+    payload = browser.next().payload
+    assert (payload["type"], payload["notification"]["title"]) == ("test", "Funciona")
+    assert "no such push subscription" in check_error(realm.owner.request("POST", path, endpoint=browser.endpoint))
+    service.answer = lambda _posted: (403, "text/plain", b"")
+    check_error(realm.member.request("POST", path, endpoint=browser.endpoint), "PUSH_NOT_TAKEN")
+    service.answer = lambda _posted: (410, "text/plain", b"")
+    realm.member.request("POST", path, endpoint=browser.endpoint)
+    assert realm.member.get("users/me/push_subscriptions")["subscriptions"] == []
+
+
+def test_an_app_with_a_unifiedpush_distributor_is_pushed_to_like_a_browser(realm: Realm, service: BotServer) -> None:
+    """What its specification asks of a sender: addresses of 1,000 bytes, RFC 8291 in 4,096 bytes, VAPID, an urgency."""
+    path = "/up" + "x" * (1000 - len(service.url) - len("/up?up=1")) + "?up=1"
+    app = Browser(service, path).subscribe(realm.member)  # by an API key, as apps do
+    assert len(app.endpoint) == 1000
+    sent = realm.owner.send([realm.member.id], content="\N{HOURGLASS WITH FLOWING SAND}" * 5000)
+    posted = service.next()
+    assert posted.path == path
+    assert 0 < len(posted.body) <= 4096
+    found = app.read(posted)
+    assert (found.payload["message_id"], found.payload["type"]) == (sent, "message")
+    check_signature(found.headers["authorization"], realm.member.get("users/me/push_subscriptions/key")["public_key"])
+    assert (found.headers["urgency"], found.headers["ttl"].isdecimal()) == ("high", True)
 
 
 def test_a_push_reads_as_the_message_does_and_tells_no_spoilers(realm: Realm, service: BotServer) -> None:

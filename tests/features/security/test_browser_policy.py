@@ -14,6 +14,10 @@ from tests.harness.server import Server
 SITE = (
     "/",
     "/sw.js",
+    "/manifest.webmanifest",
+    "/apple-touch-icon.png",
+    "/app_icons/default/192.png",
+    "/share",
     "/favicon.ico",
     "/avatar/1",
     "/nothing.png",

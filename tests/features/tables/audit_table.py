@@ -181,6 +181,7 @@ NOT_NOTED: dict[str, str] = {
     "POST /mark_topic_as_read": OWN_VIEW,
     "POST outside /accounts/unsubscribe/missed_messages/{token}": OWN_VIEW,
     "POST /users/me/push_subscriptions": OWN_VIEW,
+    "POST /users/me/push_subscriptions/test": OWN_VIEW,
     "DELETE /users/me/push_subscriptions": OWN_VIEW,
     "PUT /bot_storage": OWN_THINGS,
     "DELETE /bot_storage": OWN_THINGS,

@@ -138,6 +138,8 @@ TABLE: dict[str, Row] = {
     "POST outside /accounts/unsubscribe/missed_messages/{token}": Row(EVERYBODY, {"token": "x"}, "not one of ours"),
     "GET /users/me/push_subscriptions/key": Row(HUMANS),
     "POST /users/me/push_subscriptions": Row(HUMANS, {"endpoint": "x", "p256dh": "x", "auth": "x"}, "push service"),
+    "POST /users/me/push_subscriptions/test": Row(HUMANS, {"endpoint": "x"}, "no such push subscription"),
+    "GET /users/me/unread": Row(HUMANS),
     "GET /users/me/push_subscriptions": Row(HUMANS),
     "DELETE /users/me/push_subscriptions": Row(HUMANS, {"endpoint": "x"}, "no such push subscription"),
     # integrations: a key in the address says who calls, and nothing else does

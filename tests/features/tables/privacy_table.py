@@ -168,6 +168,7 @@ CHANNEL_PROBES: dict[str, Probe] = {
 MESSAGE_PROBES: dict[str, Probe] = {
     "GET /messages/{message_id}": Probe(_get("messages/{message_id}"), "c"),
     "GET /messages by id": Probe(_get("messages", message_ids=["<message_id>"]), "c"),
+    "GET /users/me/unread": Probe(_get("users/me/unread", message_ids=["<message_id>"])),
     "GET /messages/{message_id}/history": Probe(_get("messages/{message_id}/history")),
     "GET /messages/{message_id}/read_receipts": Probe(_get("messages/{message_id}/read_receipts")),
     "GET /messages/matches_narrow": Probe(

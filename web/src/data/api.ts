@@ -150,6 +150,11 @@ export class Api {
         return this.#remember(await this.#once<SignedIn>('GET', 'sessions/current', {}, {}))
     }
 
+    /** Whose requests these are, before the server could be asked: another session than theirs is none. */
+    belongTo(userId: Id): void {
+        this.#userId = userId
+    }
+
     async signIn(username: string, password: string, step: SecondStep = {}): Promise<Answer<SignedIn>> {
         const params = { username, password, ...step }
         return this.#remember(await this.#once<SignedIn>('POST', 'sessions', params, {}))

@@ -49,7 +49,8 @@ export class EventLoop {
         return this.#queue?.id ?? null
     }
 
-    start(queue: Queue): void {
+    /** Without a queue one is asked for first. */
+    start(queue: Queue | null): void {
         this.#queue = queue
         if (!this.#stopped) return
         this.#stopped = false

@@ -66,6 +66,8 @@ export class Messages {
     #most = MOST
     /** Told what every fetch brought. */
     onFetched: (ids: readonly Id[]) => void = () => {}
+    /** Asked where nobody answers: what was loaded of a conversation the last time. */
+    findKept: (key: string) => Promise<ApiMessage[]> = async () => []
     /** Counts registrations: what was fetched before the last one is not current. */
     #epoch = 0
 
@@ -144,6 +146,13 @@ export class Messages {
             }),
         )
         return answer.ok ? { ok: true, value: this.#found(answer.value.messages) } : answer
+    }
+
+    /** What was loaded of a conversation when there was a network. */
+    async kept(key: string): Promise<Message[]> {
+        const found = await this.findKept(key)
+        for (const data of found) if (!this.#byId.has(data.id)) this.#store(data)
+        return this.#found(found)
     }
 
     /** A message of which no event tells: it is fetched, and is then as if it had arrived. */

@@ -2,6 +2,8 @@
 import { Api, type Answer, type ApiError, type SecondStep } from './api'
 import type { ServerSettings } from './api-types'
 import { waitBefore } from './backoff'
+import { browserKeep } from './keep'
+import { LastRead } from './last-read'
 import { World } from './world.svelte'
 
 export class Session {
@@ -12,6 +14,7 @@ export class Session {
     error: ApiError | null = $state.raw(null)
     /** For the sign-in page. */
     server: ServerSettings | null = $state.raw(null)
+    readonly #lastRead = new LastRead()
     readonly #tabs: BroadcastChannel | null
     #again: ReturnType<typeof setTimeout> | null = null
 
@@ -31,7 +34,24 @@ export class Session {
         if (this.state === 'loading' || this.state === 'ready') return // asked twice, and the first was faster
         if (found.ok) await this.#welcome(found)
         else if (found.error.kind === 'signedOut') await this.#askSettings()
-        else this.#fail(found.error)
+        else await this.#showLast(found.error)
+    }
+
+    /** Nobody answers: what was read last is shown, if it is known. */
+    async #showLast(error: ApiError): Promise<void> {
+        const known = error.kind === 'offline' ? await this.#lastRead.state() : null
+        if (this.state === 'loading' || this.state === 'ready') return
+        if (!known) return this.#fail(error)
+        const world = this.#newWorld()
+        world.resume(known, error)
+        this.world = world
+        this.state = 'ready'
+    }
+
+    #newWorld(): World {
+        const world = new World(this.api, browserKeep, this.#lastRead)
+        world.onSignedOut = () => this.#leave()
+        return world
     }
 
     async signIn(username: string, password: string, step?: SecondStep): Promise<Answer<object>> {
@@ -66,8 +86,7 @@ export class Session {
 
     async #enter(): Promise<void> {
         this.state = 'loading'
-        const world = new World(this.api)
-        world.onSignedOut = () => this.#leave()
+        const world = this.#newWorld()
         const answer = await world.begin()
         if (answer.ok) {
             this.world = world
@@ -97,6 +116,7 @@ export class Session {
     #leave(): void {
         this.world?.end()
         this.world = null
+        void this.#lastRead.forget()
         void this.#askSettings()
     }
 }

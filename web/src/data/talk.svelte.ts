@@ -88,7 +88,11 @@ export class Talk implements Listener {
         this.isOpening = true
         const answer = await this.#fetch({ anchor: at, before: FIRST_BEFORE, after: FIRST_AFTER })
         if (turn !== this.#turn) return
+        const isAway = !answer.ok && answer.error.kind === 'offline' && this.rows.length === 0
+        const kept = isAway ? await this.#messages.kept(this.key) : []
+        if (turn !== this.#turn) return
         this.isOpening = false
+        if (kept.length) this.#replace({ messages: kept, foundOldest: false, foundNewest: false, anchor: 0 }, 'newest')
         if (answer.ok) this.#replace(answer.value, at)
         else this.#fail(answer.error)
     }

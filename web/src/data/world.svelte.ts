@@ -3,13 +3,14 @@
  *  `begin` registers and starts the loop. A queue that was lost is replaced without anybody noticing but by a moment's rest: the
  *  state is loaded anew, open talks are fetched again around what is being read, what was typed and what waits to be sent stays. */
 import { untrack } from 'svelte'
-import type { Answer, Api } from './api'
+import type { Answer, Api, ApiError } from './api'
 import type { ApiEvent, EventOf, Id, InitialState } from './api-types'
 import { Acts } from './acts'
 import { Directs } from './directs.svelte'
 import { Drafts } from './drafts.svelte'
 import { EventLoop, type Queue } from './events'
 import { browserKeep, type Keep } from './keep'
+import { LastRead } from './last-read'
 import { Connection, watchWaking } from './connection.svelte'
 import { idsOf, isMove, Messages } from './messages.svelte'
 import { Outbox } from './outbox.svelte'
@@ -27,6 +28,8 @@ import { Unread } from './unread.svelte'
 
 /** So many talks stay loaded and current, so that going back to one shows it at once. */
 const OPEN_TALKS = 12
+/** So often is looked whether something else is being read. */
+const KEEP_MS = 5000
 
 export class World {
     readonly api: Api
@@ -49,11 +52,16 @@ export class World {
     onSignedOut: () => void = () => {}
     readonly #loop: EventLoop
     readonly #talks = new Map<string, Talk>()
+    readonly #lastRead: LastRead
+    /** What was kept of each talk, in short. */
+    readonly #kept = new Map<string, string>()
+    #keeping: ReturnType<typeof setInterval> | undefined
     #stopWatching: () => void = () => {}
     #isOver = false
 
-    constructor(api: Api, keep: Keep = browserKeep) {
+    constructor(api: Api, keep: Keep = browserKeep, lastRead = new LastRead()) {
         this.api = api
+        this.#lastRead = lastRead
         this.messages = new Messages(api)
         const { realm } = this
         this.unread = new Unread({
@@ -94,6 +102,7 @@ export class World {
         this.outbox.isTold = (place) =>
             place.kind === 'direct' || (this.realm.channels.get(place.channelId)?.isSubscribed ?? false)
         this.outbox.bring = (id) => this.messages.bring(id)
+        this.messages.findKept = (key) => this.#lastRead.talk(key)
         this.messages.onFetched = (ids) => this.outbox.found(ids)
         this.presence.isTold = () => this.realm.settings.presence_enabled
         this.presence.isShown = () => !this.realm.value('realm_presence_disabled', false)
@@ -109,17 +118,45 @@ export class World {
         const answer = await register(this.api)
         if (!answer.ok) return answer
         this.#load(answer.value)
-        this.#loop.start(queueOf(answer.value))
+        void this.#lastRead.keepState(answer.value)
+        this.#start(queueOf(answer.value))
+        this.connection.online()
+        return answer
+    }
+
+    /** Begin with what was known last, because nobody answers; as soon as somebody does, everything is asked for anew. */
+    resume(state: InitialState, error: ApiError): void {
+        this.api.belongTo(state.user_id)
+        this.#load(state)
+        this.#start(null)
+        this.connection.offline(error)
+    }
+
+    #start(queue: Queue | null): void {
+        this.#loop.start(queue)
         this.outbox.load(this.me)
         this.presence.start()
         this.#stopWatching = watchWaking((isSure) => this.#wake(isSure))
-        this.connection.online()
-        return answer
+        this.#keeping = setInterval(() => this.keepTalks(), KEEP_MS)
+    }
+
+    /** Keep what is being read for when there is no network, as far as it changed. */
+    keepTalks(): void {
+        for (const [key, talk] of this.#talks) {
+            const { rows, place } = talk
+            if (talk.state !== 'ready' || talk.error || !talk.atNewest || place.kind === 'search') continue
+            const brief = `${rows.length} ${rows.at(-1)?.id} ${rows.filter((row) => row.isUnread).length}`
+            if (this.#kept.get(key) === brief) continue
+            this.#kept.set(key, brief)
+            const messages = rows.map((row) => row.data)
+            void this.#lastRead.keepTalk(this.me, key, messages)
+        }
     }
 
     /** Stop listening; what is unsaved stays in the browser. */
     end(): void {
         this.#isOver = true
+        clearInterval(this.#keeping)
         this.#stopWatching()
         this.#loop.stop()
         this.presence.stop()
@@ -198,6 +235,7 @@ export class World {
         if (this.#isOver) return { ok: true, value: queue }
         this.messages.reset()
         this.#load(answer.value)
+        void this.#lastRead.keepState(answer.value)
         this.topics.reset()
         this.recent.reset()
         void this.#reloadTalks()

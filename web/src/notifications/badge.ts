@@ -1,4 +1,4 @@
-/** The number of unread messages in the tab: before its title, and as a mark on its icon. */
+/** The number of unread messages: before the title of the tab, as a mark on its icon, and on the icon of the installed client. */
 
 const CIRCLE = { x: 46, y: 18, r: 17 }
 
@@ -29,4 +29,9 @@ export function showIcon(count: number): void {
     }
     const href = iconOf(count)
     if (link.getAttribute('href') !== href) link.href = href
+}
+
+/** On the icon of the installed client, where there is one. Between pushes the service worker counts (sw.js). */
+export function showBadge(count: number): void {
+    if ('setAppBadge' in navigator) void navigator.setAppBadge(count).catch(() => {})
 }

@@ -88,8 +88,11 @@ it('nothing of what somebody was told is left when they have signed out', async 
 })
 
 it('a newer notice of a conversation is shown like a new one, each message once', async () => {
-    const notice = { title: 'Kofi', body: '', icon: '', tag: '#narrow/dm/5', messageId: 7, url: '' }
+    const of = { where: '', body: '', icon: '', tag: '#narrow/dm/5', url: '', sender: 'Kofi', userId: 3 }
+    const notice = { ...of, messageId: 7 }
     await notify(notice, () => {})
     await notify(notice, () => {})
     expect(shown).toMatchObject([{ title: 'Kofi', renotify: true, tag: '#narrow/dm/5' }])
+    await notify({ ...of, messageId: 8 }, () => {})
+    expect(shown.at(-1)).toMatchObject({ title: 'Kofi (2)', data: { messageId: 8, messages: [{ id: 7 }, { id: 8 }] } })
 })

@@ -1,8 +1,9 @@
 /** What the palette and the settings offer of Web Push, and what is said of how it went. */
 import type { World } from '../data/world.svelte'
+import { explain } from '../page/explain'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t, type Word } from '../words/words.svelte'
-import { pushState, turnOffPush, turnOnPush, type PushState } from './push'
+import { pushState, tryPush, turnOffPush, turnOnPush, type PushState } from './push'
 
 export function pushActions(world: World): { word: Word; run: () => void }[] {
     return [
@@ -22,6 +23,13 @@ export async function setPush(world: World, isOn: boolean): Promise<PushState> {
         sayError(t('push.failed'))
         return pushState()
     }
+}
+
+/** A push to this browser, to see that it arrives. */
+export async function testPush(world: World): Promise<void> {
+    const answer = await tryPush(world.api)
+    if (answer.ok) say(t('push.test.sent'))
+    else sayError(answer.error.code === 'PUSH_NOT_TAKEN' ? t('push.test.failed') : explain(answer.error))
 }
 
 function tell(state: PushState, wanted: PushState): void {

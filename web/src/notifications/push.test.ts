@@ -129,6 +129,7 @@ describe('the service worker', () => {
     const push = {
         type: 'message',
         message_id: 7,
+        user_id: 3,
         sender_full_name: 'Ines',
         channel: 'quay',
         topic: 'tea',
@@ -137,18 +138,40 @@ describe('the service worker', () => {
         tag: '#narrow/channel/1-quay/topic/tea',
         url: '#narrow/channel/1-quay/topic/tea/near/7',
         timestamp: 10,
+        words: { reply: 'Reply', mark_read: 'Mark as read', failed: 'Not sent' },
+    }
+    interface Note {
+        title: string
+        tag: string
+        body: string
+        renotify?: boolean
+        silent?: boolean
+        actions?: { action: string }[]
+        data: Record<string, unknown>
+        close: () => void
     }
 
-    /** What it shows and opens, with these windows. */
-    function worker(windows: { focused: boolean; posted?: unknown[] }[]) {
+    /** What it shows and opens, with these windows; the server answers as `server` says. */
+    function worker(
+        windows: { focused: boolean; posted?: unknown[] }[],
+        server: (path: string, body: unknown) => object | null = () => null,
+    ) {
         const hears: Record<string, (event: unknown) => void> = {}
-        const shown: [string, { data: unknown; body: string }][] = []
+        let shown: Note[] = []
         const opened: string[] = []
+        const badges: number[] = []
+        const asked: [string, unknown][] = []
         const self = {
             addEventListener: (kind: string, hear: (event: unknown) => void) => (hears[kind] = hear),
+            importScripts: () => {},
+            crypto: globalThis.crypto,
+            navigator: { language: 'en', setAppBadge: async (count: number) => void badges.push(count) },
             registration: {
-                showNotification: async (...note: [string, never]) => shown.push(note),
-                getNotifications: async () => shown.map(([, details]) => details),
+                showNotification: async (title: string, details: Omit<Note, 'title' | 'close'>) => {
+                    const note = { title, ...details, close: () => (shown = shown.filter((each) => each !== note)) }
+                    shown = [...shown.filter((each) => each.tag !== note.tag), note]
+                },
+                getNotifications: async () => shown,
             },
             clients: {
                 matchAll: async () =>
@@ -160,26 +183,127 @@ describe('the service worker', () => {
                 openWindow: async (url: string) => opened.push(url),
             },
         }
+        const fetch = async (path: string, init: { body?: string } = {}) => {
+            const body = init.body === undefined ? null : JSON.parse(init.body)
+            asked.push([path.replace('/api/v1/', ''), body])
+            const answer = server(path.replace('/api/v1/', ''), body)
+            return { ok: answer !== null, json: async () => ({ result: answer ? 'success' : 'error', ...answer }) }
+        }
         // oxlint-disable-next-line no-implied-eval: it is a file of ours
-        new Function('self', readFileSync('public/sw.js', 'utf-8'))(self)
+        new Function('self', 'fetch', readFileSync('public/sw.js', 'utf-8'))(self, fetch)
         const happen = async (kind: string, event: object) => {
             let done: unknown
             hears[kind]!({ ...event, waitUntil: (promise: unknown) => (done = promise) })
             await done
         }
-        return { shown, opened, happen }
+        return {
+            notes: () => shown,
+            opened,
+            badges,
+            asked,
+            happen,
+            push: (data: object | null) =>
+                happen('push', { data: data && { json: () => data }, ...(data ? {} : { notification: null }) }),
+        }
     }
 
-    it('shows a push, unless a page is looked at', async () => {
-        const away = worker([{ focused: false }])
-        await away.happen('push', { data: { json: () => push } })
-        await away.happen('push', { data: { json: () => push } })
-        expect(away.shown).toHaveLength(1)
-        expect(away.shown[0]![0]).toBe('Ines · #quay > tea')
-        expect(away.shown[0]![1].body).toBe('ready')
-        const here = worker([{ focused: true }])
-        await here.happen('push', { data: { json: () => push } })
-        expect(here.shown).toEqual([])
+    it('shows every push, also while a page is looked at, and rings once for a message', async () => {
+        for (const focused of [false, true]) {
+            const here = worker([{ focused }])
+            await here.push(push)
+            expect(here.notes()).toMatchObject([{ title: 'Ines · #quay > tea', body: 'ready', renotify: true }])
+            await here.push(push)
+            expect(here.notes()).toMatchObject([{ title: 'Ines · #quay > tea', renotify: false, silent: true }])
+        }
+    })
+
+    it('shows something also of a push that it cannot read', async () => {
+        const here = worker([])
+        await here.push(null)
+        await here.happen('push', {
+            data: {
+                json: () => {
+                    throw new SyntaxError('no JSON')
+                },
+            },
+        })
+        await here.push({ type: 'of a newer server', tag: 'new' })
+        expect(here.notes().map((note) => note.title)).toEqual(['New messages', 'New messages'])
+        await here.happen('push', { data: null, notification: { title: 'Declared', body: 'text', tag: 'd', data: {} } })
+        expect(here.notes().at(-1)).toMatchObject({ title: 'Declared', body: 'text', tag: 'd' })
+    })
+
+    it('makes one notification of a conversation, in the order in which it was said', async () => {
+        const here = worker([])
+        await here.push({ ...push, message_id: 9, content: 'third' })
+        await here.push(push)
+        expect(here.notes()).toMatchObject([{ title: 'Ines · #quay > tea (2)', body: 'ready\nthird' }])
+        await here.push({ ...push, message_id: 8, sender_full_name: 'Kofi', content: 'second' })
+        expect(here.notes()).toMatchObject([
+            { title: '#quay > tea (3)', body: 'Ines: ready\nKofi: second\nInes: third' },
+        ])
+        await here.push({ ...push, message_id: 10, tag: 'another', content: 'else' })
+        expect(here.notes()).toHaveLength(2)
+    })
+
+    const signedIn = { user_id: 3, csrf_token: 'token' }
+
+    it('takes away what was read elsewhere with the next push, never that push itself, and counts anew', async () => {
+        const here = worker([], (path) => {
+            if (path === 'sessions/current') return signedIn
+            return path.startsWith('users/me/unread') ? { badge_count: 4, unread_message_ids: [8] } : null
+        })
+        const tags = () => here.notes().map((note) => note.tag)
+        await here.push({ ...push, message_id: 6, tag: 'read elsewhere' })
+        await here.push({ ...push, message_id: 8, tag: 'unread' })
+        expect(tags()).toEqual(['unread'])
+        await here.push({ ...push, message_id: 9, tag: 'last' })
+        expect(tags()).toEqual(['unread', 'last'])
+        expect(here.badges.at(-1)).toBe(4)
+    })
+
+    async function pressed(action: string, reply: string | undefined, server: Parameters<typeof worker>[1]) {
+        const here = worker([], server)
+        await here.push(push)
+        here.asked.length = 0
+        const [notification] = here.notes()
+        expect(notification!.actions!.map((each) => each.action)).toEqual(['reply', 'read'])
+        await here.happen('notificationclick', { notification, action, reply })
+        return here
+    }
+    const flags = ['messages/flags', { messages: [7], op: 'add', flag: 'read' }]
+
+    it('marks as read what it showed', async () => {
+        const here = await pressed('read', undefined, (path) =>
+            path === 'sessions/current' ? signedIn : path === 'messages/flags' ? {} : null,
+        )
+        expect(here.asked).toContainEqual(flags)
+        expect(here.notes()).toEqual([])
+        expect(here.opened).toEqual([])
+    })
+
+    it('sends a reply to where the message is by now, or says that it did not', async () => {
+        const message = { type: 'stream', stream_id: 1, subject: 'tea, renamed' }
+        const server = (path: string) =>
+            path === 'sessions/current' ? signedIn : path.startsWith('messages/7') ? { message } : {}
+        const sent = await pressed('reply', 'coming', server)
+        const body = { type: 'channel', to: 1, topic: 'tea, renamed', content: 'coming' }
+        expect(sent.asked).toContainEqual(['messages', body])
+        expect(sent.asked).toContainEqual(flags)
+        const failed = await pressed('reply', 'coming', (path) => (path === 'messages' ? null : server(path)))
+        expect(failed.notes()).toMatchObject([{ title: 'Not sent', body: 'coming', tag: push.tag }])
+    })
+
+    it('does nothing in the name of somebody else', async () => {
+        const here = await pressed('read', undefined, (path) =>
+            path === 'sessions/current' ? { ...signedIn, user_id: 4 } : {},
+        )
+        expect(here.asked.every(([path]) => path === 'sessions/current')).toBe(true)
+        expect(here.notes()).toHaveLength(1)
+    })
+
+    it('opens the place where a browser has no field for a reply', async () => {
+        expect((await pressed('reply', undefined, () => null)).opened).toEqual(['/' + push.url])
     })
 
     it('opens the place, in a window that is there or in a new one', async () => {

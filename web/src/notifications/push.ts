@@ -1,6 +1,6 @@
 /** Web Push: this browser is told of messages while no page of ours is open. The subscription lives in the browser; the server
  *  knows it for as long as the session that told it, so it is told again with each start. */
-import type { Api } from '../data/api'
+import type { Answer, Api } from '../data/api'
 
 /** impossible: the browser has no such thing, or the page is not secure. refused: its owner said no. */
 export type PushState = 'impossible' | 'refused' | 'off' | 'on'
@@ -37,6 +37,11 @@ export async function turnOffPush(api: Api): Promise<PushState> {
         await known.unsubscribe()
     }
     return pushState()
+}
+
+export async function tryPush(api: Api): Promise<Answer<object>> {
+    const known = isPossible() ? await subscription() : null
+    return api.post(`${PATH}/test`, { endpoint: known?.endpoint ?? '' })
 }
 
 /** With each start: a browser that is subscribed belongs to whoever is signed in now. Gives what ends listening to clicks. */

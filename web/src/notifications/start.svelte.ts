@@ -8,12 +8,13 @@ import { hashOf, isTalk, keyOf, type Place } from '../data/place'
 import type { World } from '../data/world.svelte'
 import { sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
-import { showIcon, titleOf } from './badge'
+import { showBadge, showIcon, titleOf } from './badge'
 import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
 import { mayAnnounce } from './claims'
 import { closeAll, closeRead, notify } from './notices'
 import { keepPush } from './push'
 import { isQuiet } from './quiet'
+import { keepShell } from './shell'
 import { playChime } from './sound'
 
 export interface Options {
@@ -25,6 +26,7 @@ export interface Options {
 }
 
 export function startNotifications(world: World, options: Options): () => void {
+    void keepShell()
     const stops = [
         watchBadge(world, options),
         watchPeople(world),
@@ -37,6 +39,7 @@ export function startNotifications(world: World, options: Options): () => void {
         for (const stop of stops) stop()
         document.title = 'Tertulia'
         showIcon(0)
+        showBadge(0)
     }
 }
 
@@ -59,6 +62,7 @@ function watchBadge(world: World, options: Options): () => void {
             const count = badgeCount(world)
             document.title = titleOf(options.title(), world.realm.value('realm_name', 'Tertulia'), count)
             showIcon(count)
+            showBadge(count)
         })
     })
 }
@@ -71,6 +75,7 @@ function watchPeople(world: World): () => void {
         if (document.visibilityState === 'hidden') {
             world.drafts.flush()
             void world.reads.flush()
+            world.keepTalks()
         }
     }
     document.addEventListener('visibilitychange', leave)
@@ -178,14 +183,15 @@ async function show(message: ApiNewMessage, world: World, options: Options): Pro
     const { realm } = world
     const place = conversationOf(message, world.me)
     const isHidden = message.type === 'private' && !realm.settings.pm_content_in_desktop_notifications
-    const where =
-        message.type === 'stream' ? ` · #${message.display_recipient} > ${realm.topicName(message.subject)}` : ''
+    const where = message.type === 'stream' ? `#${message.display_recipient} > ${realm.topicName(message.subject)}` : ''
     const notice = {
-        title: message.sender_full_name + where,
         body: isHidden ? '' : plainText(message.content),
         icon: message.avatar_url ?? '/static/icon.svg',
         tag: hashOf(place, realm.channelName),
         messageId: message.id,
+        sender: message.sender_full_name,
+        where,
+        userId: world.me,
         url: hashOf({ ...place, near: message.id }, realm.channelName),
     }
     await notify(notice, options.go)

@@ -5,9 +5,22 @@ format, a script, a place on the map) comes through. Invariants: only five forma
 its header before it is decoded, and too large a one is refused; decoding happens in a process of its own (apart.py).
 """
 
-from tertulia.content.pictures.apart import cover, fit, shrink, within
+from tertulia.content.pictures.apart import app_icons, cover, fit, shrink, within
 from tertulia.content.pictures.fitting import NotAPicture, Picture
+from tertulia.content.pictures.icons import AppIcons
 from tertulia.content.pictures.receiving import BODY_LIMIT, receive
 from tertulia.content.pictures.shrinking import Shrunk
 
-__all__ = ["BODY_LIMIT", "NotAPicture", "Picture", "Shrunk", "cover", "fit", "receive", "shrink", "within"]
+__all__ = [
+    "BODY_LIMIT",
+    "AppIcons",
+    "NotAPicture",
+    "Picture",
+    "Shrunk",
+    "app_icons",
+    "cover",
+    "fit",
+    "receive",
+    "shrink",
+    "within",
+]

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 
 from tertulia.content.pictures.fitting import NotAPicture, Picture
+from tertulia.content.pictures.icons import AppIcons
 from tertulia.content.pictures.shrinking import Shrunk
 
 SECONDS = 30.0
@@ -35,6 +36,11 @@ async def cover(data: bytes, sides: Sequence[int]) -> list[bytes]:
 async def within(data: bytes, width: int, height: int) -> bytes:
     """As `fitting.within`."""
     return msgspec.msgpack.decode(await _run("within", width, height, data=data), type=bytes)
+
+
+async def app_icons(data: bytes) -> AppIcons:
+    """As `icons.app_icons`."""
+    return msgspec.msgpack.decode(await _run("icons", data=data), type=AppIcons)
 
 
 async def _run(job: str, *arguments: object, data: bytes | None = None, folder: Path | None = None) -> bytes:

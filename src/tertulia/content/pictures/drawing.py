@@ -27,6 +27,16 @@ _FINER = 8
 @functools.cache
 def extra_emoji() -> bytes:
     """The service's own emoji, as PNG: its icon."""
+    return _icon(SIDE)
+
+
+@functools.cache
+def large_icon() -> bytes:
+    """Our icon as PNG, as large as an organization's own may be."""
+    return _icon(SIDE * _FINER)
+
+
+def _icon(side: int) -> bytes:
     from PIL import Image, ImageDraw
 
     image = Image.new("RGBA", (SIDE * _FINER, SIDE * _FINER), (0, 0, 0, 0))
@@ -40,5 +50,5 @@ def extra_emoji() -> bytes:
         draw.rectangle([*scaled(left, top), right * _FINER - 1, bottom * _FINER - 1], fill="#ffffff")
     draw.ellipse(scaled(41, 29, 51, 39), fill="#f6c667")
     written = io.BytesIO()
-    image.resize((SIDE, SIDE), Image.Resampling.LANCZOS).save(written, "PNG", optimize=True)
+    image.resize((side, side), Image.Resampling.LANCZOS).save(written, "PNG", optimize=True)
     return written.getvalue()

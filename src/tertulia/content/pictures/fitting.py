@@ -42,9 +42,9 @@ class Picture(msgspec.Struct, frozen=True):
 
 def fit(data: bytes, side: int) -> Picture:
     """The picture within a square, with nothing around it; moving pictures keep moving."""
-    with _opened(data, side) as image:
+    with opened(data, side) as image:
         if _count_frames(image) == 1:
-            return Picture(_png(_square(image, side)), "png")
+            return Picture(write_png(_square(image, side)), "png")
         return _moving(image, side)
 
 
@@ -52,23 +52,23 @@ def cover(data: bytes, sides: Sequence[int]) -> list[bytes]:
     """The middle of the picture as a square PNG, in several sizes; of a moving one the first frame."""
     from PIL import ImageOps
 
-    with _opened(data, max(sides)) as image:
-        whole = _upright(image)
-        return [_png(_bare(ImageOps.fit(whole, (side, side)))) for side in sides]
+    with opened(data, max(sides)) as image:
+        whole = upright(image)
+        return [write_png(_bare(ImageOps.fit(whole, (side, side)))) for side in sides]
 
 
 def within(data: bytes, width: int, height: int) -> bytes:
     """The picture as a PNG, not larger than that; of a moving one the first frame."""
     from PIL import ImageOps
 
-    with _opened(data, max(width, height)) as image:
-        whole = _upright(image)
+    with opened(data, max(width, height)) as image:
+        whole = upright(image)
         fits = whole.width <= width and whole.height <= height
-        return _png(_bare(whole if fits else ImageOps.contain(whole, (width, height))))
+        return write_png(_bare(whole if fits else ImageOps.contain(whole, (width, height))))
 
 
 @contextmanager
-def _opened(data: bytes, side: int) -> "Iterator[Image]":
+def opened(data: bytes, side: int) -> "Iterator[Image]":
     """A picture whose size is bearable. Whatever a crooked one makes Pillow raise: it is no picture."""
     from PIL import Image  # takes a while, and most processes never need it
 
@@ -111,7 +111,7 @@ def _moving(image: "Image", side: int) -> Picture:
         delays.append(max(20, int(frame.info.get("duration", 100))))
     moving = io.BytesIO()
     pages[0].save(moving, "WEBP", save_all=True, append_images=pages[1:], duration=delays, loop=0)
-    return Picture(moving.getvalue(), "webp", _png(pages[0]))
+    return Picture(moving.getvalue(), "webp", write_png(pages[0]))
 
 
 def _count_frames(image: "Image") -> int:
@@ -126,13 +126,13 @@ def _count_frames(image: "Image") -> int:
 def _square(image: "Image", side: int) -> "Image":
     from PIL import Image, ImageOps
 
-    small = ImageOps.contain(_upright(image), (side, side))
+    small = ImageOps.contain(upright(image), (side, side))
     square = Image.new("RGBA", (side, side), (0, 0, 0, 0))
     square.paste(small, ((side - small.width) // 2, (side - small.height) // 2))
     return square
 
 
-def _upright(image: "Image") -> "Image":
+def upright(image: "Image") -> "Image":
     """As the camera was held."""
     from PIL import ImageOps
 
@@ -148,7 +148,8 @@ def _bare(image: "Image") -> "Image":
     return bare
 
 
-def _png(image: "Image") -> bytes:
+def write_png(image: "Image") -> bytes:
+    """As it is stored."""
     written = io.BytesIO()
     image.save(written, "PNG")
     return written.getvalue()

@@ -47,6 +47,30 @@ class Push(msgspec.Struct, frozen=True):
     realm_id: int
     empty_topic: str
     """How the realm names the empty topic."""
+    language: str
+    """Of the user."""
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where one browser is pushed to."""
+
+    subscription_id: int
+    endpoint: str
+    public_key: bytes
+    auth_secret: bytes
+    """As it is stored: sealed."""
+
+
+class Declared(msgspec.Struct, frozen=True):
+    """A notification as a browser shows it by itself."""
+
+    title: str
+    navigate: str
+    """Where a click leads: a whole address."""
+    body: str
+    tag: str
+    lang: str
+    data: dict[str, object]
 
 
 class Payload(msgspec.Struct, frozen=True):
@@ -71,3 +95,20 @@ class Payload(msgspec.Struct, frozen=True):
     topic: str | None
     content: str | None
     """As it reads, without markup; null if it is not to be shown."""
+    words: dict[str, str]
+    """What its buttons say, in the user's language."""
+    web_push: int | msgspec.UnsetType = msgspec.UNSET
+    """8030 makes it a declarative push: a browser that knows those shows `notification` even if our script fails."""
+    mutable: bool | msgspec.UnsetType = msgspec.UNSET
+    notification: Declared | msgspec.UnsetType = msgspec.UNSET
+
+
+class TestPayload(msgspec.Struct, frozen=True):
+    """What a person sends to their own browser, to see whether it arrives."""
+
+    user_id: int
+    realm_url: str
+    notification: Declared
+    type: str = "test"
+    web_push: int = 8030
+    mutable: bool = True

@@ -7,9 +7,9 @@ import asyncpg
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.sealing import SealedColumn
 from tertulia.notifications.concerns.model import Facts, Trigger
-from tertulia.notifications.concerns.queries import facts_of
+from tertulia.notifications.concerns.queries import IS_UNREAD, facts_of
 from tertulia.notifications.concerns.rules import decide
-from tertulia.notifications.push.model import Push, Subscription
+from tertulia.notifications.push.model import Address, Push, Subscription
 from tertulia.organization.realms.settings import decode_realm
 from tertulia.people.users.statements import is_hidden
 
@@ -37,7 +37,8 @@ select taken.subscription_id, endpoint, public_key, auth_secret, account.id as u
     {_setting("pm_content_in_desktop_notifications", True)} as shows_direct, message.sender_id,
     sender.full_name as sender_full_name, {is_hidden("account", "sender")} as sender_is_hidden, message.rendered,
     extract(epoch from message.sent_at)::bigint as sent_at, channel.id as channel_id, channel.name as channel,
-    topic.name as topic, conversation.participants, realm.id as realm_id, realm.settings::text as realm_facts
+    topic.name as topic, conversation.participants, realm.id as realm_id, realm.settings::text as realm_facts,
+    coalesce(account.settings->>'default_language', 'en') as language
 from taken join push_subscription on push_subscription.id = taken.subscription_id
 join account on account.id = push_subscription.user_id join realm on realm.id = account.realm_id
 join message on message.id = taken.message_id join account as sender on sender.id = message.sender_id
@@ -158,6 +159,37 @@ async def subscriptions_of(
     from push_subscription where realm_id = $1 and user_id = $2 order by id
     """
     return [Subscription(**row) for row in await reader.fetch(sql, realm_id, user_id, *login)]
+
+
+async def find_address(reader: Reader, user_id: int, endpoint: str) -> Address | None:
+    """Where a browser of somebody is pushed to."""
+    sql = """
+    select id as subscription_id, endpoint, public_key, auth_secret from push_subscription
+    where user_id = $1 and endpoint = $2
+    """
+    row = await reader.fetchrow(sql, user_id, endpoint)
+    return Address(**row) if row else None
+
+
+async def find_unread(reader: Reader, user_id: int, message_ids: Sequence[int]) -> list[int]:
+    """Those of the messages that somebody has not read yet; what they cannot read is not among them."""
+    sql = f"""
+    select message.id from message join conversation on conversation.id = message.conversation_id
+    join account on account.id = $1 where message.id = any($2::bigint[]) and {IS_UNREAD} order by message.id
+    """
+    return [row["id"] for row in await reader.fetch(sql, user_id, message_ids)]
+
+
+async def own_choices(reader: Reader, user_id: int) -> tuple[str, int]:
+    """A person's language, and what the number on the icon counts."""
+    sql = """
+    select coalesce(settings->>'default_language', 'en') as language,
+        coalesce((settings->>'desktop_icon_count_display')::int, 1) as display
+    from account where id = $1
+    """
+    row = await reader.fetchrow(sql, user_id)
+    assert row is not None
+    return row["language"], row["display"]
 
 
 async def find_key(reader: Reader) -> bytes | None:

@@ -1,19 +1,29 @@
 """Endpoints of Web Push."""
 
+from typing import Annotated
+
 import msgspec
 
+from tertulia.conversations.read_state.queries import unread_messages
 from tertulia.kernel.auth import Caller, Human
 from tertulia.kernel.bounds import hold_count
 from tertulia.kernel.cookies import session_digest
-from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, delete, get, post
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.limits import RateLimits, parse_rates
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.push import queries
 from tertulia.notifications.push.bounds import SUBSCRIPTIONS
 from tertulia.notifications.push.keys import PushKeys
 from tertulia.notifications.push.model import Subscription
-from tertulia.notifications.push.rules import check_endpoint, check_keys
+from tertulia.notifications.push.posting import GONE, PushPost
+from tertulia.notifications.push.rules import badge_count, check_endpoint, check_keys, test_payload_of
+from tertulia.organization.realms.routes import realm_url
+
+TESTS = parse_rates("5/600")
+MAX_BADGE = 1000
+Asked = Annotated[tuple[int, ...], msgspec.Meta(max_length=200)]
 
 
 class PublicKey(msgspec.Struct):
@@ -33,6 +43,13 @@ class Subscriptions(msgspec.Struct):
     """The answer of GET /users/me/push_subscriptions."""
 
     subscriptions: list[Subscription]
+
+
+class UnreadAnswer(msgspec.Struct):
+    """The answer of GET /users/me/unread."""
+
+    badge_count: int
+    unread_message_ids: list[int]
 
 
 @get("/users/me/push_subscriptions/key")
@@ -65,11 +82,59 @@ async def get_push_subscriptions(caller: Human, call: Call, reader: Reader, sett
     return Subscriptions(await queries.subscriptions_of(reader, caller.realm_id, caller.user_id, login))
 
 
+@post("/users/me/push_subscriptions/test")
+async def test_push(
+    caller: Human,
+    call: Call,
+    database: Database,
+    settings: Settings,
+    limits: RateLimits,
+    post: PushPost,
+    *,
+    endpoint: str,
+) -> None:
+    """Push a notification to this browser at once, to see whether it arrives.
+
+    The answer says whether its push service took it. A person does so five times in ten minutes.
+    """
+    async with database.reader() as reader:
+        address = await queries.find_address(reader, caller.user_id, endpoint)
+        language, _ = await queries.own_choices(reader, caller.user_id)
+    if address is None:
+        raise no_such_subscription()
+    if settings.rate_limits:
+        await limits.spend(call, "test-push", str(caller.user_id), TESTS)
+    payload = test_payload_of(caller.user_id, realm_url(caller, call, settings), language)
+    status = await post.post(address, payload, is_urgent=True)
+    if status in GONE:
+        async with database.transaction() as tx:
+            await queries.forget_subscription(tx, address.subscription_id, address.endpoint)
+    if status >= 300:
+        raise Refusal("The push service of your browser did not take it.", code="PUSH_NOT_TAKEN")
+
+
+@get("/users/me/unread")
+async def get_unread(caller: Human, reader: Reader, *, message_ids: Asked = ()) -> UnreadAnswer:
+    """What a device needs to know before it shows something: the number on the client's icon, and which of the messages that it
+    shows already you have not read yet.
+
+    `badge_count` counts what your setting `desktop_icon_count_display` says, up to 1,000.
+    """
+    _, display = await queries.own_choices(reader, caller.user_id)
+    unread = await unread_messages(reader, caller.user_id, MAX_BADGE)
+    return UnreadAnswer(badge_count(unread, display), await queries.find_unread(reader, caller.user_id, message_ids))
+
+
 @delete("/users/me/push_subscriptions")
 async def unsubscribe_from_pushes(caller: Human, tx: Transaction, *, endpoint: str) -> None:
     """Stop push notifications at this browser."""
     if not await queries.delete_subscription(tx, caller.user_id, endpoint):
-        raise Refusal("There is no such push subscription of yours.")
+        raise no_such_subscription()
+
+
+def no_such_subscription() -> Refusal:
+    """The refusal about a browser that is not known, or somebody else's."""
+    return Refusal("There is no such push subscription of yours.")
 
 
 def _login(call: Call, caller: Caller, settings: Settings) -> tuple[bytes | None, int | None]:

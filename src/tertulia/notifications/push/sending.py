@@ -1,22 +1,17 @@
 """Pushing: claimed for a while, sent without holding anything, forgotten when taken."""
 
 import structlog
-from prometheus_client import Counter
 
 from tertulia.kernel.db import LOST, Database, Transaction
-from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
+from tertulia.kernel.outbound import SECONDS
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import BoundedTasks
 from tertulia.notifications.push import queries
-from tertulia.notifications.push.crypto import encrypt
-from tertulia.notifications.push.keys import PushKeys
 from tertulia.notifications.push.model import Push
+from tertulia.notifications.push.posting import GONE, PushPost
 from tertulia.notifications.push.rules import payload_of
 
 log = structlog.get_logger()
-PUSHES = Counter(
-    "tertulia_pushes", "Tries to push, by what the push service said: taken, refused, or gone", ["outcome"]
-)
 
 MAX_RUNNING = 64
 MAX_OF_ONE_USER = 10
@@ -25,8 +20,6 @@ MAX_OF_ONE_REALM = 48
 CLAIMED_SECONDS = 2 * SECONDS + 10
 ATTEMPTS = 3
 RETRY_SECONDS = (2.0, 60.0)
-KEPT_SECONDS = 86_400
-"""So long a push service keeps a push for a browser that is away."""
 URGENT = ("direct_message", "mentioned")
 MAX_FAILED, FAILED_DAYS = 10, 3
 """A browser whose push service took none of so many pushes in a row, for so many days, is forgotten as if it were gone. Both:
@@ -39,8 +32,7 @@ class Pushes:
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
-        self._keys = PushKeys(database, settings)
-        self._outbound = Outbound(settings)
+        self._poster = PushPost(database, settings)
         self._tasks = BoundedTasks(MAX_RUNNING, MAX_OF_ONE_USER, MAX_OF_ONE_REALM)
 
     async def start_due(self) -> int:
@@ -72,24 +64,9 @@ class Pushes:
             log.exception("a push failed: it is sent again later", subscription=push.subscription_id)
 
     async def _post(self, push: Push) -> None:
-        signer = await self._keys.signer()
-        auth_secret = self._database.sealer.open(queries.AUTH_SECRET, push.auth_secret)
         payload = payload_of(push, self._settings.url_of(push.subdomain))
-        headers = {
-            "Authorization": signer.header(push.endpoint),
-            "Content-Encoding": "aes128gcm",
-            "Content-Type": "application/octet-stream",
-            "TTL": str(KEPT_SECONDS),
-            "Urgency": "high" if push.trigger in URGENT else "normal",
-        }
-        try:
-            body = encrypt(payload, push.public_key, auth_secret)
-            status = (await self._outbound.post(push.endpoint, body, headers)).status
-        except Unreachable as error:
-            log.info("a push service cannot be reached", endpoint_host=push.endpoint.split("/")[2], reason=str(error))
-            status = 503
-        PUSHES.labels("taken" if status < 300 else "gone" if status in (404, 410) else "refused").inc()
-        if status in (404, 410):
+        status = await self._poster.post(push, payload, is_urgent=push.trigger in URGENT)
+        if status in GONE:
             async with self._database.transaction() as tx:
                 await queries.forget_subscription(tx, push.subscription_id, push.endpoint)
         elif (status == 429 or status >= 500) and push.attempts < ATTEMPTS:

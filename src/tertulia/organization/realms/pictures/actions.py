@@ -20,7 +20,8 @@ from tertulia.organization.realms.changing.actions import check_is_administrator
 Kind = Literal["icon", "logo", "night_logo"]
 DEFAULT_URL = "/static/icon.svg"
 DEFAULT_SOURCE: dict[Kind, str] = {"icon": "G", "logo": "D", "night_logo": "D"}
-ICON_SIDE = 100
+ICON_SIDE = 512
+"""As large as the icon of an installed client is asked for."""
 LOGO_WIDTH, LOGO_HEIGHT = 800, 100
 
 
@@ -109,6 +110,13 @@ async def pictures_of(reader: Reader, realm_id: int) -> dict[str, str]:
 
 def _url(realm_id: int, row: _Row) -> str:
     return f"/user_avatars/{realm_id}/realm/{row.kind}/{row.name}.png?version={row.version}"
+
+
+async def find_icon(reader: Reader, realm_id: int) -> str | None:
+    """The name of the organization's own icon."""
+    sql = "select name from realm_picture where realm_id = $1 and kind = 'icon'"
+    found: str | None = await reader.fetchval(sql, realm_id)
+    return found
 
 
 async def is_in_use(reader: Reader, realm_id: int, kind: str, name: str) -> bool:
