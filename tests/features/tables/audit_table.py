@@ -149,6 +149,7 @@ NOT_NOTED: dict[str, str] = {
     "POST outside /join/address": MAIL,
     "POST /messages": OWN_WORDS,
     "PATCH /messages/{message_id}": OWN_WORDS,
+    "DELETE /messages/{message_id}/link_previews": OWN_WORDS,
     "POST /external/{integration}": OWN_WORDS,
     "POST /submessage": OWN_WORDS,
     "POST /messages/{message_id}/reactions": OWN_WORDS,
