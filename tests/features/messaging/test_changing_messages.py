@@ -158,15 +158,6 @@ def test_who_moves_inside_a_channel_is_decided_by_realm_and_channel(realm: Realm
     refused(realm.guest, sent, topic="newest")
 
 
-def test_whoever_may_not_write_in_a_channel_names_no_topic_there(realm: Realm, channel: Channel) -> None:
-    sent = realm.owner.send(channel.stream_id, "topic")
-    set_holder(realm, channel, "can_send_message_group", "role:administrators")
-    refused(realm.member, sent, topic="new")
-    edit(realm.moderator, sent, topic="new", **QUIET)
-    set_holder(realm, channel, "can_send_message_group", "role:members")
-    edit(realm.member, sent, topic="newer", **QUIET)
-
-
 def test_who_moves_out_of_a_channel_is_decided_by_realm_and_channel(realm: Realm, channel: Channel) -> None:
     other = realm.stage.channel(*realm.all, realm_id=realm.id)
     sent = realm.owner.send(channel.stream_id, "topic")

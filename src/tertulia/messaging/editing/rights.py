@@ -1,7 +1,7 @@
 """What a caller may do to a message: all rights in one statement, which runs under the locks of the change."""
 
-from tertulia.conversations.channels.rights import IS_ADMINISTRATOR, MAY_POST, granted, granted_by_realm
-from tertulia.kernel.auth import Caller, Role
+from tertulia.conversations.channels.rights import IS_ADMINISTRATOR, granted, granted_by_realm
+from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.messaging.editing.model import Rights
 from tertulia.messaging.reading.access import no_such_message
@@ -13,13 +13,7 @@ def _either(realm_setting: str, channel_setting: str) -> str:
     return f"({granted_by_realm(realm_setting)} or coalesce({granted(channel_setting)}, false))"
 
 
-# A name of a topic is a text that everybody in the channel reads: whoever may not write there gives it none, unless it is
-# their office.
-_MAY_WRITE = f"(account.role <= {Role.MODERATOR} or coalesce({MAY_POST}, false))"
-_MOVE_WITHIN = f"""
-(({granted_by_realm("can_move_messages_between_topics_group")} and {_MAY_WRITE})
-    or coalesce({granted("can_move_messages_within_channel_group")}, false))
-"""
+_MOVE_WITHIN = _either("can_move_messages_between_topics_group", "can_move_messages_within_channel_group")
 _MOVE_OUT = _either("can_move_messages_between_channels_group", "can_move_messages_out_of_channel_group")
 
 _RIGHTS = f"""
