@@ -43,6 +43,7 @@ MEASUREMENTS = {
     "herd": ("5,000 clients come back after the death of all web processes.", ["herd"]),
     "audit": ("The audit log with 1,000,000 entries.", ["audit"]),
     "concerns": ("A mention of everybody among 20,000: the sender, and the worker.", ["concerns"]),
+    "mails": ("10,000 mails to a mail server that is slow, away, and refuses.", ["mails"]),
     "scheduled": ("10,000 scheduled messages due at once.", ["scheduled"]),
 }
 

@@ -26,12 +26,14 @@ def send_test(
     from tertulia.kernel.mail import Refused, choose_way, compose, sender_of
 
     settings = target_settings(data)
-    send = choose_way(settings)
-    if send is None:
+    open_way = choose_way(settings)
+    if open_way is None:
         raise CommandFailed("No mail is sent: set TERTULIA_SMTP_URL.")
     sender, text = sender_of(settings), f"This is a test of {settings.url_of('')}: mails arrive.\n"
+    way = open_way()
     try:
-        send(compose(sender, recipient, "Mails arrive", text))
+        way.send(compose(sender, recipient, "Mails arrive", text))
+        way.end()
     except (Refused, OSError, smtplib.SMTPException, ValueError) as problem:
         raise CommandFailed(f"The mail was not taken: {problem}") from problem
     if as_json:

@@ -9,11 +9,14 @@ import re
 import smtplib
 import ssl
 from collections.abc import Callable
+from contextlib import suppress
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
+from functools import partial
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import parse_qs, unquote
 
 import msgspec
@@ -36,6 +39,9 @@ TIMEOUT_SECONDS = 20.0
 FIRST_WAIT_SECONDS = 10
 LONGEST_WAIT_SECONDS = 3600
 GIVE_UP_DAYS = 3
+MAILS_PER_CONNECTION = 100
+"""Mail servers dislike connections that never end."""
+_FINE = 250
 
 
 BODY = SealedColumn("mail_outbox", "body", row="id", is_text=True)
@@ -95,7 +101,18 @@ class RecipientRefused(Refused):
     """Nobody is at that address, says the mail server."""
 
 
-Send = Callable[[EmailMessage], None]
+class Away(OSError):
+    """The mail server cannot be reached: no mail would be accepted now."""
+
+
+class Way(Protocol):
+    """A way out for mails, one after another."""
+
+    def send(self, message: EmailMessage) -> None:
+        """Hand one over; blocks."""
+
+    def end(self) -> None:
+        """There are no more for now; blocks."""
 
 
 class Postman:
@@ -103,31 +120,40 @@ class Postman:
 
     def __init__(self, settings: Settings) -> None:
         self._sender = sender_of(settings)
-        self._send = choose_way(settings)
+        self._open_way = choose_way(settings)
 
     async def deliver(self, database: Database) -> int:
-        """Send everything that is due, one mail per transaction; returns how many were accepted."""
+        """Send everything that is due, one mail per transaction; returns how many were accepted.
+
+        If the mail server is away, one mail has shown it: the others wait for the next time.
+        """
         sent = 0
-        if self._send is None:
+        if self._open_way is None:
             # They wait for a way out, but not until nobody wants them any more.
             async with database.transaction() as tx:
                 await _forget_old(tx)
             return 0
-        while True:
-            async with database.transaction() as tx:
-                mail = await _claim(tx)
-                if mail is None:
+        way = self._open_way()
+        try:
+            while True:
+                async with database.transaction() as tx:
+                    mail = await _claim(tx)
+                    outcome = None if mail is None else await self._deliver_one(tx, mail, way)
+                if outcome is None:
                     return sent
-                sent += await self._deliver_one(tx, mail, self._send)
+                sent += outcome
+        finally:
+            await asyncio.to_thread(way.end)
 
-    async def _deliver_one(self, tx: Transaction, mail: Mail, send: Send) -> bool:
+    async def _deliver_one(self, tx: Transaction, mail: Mail, way: Way) -> bool | None:
+        """Whether it was accepted; None: the mail server is away."""
         if mail.recipient is None:
             await _forget(tx, mail)
             return False
         try:
             letter = None if mail.letter is None else msgspec.json.decode(mail.letter, type=Letter)
             message = compose(self._sender, mail.recipient, mail.subject, mail.body, letter)
-            await asyncio.to_thread(send, message)
+            await asyncio.to_thread(way.send, message)
         except (Refused, ValueError) as error:
             log.error("a mail cannot be delivered", mail=mail.id, error=repr(error))
             MAILS.labels("given_up").inc()
@@ -139,7 +165,7 @@ class Postman:
             log.warning("a mail was not accepted yet", mail=mail.id, attempts=mail.attempts + 1, error=repr(error))
             MAILS.labels("given_up" if mail.is_old else "put_off").inc()
             await (_forget(tx, mail) if mail.is_old else _put_off(tx, mail))
-            return False
+            return None if isinstance(error, Away) else False
         await _forget(tx, mail)
         await note_taken(tx, mail.recipient)
         MAILS.labels("sent").inc()
@@ -162,12 +188,12 @@ def check_mails_leave(settings: Settings) -> None:
         raise Refusal("This server does not send mail. Ask whoever runs it.", code="NO_MAIL")
 
 
-def choose_way(settings: Settings) -> Send | None:
+def choose_way(settings: Settings) -> Callable[[], Way] | None:
     """How mails leave: by SMTP, into a folder, or not at all (they wait)."""
     if settings.smtp_url:
-        return SmtpServer.parse(settings.smtp_url).send
+        return partial(SmtpLine, SmtpServer.parse(settings.smtp_url))
     if settings.mail_folder:
-        return lambda message: write_file(Path(settings.mail_folder), message)
+        return partial(MailFolder, Path(settings.mail_folder))
     return None
 
 
@@ -195,29 +221,23 @@ class SmtpServer(msgspec.Struct, frozen=True):
         port = parts.port or (465 if tls else 25)
         return cls(parts.hostname, port, unquote(parts.username or ""), unquote(parts.password or ""), tls, starttls)
 
-    def send(self, message: EmailMessage) -> None:
-        """Hand one mail over; blocks."""
-        try:
-            with self._connect() as smtp:
-                self._introduce(smtp)
-                smtp.send_message(message)
-        except smtplib.SMTPRecipientsRefused as error:
-            if all(500 <= code < 600 for code, _ in error.recipients.values()):
-                said = [f"{code} {text.decode(errors='replace')}" for code, text in error.recipients.values()]
-                raise RecipientRefused("; ".join(said)) from error
-            raise
-        except (smtplib.SMTPNotSupportedError, smtplib.SMTPDataError) as error:
-            if getattr(error, "smtp_code", 500) >= 500:
-                raise Refused(repr(error)) from error
-            raise
-
     def greet(self) -> None:
         """Come as far as with a mail, and hand nothing over; blocks."""
-        with self._connect() as smtp:
-            self._introduce(smtp)
+        with self.connect() as smtp:
             smtp.noop()
 
+    def connect(self) -> smtplib.SMTP:
+        """A connection on which mails can be handed over."""
+        smtp = self._connect()
+        try:
+            self._introduce(smtp)
+        except BaseException:
+            smtp.close()
+            raise
+        return smtp
+
     def _introduce(self, smtp: smtplib.SMTP) -> None:
+        smtp.ehlo_or_helo_if_needed()
         if self.starttls:
             smtp.starttls(context=ssl.create_default_context())
         if self.user:
@@ -228,6 +248,81 @@ class SmtpServer(msgspec.Struct, frozen=True):
             context = ssl.create_default_context()
             return smtplib.SMTP_SSL(self.host, self.port, timeout=TIMEOUT_SECONDS, context=context)
         return smtplib.SMTP(self.host, self.port, timeout=TIMEOUT_SECONDS)
+
+
+class SmtpLine:
+    """A connection that is kept for several mails, and made anew where it ended meanwhile."""
+
+    def __init__(self, server: SmtpServer) -> None:
+        self._server = server
+        self._smtp: smtplib.SMTP | None = None
+        self._used = 0
+
+    def send(self, message: EmailMessage) -> None:
+        """Hand one mail over; blocks."""
+        try:
+            self._open().send_message(message)
+        except smtplib.SMTPRecipientsRefused as error:
+            if all(500 <= code < 600 for code, _ in error.recipients.values()):
+                said = [f"{code} {text.decode(errors='replace')}" for code, text in error.recipients.values()]
+                raise RecipientRefused("; ".join(said)) from error
+            raise
+        except (smtplib.SMTPNotSupportedError, smtplib.SMTPDataError) as error:
+            if getattr(error, "smtp_code", 500) >= 500:
+                raise Refused(repr(error)) from error
+            raise
+        except (OSError, smtplib.SMTPException):
+            self._drop()
+            raise
+
+    def _open(self) -> smtplib.SMTP:
+        """The connection, ready for a mail. What ended before it began cost no mail anything."""
+        if self._smtp is not None and (self._used >= MAILS_PER_CONNECTION or not self._is_alive(self._smtp)):
+            self.end()
+        if self._smtp is None:
+            try:
+                self._smtp = self._server.connect()
+            except smtplib.SMTPNotSupportedError:
+                raise
+            except (OSError, smtplib.SMTPException) as error:
+                raise Away(repr(error)) from error
+            self._used = 0
+        self._used += 1
+        return self._smtp
+
+    @staticmethod
+    def _is_alive(smtp: smtplib.SMTP) -> bool:
+        try:
+            return smtp.rset()[0] == _FINE
+        except (OSError, smtplib.SMTPException):
+            return False
+
+    def _drop(self) -> None:
+        """It failed: nothing more is said on it."""
+        if self._smtp is not None:
+            self._smtp.close()
+            self._smtp = None
+
+    def end(self) -> None:
+        """Say good-bye, if the other side still listens."""
+        if self._smtp is not None:
+            with suppress(OSError, smtplib.SMTPException):
+                self._smtp.quit()
+            self._drop()
+
+
+class MailFolder:
+    """Where mails are put for development."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def send(self, message: EmailMessage) -> None:
+        """Put one there."""
+        write_file(self._folder, message)
+
+    def end(self) -> None:
+        """Nothing is open."""
 
 
 def write_file(folder: Path, message: EmailMessage) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import email
 import ssl
+import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from email.message import Message
@@ -16,7 +17,7 @@ from aiosmtpd.smtp import AuthResult, Envelope, Session
 
 from tertulia.engines import free_port
 from tertulia.kernel.db import Database
-from tertulia.kernel.mail import Letter, Postman, SmtpServer, queue_mail
+from tertulia.kernel.mail import Away, Letter, Postman, SmtpLine, SmtpServer, queue_mail
 from tertulia.kernel.mail_failures import is_stopped, note_failed
 from tertulia.kernel.settings import Settings, SettingsError
 from tests.harness.certificate import make_certificate
@@ -55,6 +56,30 @@ class Mailbox:
         return [email.message_from_bytes(envelope.content or b"", policy=default) for envelope in self.taken]  # type: ignore[arg-type]
 
 
+class HardMailbox(Mailbox):
+    """Slow, refuses every tenth address and every seventh mail for now, and hangs up now and then."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.delay = 0.002
+        self.tries = 0
+
+    async def handle_RCPT(  # noqa: N802
+        self, server: Any, session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        if address.partition("@")[0].endswith("0"):
+            return "550 no such mailbox"
+        return await super().handle_RCPT(server, session, envelope, address, options)
+
+    async def handle_DATA(self, server: Any, session: Session, envelope: Envelope) -> str:  # noqa: N802
+        self.tries += 1
+        if self.tries % 7 == 0:
+            return "451 later"
+        if self.tries % 11 == 0:
+            return "421 good-bye"
+        return await super().handle_DATA(server, session, envelope)
+
+
 @pytest.fixture
 def mailbox() -> Mailbox:
     return Mailbox()
@@ -78,10 +103,13 @@ async def outbox(server: Server) -> AsyncIterator[Database]:
         await database.pool.execute(f"drop schema if exists {name} cascade; create schema {name}")
         for table in ("mail_outbox", "mail_failure"):
             await database.pool.execute(f"create table {name}.{table} (like public.{table} including all)")
-    separator = "&" if "?" in server.postgres_url else "?"
-    url = f"{server.postgres_url}{separator}search_path={name}"
-    async with await Database.connect(url, shards=4, size=4) as database:
+    async with await Database.connect(outbox_url(server, name), shards=4, size=4) as database:
         yield database
+
+
+def outbox_url(server: Server, name: str = "outbox") -> str:
+    separator = "&" if "?" in server.postgres_url else "?"
+    return f"{server.postgres_url}{separator}search_path={name}"
 
 
 async def put(
@@ -121,6 +149,71 @@ async def test_a_mail_of_a_committed_transaction_is_sent_once(server: Server, ma
         True,
     )
     assert message.get_content().replace("\r\n", "\n") == "Ein längerer Text: ☕\n.\nEnde\n"  # type: ignore[attr-defined]
+
+
+async def test_each_mail_arrives_once_from_a_server_that_is_slow_refuses_hangs_up_and_is_away(server: Server) -> None:
+    hard, port = HardMailbox(), free_port()
+    count = 200
+    async with outbox(server) as database:
+        for number in range(count):
+            await put(database, f"person{number}@example.com", subject=f"Mail {number}")
+        assert await postman(port).deliver(database) == 0  # it is away: one mail has found out, and the others wait
+        assert await database.pool.fetchval("select sum(attempts) from mail_outbox") == 1
+        for part in range(3):
+            controller = Controller(hard, hostname="127.0.0.1", port=port)
+            controller.start()
+            sending = asyncio.ensure_future(postman(port).deliver(database))
+            if part < 2:  # it goes in the middle of the work
+                while len(hard.taken) < 60 * (part + 1):
+                    await asyncio.sleep(0.005)
+            else:
+                await sending
+            while part == 2 and await left(database):
+                await database.pool.execute("update mail_outbox set due = now()")
+                await postman(port).deliver(database)
+            await asyncio.to_thread(controller.stop)
+            await sending
+        refused = await database.pool.fetchval("select count(*) from mail_failure")
+    arrived = [str(message["Subject"]) for message in hard.messages()]
+    wanted = {f"Mail {number}" for number in range(count) if number % 10}
+    assert set(arrived) == wanted
+    assert len(arrived) - len(wanted) <= 2  # the answer to one mail is lost each time that the server goes
+    assert refused == count // 10
+
+
+DELIVER = """
+import asyncio, sys
+from tertulia.kernel.db import Database
+from tertulia.kernel.mail import Postman
+from tertulia.kernel.settings import Settings
+
+async def run(url, port):
+    async with await Database.connect(url, shards=4, size=1) as database:
+        await Postman(Settings(smtp_url=f"smtp://127.0.0.1:{port}")).deliver(database)
+
+asyncio.run(run(*sys.argv[1:]))
+"""
+
+
+async def test_a_worker_that_is_killed_leaves_at_most_one_mail_that_comes_twice(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    mailbox.delay = 0.01
+    async with outbox(server) as database:
+        for number in range(60):
+            await put(database, subject=f"Mail {number}")
+        worker = await asyncio.create_subprocess_exec(sys.executable, "-c", DELIVER, outbox_url(server), str(smtp_port))
+        while len(mailbox.taken) < 20:
+            assert worker.returncode is None
+            await asyncio.sleep(0.002)
+        worker.kill()
+        await worker.wait()
+        assert await left(database) > 0
+        while await left(database):  # what it held is free when PostgreSQL has noticed
+            await postman(smtp_port).deliver(database)
+    arrived = [str(message["Subject"]) for message in mailbox.messages()]
+    assert set(arrived) == {f"Mail {number}" for number in range(60)}
+    assert len(arrived) <= 61
 
 
 async def test_a_mail_to_nobody_is_dropped_unsent(server: Server, mailbox: Mailbox, smtp_port: int) -> None:
@@ -275,11 +368,14 @@ def test_credentials_are_given_over_tls_only(
         url = f"smtp://chat%40example.org:p%3Aw%2Fd@localhost:{controller.port}?starttls"
         message = email.message.EmailMessage()
         message["From"], message["To"] = "chat@example.org", ADDRESS
-        SmtpServer.parse(url).send(message)
+        line = SmtpLine(SmtpServer.parse(url))
+        line.send(message)
+        line.end()
         assert logins == [(b"chat@example.org", b"p:w/d")]
         monkeypatch.delenv("SSL_CERT_FILE")
-        with pytest.raises(ssl.SSLCertVerificationError):
-            SmtpServer.parse(url).send(message)
+        with pytest.raises(Away) as away:
+            line.send(message)
+        assert isinstance(away.value.__cause__, ssl.SSLCertVerificationError)
     finally:
         controller.stop()
     assert len(mailbox.taken) == 1
