@@ -1,4 +1,4 @@
-"""Random histories of messages, reads, edits, deletions, mutes and presence, against a plain account of what is to be told.
+"""Random histories: messages, reads, edits, moves, deletions, mutes, pauses, presence; against a plain account of what is told.
 
 Nobody is told of what was read, deleted or hidden from them, and each batch that is due is one mail for each conversation.
 What happened is drawn from a seed that a failure names.
@@ -56,7 +56,7 @@ class Account:
         self.policy: dict[str, int] = {}
         self.muted_people: set[int] = set()
         self.is_channel_muted = self.is_off = False
-        self.is_active = False
+        self.is_active = self.is_paused = False
         self.waiting: set[int] = set()
         self.pushable: set[int] = set()
 
@@ -71,13 +71,15 @@ class Account:
         is_quiet = policy == 1 or (self.is_channel_muted and policy != 2)
         return one.calls and not is_quiet
 
-    def decide(self, message_id: int) -> None:
+    def decide(self, message_id: int, *, was_told: bool = False) -> None:
+        """When it is sent, or edited; who was told of the text before is not told again."""
         one = self.said[message_id]
-        one.was_active = self.is_active
-        if self.concerns(one):
+        if self.concerns(one) and not was_told:
+            if message_id not in self.waiting:
+                one.was_active = self.is_active
             if not self.is_off:
                 self.waiting.add(message_id)
-            if not self.is_active:
+            if not self.is_active and not self.is_paused:
                 self.pushable.add(message_id)
 
     def due(self) -> dict[str, set[str]]:
@@ -116,6 +118,9 @@ class History:
             (self.mute_channel, 1),
             (self.be_there, 2),
             (self.switch, 1),
+            (self.move, 2),
+            (self.mention, 3),
+            (self.pause, 1),
             (self.end, 2),
         ]
         acts, weights = zip(*weighted, strict=True)
@@ -134,8 +139,7 @@ class History:
         to = [self.me.id] if topic is None else self.channel.stream_id
         sent = sender.send(to, topic, f"{mention}{word}")
         self.account.said[sent] = one
-        work(self.realm.stage, lambda database, settings: Deciding(database, settings).decide_due())
-        eventually(lambda: self.realm.stage.sql("select 1 from push_due where message_id = %s", sent) == [])
+        self.decided(sent)
         self.account.decide(sent)
 
     def some(self) -> tuple[int, Said] | None:
@@ -156,6 +160,39 @@ class History:
             one.word = f"word{self.number}x"
             text = speaker.message(message_id, apply_markdown=False)["content"]
             check_success(speaker.request("PATCH", f"messages/{message_id}", content=re.sub(old, one.word, text)))
+
+    def mention(self) -> None:
+        """An edit that mentions me besides, or no longer."""
+        found = self.some()
+        if found is None or found[1].topic is None:
+            return
+        message_id, one = found
+        speaker = next(person for person in self.others if person.id == one.sender)
+        was_told = self.account.concerns(one)
+        one.mentions ^= True
+        call = "@**all** " if one.calls else ""
+        name = f"@**|{self.me.id}** " if one.mentions else ""
+        check_success(speaker.request("PATCH", f"messages/{message_id}", content=f"{call}{name}{one.word}"))
+        if one.mentions:
+            self.decided(message_id)
+            self.account.decide(message_id, was_told=was_told)
+
+    def move(self) -> None:
+        """To the other topic: it is told there, or not, as that is muted or followed."""
+        if (found := self.some()) and found[1].topic is not None:
+            message_id, one = found
+            one.topic = next(topic for topic in TOPICS if topic != one.topic)
+            moved = {"topic": one.topic, "propagate_mode": "change_one", "send_notification_to_new_thread": False}
+            check_success(self.realm.owner.request("PATCH", f"messages/{message_id}", **moved))
+
+    def pause(self) -> None:
+        self.account.is_paused ^= True
+        until = 2_000_000_000 if self.account.is_paused else 0
+        check_success(self.me.request("PATCH", "settings", notifications_paused_until=until))
+
+    def decided(self, message_id: int) -> None:
+        work(self.realm.stage, lambda database, settings: Deciding(database, settings).decide_due())
+        eventually(lambda: self.realm.stage.sql("select 1 from push_due where message_id = %s", message_id) == [])
 
     def delete(self) -> None:
         if found := self.some():
@@ -206,9 +243,14 @@ class History:
         stage = self.realm.stage
         if is_there:
             stage.sql("update presence set active_at = now() + interval '1 hour' where user_id = %s", self.me.id)
+        if self.account.is_paused:
+            self.pass_time()
+            sql = "select 1 from mail_batch where user_id = %s and due <= now()"
+            eventually(lambda: stage.sql(sql, self.me.id) == [])
+            assert mails_to(self.folder, self.me.email, 0)[self.mails :] == []
+            self.pause()  # it ends, and what waited is told
         expected = self.account.due()
-        stage.sql("update mail_batch set due = now() - interval '1 second' where user_id = %s", self.me.id)
-        work(stage, lambda database, settings: MissedMails(database, settings).make_due())
+        self.pass_time()
         eventually(lambda: stage.sql("select 1 from mail_batch where user_id = %s", self.me.id) == [])
         eventually(lambda: stage.sql("select 1 from mail_outbox where recipient = %s", self.me.email) == [])
         new = mails_to(self.folder, self.me.email, 0)[self.mails :]
@@ -225,6 +267,11 @@ class History:
             assert told(html)[1] <= allowed
         if is_there:
             stage.sql("update presence set active_at = now() - interval '1 hour' where user_id = %s", self.me.id)
+
+    def pass_time(self) -> None:
+        stage = self.realm.stage
+        stage.sql("update mail_batch set due = now() - interval '1 second' where user_id = %s", self.me.id)
+        work(stage, lambda database, settings: MissedMails(database, settings).make_due())
 
 
 def place(subject: str, html: str) -> str:
