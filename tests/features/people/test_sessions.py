@@ -3,6 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -13,9 +14,10 @@ from tertulia.kernel.settings import Settings
 from tertulia.people.logins.places import DEVICE
 from tertulia.people.sessions.actions import forget_old_sessions
 from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.mails import mails_to
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web
-from tests.harness.talk import Speaker, check_error, check_success, unique
+from tests.harness.talk import Speaker, check_error, check_success, eventually, unique
 
 Open = Callable[..., Browser]
 DAY = 86400
@@ -63,6 +65,24 @@ def test_a_session_works_from_the_login_to_the_logout(browser: Open, user: User)
     reply = one.request("GET", "users/me")
     check_error(reply, "UNAUTHORIZED", 401)
     assert reply.headers["www-authenticate"].startswith("Session realm=")
+
+
+def test_a_login_from_a_new_browser_is_told_by_mail_in_the_readers_language(
+    browser: Open, user: User, folder_of_mails: Path, stage: Stage
+) -> None:
+    known, other = browser(), browser()
+    known.log_in(user)  # the first one is no news
+    known.log_in(user)
+    check_success(known.request("PATCH", "settings", default_language="es"))
+    other.http.headers["user-agent"] = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+    other.log_in(user)
+    [mail] = mails_to(folder_of_mails, user.email)
+    assert mail["Subject"].startswith("Un nuevo inicio de sesión en ")
+    assert "    Firefox, Linux" in mail.get_content().replace("\r\n", "\n").split("\n")
+    check_success(known.request("PATCH", "settings", enable_login_emails=False))
+    browser().log_in(user)
+    eventually(lambda: stage.sql("select 1 from mail_outbox where recipient = %s", user.email) == [])
+    assert len(mails_to(folder_of_mails, user.email)) == 1
 
 
 def test_the_cookie_is_for_one_host_and_no_script(browser: Open, user: User) -> None:

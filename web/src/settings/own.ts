@@ -4,7 +4,7 @@ import type { Word } from '../words/words.svelte'
 
 export type Switch = readonly [setting: keyof ApiUserSettings, word: Word]
 
-export const NOTIFICATIONS: Record<'direct' | 'channels' | 'followed', readonly Switch[]> = {
+export const NOTIFICATIONS: Record<'direct' | 'channels' | 'followed' | 'account', readonly Switch[]> = {
     direct: [
         ['enable_desktop_notifications', 'own.desktop'],
         ['enable_sounds', 'own.sounds'],
@@ -26,6 +26,7 @@ export const NOTIFICATIONS: Record<'direct' | 'channels' | 'followed', readonly 
         ['enable_followed_topic_email_notifications', 'own.email'],
         ['enable_followed_topic_wildcard_mentions_notify', 'own.wildcards'],
     ],
+    account: [['enable_login_emails', 'own.loginMails']],
 }
 
 export const PRIVACY: readonly Switch[] = [

@@ -48,13 +48,15 @@ async def note_login(tx: Transaction, user_id: int, place: str) -> None:
     await queries.note_place(tx, user_id, place, MAX_PLACES)
 
 
-async def know_browser(tx: Transaction, call: Call, settings: Settings, user_id: int) -> None:
-    """Let the browser that calls be known as one the user logs in from."""
+async def know_browser(tx: Transaction, call: Call, settings: Settings, user_id: int) -> bool:
+    """Let the browser that calls be known as one the user logs in from. Whether that is news: they knew others, and not this."""
     token = find_cookie(call, DEVICE, settings)
     if token is None or len(token) > MAX_TOKEN_LENGTH:
         token = secrets.token_urlsafe(24)
     call.add_header("set-cookie", cookie_line(DEVICE, token, settings, KNOWN_DAYS * 86400))
+    is_new = await queries.is_new_device(tx, user_id, _device(token), KNOWN_DAYS)
     await note_login(tx, user_id, _device(token))
+    return is_new
 
 
 def _device(token: str) -> str:

@@ -128,6 +128,15 @@ async def known_places(reader: Reader, user_id: int, places: Sequence[str], days
     return {row["place"] for row in await reader.fetch(sql, user_id, places, days)}
 
 
+async def is_new_device(reader: Reader, user_id: int, device: str, days: int) -> bool:
+    """Whether a user has logged in from other browsers, but not from this one."""
+    sql = """
+    select coalesce(bool_and(place <> $2), false) from login_place
+    where user_id = $1 and place like 'device %' and last_used > now() - make_interval(days => $3)
+    """
+    return bool(await reader.fetchval(sql, user_id, device, days))
+
+
 async def note_place(tx: Transaction, user_id: int, place: str, limit: int) -> None:
     """Remember where a user has logged in from, and forget all but so many of the others."""
     sql = """

@@ -20,6 +20,7 @@ from tertulia.people.logins.queries import Account
 from tertulia.people.sessions import queries
 from tertulia.people.sessions.bounds import SESSIONS
 from tertulia.people.sessions.device import MAX_AGENT
+from tertulia.people.sessions.new_browser import tell_of_browser
 from tertulia.people.sessions.oidc.flow import ProviderLogin
 from tertulia.people.sessions.oidc.logout import Logout
 from tertulia.people.users.authentication.revocation import (
@@ -75,7 +76,8 @@ async def begin_session(
     note(tx, realm_id, Act.LOGIN_SUCCEEDED, user(account.id), proved, by_password=(None, by_password))
     await end_oldest_sessions(tx, account.id, tx.bounds.limit(SESSIONS))
     keep_session_cookie(call, token, settings)
-    await know_browser(tx, call, settings, account.id)
+    if await know_browser(tx, call, settings, account.id):
+        await tell_of_browser(tx, call, settings, account.id)
     return csrf_token
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.mail_failures import IS_STOPPED
 from tertulia.people.logins.queries import Account, get_account
 from tertulia.people.sessions.device import device_of
 from tertulia.people.sessions.oidc.logout import Logout
@@ -21,6 +22,30 @@ class NewSession(msgspec.Struct, frozen=True):
     issuer: str | None = None
     """The provider it began at, and what the provider calls its own session."""
     provider_session: str | None = None
+
+
+class Addressee(msgspec.Struct, frozen=True):
+    """Who is told by mail of a login."""
+
+    email: str
+    full_name: str
+    language: str
+    realm_name: str
+    subdomain: str
+
+
+async def find_addressee(reader: Reader, user_id: int) -> Addressee | None:
+    """Somebody who wants mails about logins, unless their address takes none."""
+    sql = f"""
+    select email, full_name, coalesce(account.settings->>'default_language', 'en') as language,
+        realm.name as realm_name, realm.subdomain
+    from account join realm on realm.id = account.realm_id
+    left join mail_failure on mail_failure.email_key = account.email_key
+    where account.id = $1 and coalesce((account.settings->>'enable_login_emails')::boolean, true)
+        and {IS_STOPPED} is not true
+    """
+    row = await reader.fetchrow(sql, user_id)
+    return None if row is None else Addressee(**row)
 
 
 async def insert_session(
