@@ -81,7 +81,7 @@ async def write_text(tx: Transaction, caller: Caller, held: Held, text: Composed
         "is_me_message": is_me_message(text.content),
     }
     former = FormerMentions(message.id, names.former, groups.former, wildcard)
-    has_more = names.has_more or groups.has_more or int(text.facts) & WILDCARDS & ~wildcard > 0
+    has_more = names.has_more or groups.has_more or bool(int(text.facts) & WILDCARDS & ~wildcard)
     return Written(unlinked, event, former, has_more)
 
 
