@@ -38,7 +38,7 @@ OWNERS = {
     "messaging/widgets": "submessage",
     "migrations": "oldest_program",
     "notifications/deciding": "push_due",
-    "notifications/digests": "digest_run",
+    "notifications/weekly_mail": "digest_run",
     "notifications/missed_mail": "mail_batch missed_message",
     "notifications/push": "push_call push_key push_subscription",
     "organization/custom_emoji": "custom_emoji",

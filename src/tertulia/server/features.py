@@ -56,7 +56,7 @@ _PACKAGES = (
     "notifications.missed_mail",
     "notifications.deciding",
     "notifications.account_mails",
-    "notifications.digests",
+    "notifications.weekly_mail",
     "integrations.incoming",
     "integrations.outgoing",
     "integrations.scim",

@@ -9,7 +9,7 @@ import pytest
 
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
-from tertulia.notifications.digests.making import Digests
+from tertulia.notifications.weekly_mail.making import Digests
 from tests.features.notifications.test_missed_mail import parts, stop_link
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm

@@ -40,7 +40,7 @@ NOTHING_NAMED = {
     "GET outside /accounts/password/reset/{token}": "a token that is good nowhere is answered the same; using it is tried below",
     "GET outside /accounts/email/confirm/{token}": "shows a form for any token",
     **dict.fromkeys(
-        (f"{method} outside /accounts/unsubscribe/missed_messages/{{token}}" for method in ("GET", "POST")),
+        (f"{method} outside /accounts/unsubscribe/{{kind}}/{{token}}" for method in ("GET", "POST")),
         "signed by one organization; at another it is tried in tests/features/notifications/test_missed_mail.py",
     ),
     **{

@@ -180,7 +180,7 @@ NOT_NOTED: dict[str, str] = {
     "POST /mark_all_as_read": OWN_VIEW,
     "POST /mark_stream_as_read": OWN_VIEW,
     "POST /mark_topic_as_read": OWN_VIEW,
-    "POST outside /accounts/unsubscribe/missed_messages/{token}": OWN_VIEW,
+    "POST outside /accounts/unsubscribe/{kind}/{token}": OWN_VIEW,
     "POST /users/me/push_subscriptions": OWN_VIEW,
     "POST /users/me/push_subscriptions/test": OWN_VIEW,
     "DELETE /users/me/push_subscriptions": OWN_VIEW,

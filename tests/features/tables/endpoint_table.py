@@ -134,8 +134,12 @@ TABLE: dict[str, Row] = {
     ),
     # pushes
     "GET /realm/mail_failures": Row(ADMINISTRATORS),
-    "GET outside /accounts/unsubscribe/missed_messages/{token}": Row(EVERYBODY, {"token": "x"}, "not one of ours"),
-    "POST outside /accounts/unsubscribe/missed_messages/{token}": Row(EVERYBODY, {"token": "x"}, "not one of ours"),
+    "GET outside /accounts/unsubscribe/{kind}/{token}": Row(
+        EVERYBODY, {"kind": "digest", "token": "x"}, "not one of ours"
+    ),
+    "POST outside /accounts/unsubscribe/{kind}/{token}": Row(
+        EVERYBODY, {"kind": "digest", "token": "x"}, "not one of ours"
+    ),
     "GET /users/me/push_subscriptions/key": Row(HUMANS),
     "POST /users/me/push_subscriptions": Row(HUMANS, {"endpoint": "x", "p256dh": "x", "auth": "x"}, "push service"),
     "POST /users/me/push_subscriptions/test": Row(HUMANS, {"endpoint": "x"}, "no such push subscription"),

@@ -4,11 +4,11 @@ from tertulia.events.feature import Feature
 from tertulia.kernel.chores import HOUSEKEEPING_SECONDS, Chore
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
-from tertulia.notifications.digests import bounds
-from tertulia.notifications.digests.making import Digests
+from tertulia.notifications.weekly_mail import bounds
+from tertulia.notifications.weekly_mail.making import Digests
 
 FEATURE = Feature(
-    name="digests",
+    name="weekly_mail",
     chores=(
         Chore(
             "digests",

@@ -3,7 +3,7 @@
 from tertulia.conversations.read_state.marks import TopicPolicy
 from tertulia.conversations.read_state.statements import muting
 from tertulia.kernel.db import Transaction
-from tertulia.notifications.digests.model import Busy, Step
+from tertulia.notifications.weekly_mail.model import Busy, Step
 
 _WANTED = "is_active and settings @> '{\"digest_emails_enabled\": true}'"
 

@@ -9,12 +9,12 @@ from prometheus_client import Counter
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.mail import is_busy, mails_leave, queue_mail
 from tertulia.kernel.settings import Settings
-from tertulia.notifications.digests import queries
-from tertulia.notifications.digests.letters import write_digest
-from tertulia.notifications.digests.model import Busy, Entry
-from tertulia.notifications.digests.rules import choose
 from tertulia.notifications.missed_mail.model import Recipient
 from tertulia.notifications.missed_mail.queries import recipients, shown, talk_of
+from tertulia.notifications.weekly_mail import queries
+from tertulia.notifications.weekly_mail.letters import write_digest
+from tertulia.notifications.weekly_mail.model import Busy, Entry
+from tertulia.notifications.weekly_mail.rules import choose
 
 log = structlog.get_logger()
 

@@ -6,14 +6,14 @@ from html import escape
 from tertulia.kernel.mail import Letter, one_line
 from tertulia.kernel.urls import split_url
 from tertulia.notifications.concerns.places import place_of
-from tertulia.notifications.digests.model import Entry
-from tertulia.notifications.digests.words import Words, words_of
 from tertulia.notifications.missed_mail import words as common
 from tertulia.notifications.missed_mail.content import mail_content
 from tertulia.notifications.missed_mail.layout import Part, page
 from tertulia.notifications.missed_mail.letters import Mail, title_of
 from tertulia.notifications.missed_mail.links import Kind, unsubscribe_link
 from tertulia.notifications.missed_mail.model import Recipient
+from tertulia.notifications.weekly_mail.model import Entry
+from tertulia.notifications.weekly_mail.words import Words, words_of
 
 MAX_HTML = 20_000
 """Of one topic: a digest stays below what mail programs cut."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tertulia.notifications.digests.model import Busy
+from tertulia.notifications.weekly_mail.model import Busy
 
 TOPICS = 4
 BY_PEOPLE = 2
