@@ -54,7 +54,7 @@ def test_icons_of_ours_have_no_holes_where_systems_cut_them(realm: Realm) -> Non
     icons = {icon["purpose"]: icon["src"] for icon in get(realm, "/manifest.webmanifest").json()["icons"]}
     assert pixels(get(realm, icons["any"])).getpixel((0, 0)) == (0, 0, 0, 0)
     for path in (icons["maskable"], "/apple-touch-icon.png"):
-        assert pixels(get(realm, path)).getextrema()[3] == (255, 255), path
+        assert pixels(get(realm, path)).getchannel("A").getextrema() == (255, 255), path
 
 
 def test_where_no_organization_lives_there_is_no_manifest(realm: Realm) -> None:
