@@ -88,7 +88,7 @@ async def test_no_redirect_leads_there_either() -> None:
 def test_nothing_is_tried_where_there_is_no_network_at_all() -> None:
     """In a network namespace without routes whoever tried would fail otherwise than by being refused."""
     if subprocess.run(["unshare", "-rn", "true"], check=False, capture_output=True).returncode:
-        return  # this machine makes none
+        pytest.skip("this machine makes no network namespaces")
     program = (
         "import asyncio, json; from tests.rules.test_preview_addresses import REFUSED, verdicts; "
         "print(json.dumps(asyncio.run(verdicts([*REFUSED, 'http://1.1.1.1/']))))"

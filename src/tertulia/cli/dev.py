@@ -8,9 +8,11 @@ from typing import Annotated
 import typer
 
 from tertulia.cli.fill import fill
+from tertulia.cli.mail_previews import mails
 
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 app.command(name="fill")(fill)
+app.command(name="mails")(mails)
 
 
 @app.callback()
