@@ -22,6 +22,8 @@ class WebProcess(ChildProcess):
         own = {"port": self.port, "metrics_port": metrics, "rate_limits": "false", **settings}
         own = {"postgres_url": server.postgres_url, "nats_url": server.nats_url, **own}
         if isinstance(server, OwnServer):
+            # All processes of a server say the same: also that mails leave it.
+            own = {"mail_folder": log.parent / "mail", **own}
             own = {"storage_folder": server.files, "sealing_key_file": server.sealing_keys, **own}
         environment = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
         super().__init__([sys.executable, "-m", "tertulia", "web"], log, env=environment)
