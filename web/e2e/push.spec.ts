@@ -4,6 +4,7 @@ import type { BrowserContext } from '@playwright/test'
 import { callerOf, expect, makeChannel, test, unique } from './people'
 import { startPushService, type PushService } from './push-service'
 import { TalkPage } from './talk-page'
+import { press, shownBy, workerOf } from './worker'
 
 /** Runs in the page before anything else: subscribing leads to our push service. */
 function subscribeAt(given: PushService['subscription']): void {
@@ -21,15 +22,6 @@ function subscribeAt(given: PushService['subscription']): void {
         localStorage.setItem('browser:push', String(options?.applicationServerKey))
         return subscription() as unknown as PushSubscription
     }
-}
-
-/** In a service worker. */
-interface WorkerScope extends EventTarget {
-    registration: ServiceWorkerRegistration
-    NotificationEvent: new (
-        type: string,
-        given: { notification: Notification; action?: string | undefined; reply?: string | null },
-    ) => Event
 }
 
 /** Gives a push to the service worker of this browser. */
@@ -82,27 +74,8 @@ test('who is away is told by a push that only their browser can read, and a clic
     })
     expect(JSON.parse(data)).toMatchObject({ message_id: id, trigger: 'mentioned', sender_full_name: 'Kofi Mensah' })
 
-    const worker = context.serviceWorkers()[0] ?? (await context.waitForEvent('serviceworker'))
-    const shown = () =>
-        worker.evaluate(async () => {
-            const { registration } = self as unknown as WorkerScope
-            return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }))
-        })
-    /** As if somebody pressed a button of the only notification, or the notification itself. */
-    const press = (action: string, reply?: string) =>
-        worker.evaluate(
-            async ([chosen, text]) => {
-                const scope = self as unknown as WorkerScope
-                const [notification] = await scope.registration.getNotifications()
-                if (!notification) throw new Error('nothing is shown')
-                const given = { notification, action: chosen, reply: text ?? null }
-                const event = new scope.NotificationEvent('notificationclick', given)
-                // Not every browser has fields in notifications.
-                if (text && !Reflect.get(event, 'reply')) Object.defineProperty(event, 'reply', { value: text })
-                scope.dispatchEvent(event)
-            },
-            [action, reply] as [string, string | undefined],
-        )
+    const worker = await workerOf(context)
+    const shown = () => shownBy(worker)
     await push(data)
     await expect.poll(async () => (await shown()).length).toBe(1)
     const [note] = await shown()
@@ -118,7 +91,7 @@ test('who is away is told by a push that only their browser can read, and a clic
     await expect.poll(shown).toMatchObject([{ title: `Kofi Mensah · #${name} > ${topic} (2)`, tag: note?.tag }])
 
     // Its button does what it says, through the API.
-    await press('read')
+    await press(worker, 'read')
     await expect.poll(shown).toEqual([])
     const unread = () =>
         wanda.call<{ unread_message_ids: number[] }>('GET', 'users/me/unread', { message_ids: [id, second] })
@@ -127,7 +100,7 @@ test('who is away is told by a push that only their browser can read, and a clic
     await kofi.send(channel, topic, `@**Wanda Away|${wanda.user.user_id}** biscuits?`)
     await push((await service.next()).data)
     await expect.poll(async () => (await shown()).length).toBe(1)
-    await press('reply', 'Three, please')
+    await press(worker, 'reply', 'Three, please')
     await expect.poll(() => kofi.texts(channel, topic)).toContain('Three, please')
     await expect.poll(shown).toEqual([])
 
@@ -142,7 +115,7 @@ test('who is away is told by a push that only their browser can read, and a clic
     await push((await service.next()).data)
     await expect.poll(async () => (await shown()).length).toBe(1)
     const [last] = await shown()
-    await press('')
+    await press(worker, '')
     await expect(page).toHaveURL(/\/near\/\d+$/)
     expect(new URL(page.url()).hash, 'the page tags it in the same way').toContain(`${last?.tag}/near/`)
     await new TalkPage(page).sees('the kettle is on')

@@ -24,7 +24,9 @@ test('two browsers talk, react, edit and move', async ({ person, dev }) => {
         .message('I am, very')
         .getByRole('button', { name: /reacted with/ })
         .click()
-    await expect(hers.message('I am, very').getByRole('button', { name: /reacted with/ })).toContainText('2')
+    await expect(hers.message('I am, very').getByRole('button', { name: /reacted with/ })).toContainText(
+        'You and Kofi Mensah',
+    )
 
     await his.choose('I am, very', 'Edit')
     const edit = kofi.page.getByRole('combobox', { name: 'Edit the message' })
