@@ -23,6 +23,7 @@ EXPLAINED = {
     "custom_emoji.share_of": SHARE,
     "user_group.share_of": SHARE,
     "remote_picture.named_by": "whose picture waits; it is of a message",
+    "link_preview.named_by": "whose link waits; it is of a message",
     "channel.creator_id": "who made a channel is shown with the channel",
     "channel_folder.creator_id": "who made a folder is shown with the folder",
     "custom_emoji.author_id": SEEN,
