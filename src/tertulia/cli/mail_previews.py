@@ -103,7 +103,7 @@ def _recipient(language: str, **settings: bool) -> "Recipient":
     import msgspec
 
     from tertulia.notifications.missed_mail.model import Recipient
-    from tertulia.organization.realms.settings import decode_realm
+    from tertulia.organization.realms.settings import RealmFacts, RealmNotes, RealmSettings
     from tertulia.people.preferences.model import UserSettings
 
     return Recipient(
@@ -114,7 +114,7 @@ def _recipient(language: str, **settings: bool) -> "Recipient":
         realm_id=1,
         realm_name="Lighthouse",
         realm_url=_URL,
-        realm=decode_realm('{"_picture_key": "none"}'),
+        realm=RealmFacts(RealmSettings(), RealmNotes(picture_key="none")),
         is_elsewhere=False,
     )
 
