@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LANGUAGES: Final = ("en", "es")
 _URL = "https://chat.example.com"
 _TEXTS = (
-    "The lamp arrived :tada: but the **lens** is missing. See the [plan](https://example.com/plan) and `lamp.py`.",
+    "The lamp arrived :tada: but the **lens** is missing. See the [plan](https://example.com/plan) and `turn_on()`.",
     "* first the lens\n* then the tower\n\n> who carries it?\n\nI can.",
     "```python\ndef turn(lamp):\n    return lamp.on and 1 < 2\n```\n\n| day | who |\n|---|---|\n| Mon | Ada |",
 )
