@@ -37,7 +37,8 @@ def second(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest.fixture(scope="session")
 def other_web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    """A web process with other rules: open to the web; files of 1 MiB, and 2 MiB of them from each organization."""
+    """A web process with other rules: open to the web; files of 1 MiB, and 2 MiB of them from each organization;
+    and with a server for calls."""
     web = Web(
         server,
         tmp_path_factory.mktemp("other"),
@@ -45,6 +46,7 @@ def other_web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
         max_file_upload_size_mib=1,
         upload_quota_mib=2,
         upload_share_percent=100,
+        jitsi_server_url="https://meet.example.net/",
     )
     try:
         yield web.wait()

@@ -33,7 +33,7 @@ class PictureServer:
         self.asked: list[Asked] = []
         self._served: dict[str, Callable[[], Served]] = {}
         self._lock = Lock()
-        self._free = Event()
+        self._held: dict[str, Event] = {}
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -74,16 +74,19 @@ class PictureServer:
 
     def hold(self, path: str, body: bytes | None = None, kind: str = "image/png") -> str:
         """Let whoever asks for a path wait, until they are let go."""
+        free = self._held.setdefault(path, Event())
 
         def serve() -> Served:
-            self._free.wait(60)
+            free.wait(60)
             return Served(200, {"Content-Type": kind}, picture() if body is None else body)
 
         self._served[path] = serve
         return self.url + path
 
-    def let_go(self) -> None:
-        self._free.set()
+    def let_go(self, *paths: str) -> None:
+        """Answer those who wait for these paths, or for any."""
+        for path in paths or tuple(self._held):
+            self._held[path].set()
 
     @property
     def counted(self) -> Counter[str]:

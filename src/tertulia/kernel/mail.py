@@ -390,11 +390,18 @@ def _composed(sender: str, recipient: str, mail: Mail) -> EmailMessage:
 
 
 async def _claim(tx: Transaction) -> Mail | None:
+    # First what somebody waits for, such as a new password: letters are what nobody asked for. Both are looked for by the index:
+    # in one order of all they would be sorted anew for each mail.
     sql = """
+    with asked_for as materialized (
+        select * from mail_outbox where due <= now() and letter is null order by due, id limit 1 for update skip locked
+    ), unasked as materialized (
+        select * from mail_outbox where due <= now() and letter is not null and not exists (select from asked_for)
+        order by due, id limit 1 for update skip locked
+    )
     select id, recipient, subject, body, letter, attempts, created < now() - make_interval(days => $1) as is_old
-    from mail_outbox where due <= now() order by letter is not null, due, id limit 1 for update skip locked
+    from (table asked_for union all table unasked) as mail
     """
-    # First what somebody waits for, such as a new password: letters are what nobody asked for.
     row = await tx.fetchrow(sql, GIVE_UP_DAYS)
     if row is None:
         return None

@@ -14,13 +14,13 @@ from tertulia.content.markup import embeds, previews, remote, typography
 from tertulia.content.pictures.drawing import ICON, LOADER, PAGE, extra_emoji
 from tertulia.content.pictures.keeping import content_type
 from tertulia.content.storage import NotStored, Store, StoreUnavailable
-from tertulia.files.remote_pictures.model import State
 from tertulia.files.remote_pictures.queries import find as find_remote
 from tertulia.files.uploads.thumbnails.sizes import thumbnail_key
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.call import Call, Receive, Scope
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import Refusal, error_body, not_found, server_not_ready
+from tertulia.kernel.fetching import State
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
 from tertulia.organization.custom_emoji.queries import has_picture as is_emoji
 from tertulia.organization.realms.pictures.actions import is_in_use as is_of_realm

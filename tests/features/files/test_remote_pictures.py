@@ -17,7 +17,7 @@ from tertulia.files.remote_pictures.forgetting import forget_unshown
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tests.harness.channels import make
-from tests.harness.files import fetch
+from tests.harness.files import fetch, upload
 from tests.harness.picture_server import PictureServer, picture, picture_server
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
@@ -269,6 +269,9 @@ def test_one_person_does_not_keep_the_pictures_of_others_from_being_fetched(
     assert elsewhere.counted["/mine.png"] == 1
     [(waiting,)] = realm.stage.sql("select count(*) from remote_picture where realm_id = %s and state = 0", realm.id)
     assert waiting < 100 + 24
+    realm.stage.sql(
+        "delete from remote_picture where realm_id = %s", realm.id
+    )  # nobody else waits until they are given up
 
 
 def test_messages_from_before_are_made_private(realm: Realm, elsewhere: PictureServer) -> None:
@@ -309,6 +312,25 @@ def test_messages_that_are_sent_at_once_name_the_same_pictures(realm: Realm, els
     for message in messages:
         assert settled(realm.owner, message).count("840x560.webp") == 4
     assert elsewhere.counted == {f"/{number}.png": 1 for number in range(4)}
+
+
+def test_a_picture_that_comes_while_a_message_is_being_completed_is_shown_too(
+    realm: Realm, elsewhere: PictureServer
+) -> None:
+    channel = make(realm, realm.member)
+    first, second = elsewhere.hold("/first.png"), elsewhere.hold("/second.png")
+    own = upload(realm.member, "own.png", picture(60, 40))
+    sql = realm.stage.sql
+    message = realm.member.send(channel.stream_id, "topic", f"[own]({own}) {first} {second}")
+    eventually(lambda: not sql("select 1 from attachment_link where message_id = %s and is_waiting", message))
+    with realm.stage.session() as holder:
+        holder("select from attachment_link where message_id = %s for update", message)
+        elsewhere.let_go("/first.png")
+        waits = "select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like %s"
+        eventually(lambda: sql(waits, "%update attachment_link%"))  # the worker completes the message with the first
+        elsewhere.let_go("/second.png")
+        eventually(lambda: sql("select 1 from remote_picture where url = %s and state = 1", second))
+    assert settled(realm.member, message).count("840x560.webp") == 3
 
 
 def test_a_message_that_comes_while_its_picture_is_being_forgotten_has_it_fetched_again(

@@ -17,6 +17,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.settings import CHANGEABLE, OWNERS_DECIDE, RealmSettings
 from tests.harness.realm import Realm
 from tests.harness.server import Server
+from tests.harness.stage import Web
 from tests.harness.talk import Json, Queue, Speaker, check_error, check_success
 
 # A value that is not the default, for every setting that can be changed.
@@ -103,6 +104,26 @@ def test_every_setting_can_be_changed_and_everybody_hears_of_it(realm: Realm) ->
     )
     assert (state["realm_mandatory_topics"], state["realm_allow_edit_history"]) == (True, True)
     assert realm.owner.get("server_settings")["realm_description"] == "<p>Where &lt;people&gt; meet</p>"
+
+
+def test_calls_are_at_the_operators_server_unless_the_organization_names_its_own(realm: Realm, other_web: Web) -> None:
+    def servers(**changes: str) -> tuple[str | None, ...]:
+        if changes:
+            changed(realm, **changes)
+        there = realm.as_user(realm.guest.user, url=other_web.url)
+        with realm_queue(there) as queue:
+            keys = ("server_jitsi_server_url", "jitsi_server_url", "realm_jitsi_server_url")
+            return tuple(queue.state[key] for key in keys)
+
+    operators = "https://meet.example.net"
+    with realm_queue(realm.guest) as queue:
+        assert (queue.state["server_jitsi_server_url"], queue.state["jitsi_server_url"]) == (None, None)
+        assert servers() == (operators, operators, None)
+        own = "https://calls.example.org/rooms"
+        assert servers(jitsi_server_url=f"{own}/") == (operators, operators, own)
+        assert servers(jitsi_server_url="default") == (operators, operators, None)
+        heard = [event["value"] for event in queue.so_far() if event.get("property") == "jitsi_server_url"]
+        assert heard == [own, None]
 
 
 def test_a_value_that_is_the_present_one_tells_nothing(realm: Realm) -> None:

@@ -7,33 +7,24 @@ looked at like the first address. Time, size and type of the answer are limited;
 import asyncio
 import secrets
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-
-import structlog
 
 from tertulia.content.pictures import NotAPicture, Shrunk, shrink
 from tertulia.content.storage import Store, StoreUnavailable, orphans
 from tertulia.files.remote_pictures import queries
-from tertulia.files.remote_pictures.model import Due
 from tertulia.files.uploads.thumbnails.sizes import MOVING, STILL, ThumbnailFormat, thumbnail_key
 from tertulia.kernel.db import LOST, Database, Transaction
+from tertulia.kernel.fetching import Due, Fetcher
 from tertulia.kernel.outbound import Outbound, Unreachable, Unwanted, Wanted
 from tertulia.kernel.settings import Settings
-from tertulia.kernel.tasks import BoundedTasks
 
-log = structlog.get_logger()
-
-MAX_RUNNING = 16
-MAX_OF_ONE_REALM = 8
-MAX_OF_ONE_PERSON = 4
 MAX_BYTES = 10 * 1024 * 1024
 MAX_MOVING_BYTES = 4 * 1024 * 1024
 """A moving picture whose thumbnail is larger stands still."""
 SECONDS = 10.0
 CLAIMED_SECONDS = 180.0
 """Longer than fetching and shrinking can take, also when other pictures are shrunk first."""
-RETRY_SECONDS = (5.0, 30.0)
-"""After each failure that may pass. Whoever reads sees a sign of waiting meanwhile, so it is not tried for long."""
 LEFT_SECONDS = 3600.0
 MAX_REMOVED = 500
 """At once, to make room: after the limit was lowered it takes some pictures until it is kept."""
@@ -41,59 +32,39 @@ _KINDS = frozenset(f"image/{kind}" for kind in ("avif", "gif", "jpeg", "png", "t
 _ASKED = {"Accept": "image/webp,image/avif,image/png,image/jpeg,image/gif,image/*;q=0.5", "Accept-Encoding": "identity"}
 
 
-class Fetching:
-    """Fetches pictures. Running requests go on while new ones are started; those lost with the process are made again."""
+class Fetching(Fetcher):
+    """Fetches pictures."""
+
+    what = "a picture from elsewhere"
+    retry_seconds = (5.0, 30.0)  # whoever reads sees a sign of waiting meanwhile, so it is not tried for long
+    unwanted = (Unwanted, NotAPicture)
+    passing = (*LOST, StoreUnavailable)
 
     def __init__(self, database: Database, store: Store, settings: Settings) -> None:
-        self._database = database
+        super().__init__(database)
         self._store = store
         self._most_bytes = settings.remote_pictures_mib * 1024 * 1024
         self._outbound = Outbound(
             settings, seconds=SECONDS, networks=settings.picture_networks, blocked=settings.preview_blocked_hosts
         )
-        self._tasks = BoundedTasks(MAX_RUNNING, MAX_OF_ONE_REALM, MAX_OF_ONE_PERSON)
         self._one_at_a_time = asyncio.Semaphore(1)
         """Of decoding, which takes memory and a core."""
 
-    async def start_due(self) -> int:
-        """Start what is due, as far as there is room; returns how many."""
-        started = 0
-        while started < MAX_RUNNING and (room := self._tasks.room):
-            async with self._database.transaction() as tx:
-                claimed = await queries.claim(tx, room, self._tasks.busy(), CLAIMED_SECONDS)
-            if not claimed:
-                break
-            for picture in claimed:
-                self._tasks.start(self._settle(picture), picture.realm_id, picture.person)
-            started += len(claimed)
-        return started
+    async def claim(self, tx: Transaction, limit: int, busy: Sequence[Sequence[int]]) -> list[Due]:
+        """Of Fetcher."""
+        return await queries.claim(tx, limit, busy, CLAIMED_SECONDS)
 
-    async def _settle(self, picture: Due) -> None:
-        try:
-            await self._fetch(picture)
-        except (Unwanted, NotAPicture) as error:
-            log.info("no picture from elsewhere", picture=picture.id, reason=str(error))
-            async with self._database.transaction() as tx:
-                await queries.give_up(tx, picture.id)
-        except Unreachable as error:
-            await self._try_later(picture, str(error))
-        except (*LOST, StoreUnavailable) as error:
-            log.warning("a picture from elsewhere is fetched again later", picture=picture.id, error=repr(error))
-        except Exception:
-            log.exception("a picture from elsewhere is fetched again later", picture=picture.id)
+    async def give_up(self, tx: Transaction, one: Due) -> None:
+        """Of Fetcher."""
+        await queries.give_up(tx, one.id)
 
-    async def _try_later(self, picture: Due, reason: str) -> None:
-        log.info("a picture from elsewhere is not to be had", picture=picture.id, tries=picture.tries, reason=reason)
-        async with self._database.transaction() as tx:
-            if picture.tries > len(RETRY_SECONDS):
-                await queries.give_up(tx, picture.id)
-            else:
-                await queries.put_off(tx, picture.id, RETRY_SECONDS[picture.tries - 1])
+    async def put_off(self, tx: Transaction, one: Due, seconds: float) -> None:
+        """Of Fetcher."""
+        await queries.put_off(tx, one.id, seconds)
 
-    async def _fetch(self, picture: Due) -> None:
-        if picture.tries > len(RETRY_SECONDS) + 1:
-            raise Unwanted("whoever fetched it died each time")
-        answer = (await self._outbound.follow(picture.url, _ASKED, Wanted(MAX_BYTES, "image/"))).answer
+    async def fetch(self, one: Due) -> None:
+        """Of Fetcher."""
+        answer = (await self._outbound.follow(one.url, _ASKED, Wanted(MAX_BYTES, "image/"))).answer
         with tempfile.TemporaryDirectory(prefix="tertulia-picture-") as name:
             folder = Path(name)
             await asyncio.to_thread((folder / "source").write_bytes, answer.body)
@@ -103,7 +74,7 @@ class Fetching:
             if shrunk.frames > 1 and (folder / "moving.webp").stat().st_size <= MAX_MOVING_BYTES:
                 forms[MOVING] = await asyncio.to_thread((folder / "moving.webp").read_bytes)
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
-        await self._keep(picture, shrunk, forms, kind if kind in _KINDS else "")
+        await self._keep(one, shrunk, forms, kind if kind in _KINDS else "")
 
     async def _keep(self, picture: Due, shrunk: Shrunk, forms: dict[ThumbnailFormat, bytes], kind: str) -> None:
         key = f"remote/{picture.realm_id}/{secrets.token_hex(20)}"

@@ -1,32 +1,11 @@
 """What a picture from elsewhere is."""
 
-from enum import IntEnum
-
 import msgspec
 
 from tertulia.content.markup import Fetched
 from tertulia.content.markup.remote import address_of
 from tertulia.files.uploads.thumbnails.sizes import MOVING, STILL, ThumbnailFormat
-
-
-class State(IntEnum):
-    """How far it is."""
-
-    WAITING = 0
-    READY = 1
-    GONE = 2
-    """It cannot be had, is no picture, or was removed to make room."""
-
-
-class Due(msgspec.Struct, frozen=True):
-    """A picture that is to be fetched."""
-
-    id: int
-    realm_id: int
-    person: int
-    """Who named it; below zero: nobody of the realm."""
-    url: str
-    tries: int
+from tertulia.kernel.fetching import State
 
 
 class Known(msgspec.Struct, frozen=True):

@@ -6,8 +6,9 @@ import msgspec
 
 from tertulia.content.markup import RemotePicture
 from tertulia.content.pictures import Shrunk
-from tertulia.files.remote_pictures.model import Due, Known, State
+from tertulia.files.remote_pictures.model import Known
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.fetching import Due, State
 
 MAX_WAITING = 1000
 """Of a realm. What comes on top is not fetched: its messages show links."""

@@ -1,19 +1,8 @@
 """What a preview of a link is."""
 
-from enum import IntEnum
-
 import msgspec
 
 from tertulia.content.markup import RemotePicture
-
-
-class State(IntEnum):
-    """How far it is."""
-
-    WAITING = 0
-    READY = 1
-    GONE = 2
-    """The page cannot be had, or says nothing of itself."""
 
 
 class Link(msgspec.Struct, frozen=True):
@@ -24,17 +13,6 @@ class Link(msgspec.Struct, frozen=True):
     person_id: int
     """Who wrote it."""
     url: str
-
-
-class Due(msgspec.Struct, frozen=True):
-    """A page that is to be fetched."""
-
-    id: int
-    realm_id: int
-    person: int
-    """Who linked it; below zero: nobody who is still there."""
-    url: str
-    tries: int
 
 
 class Known(msgspec.Struct, frozen=True):

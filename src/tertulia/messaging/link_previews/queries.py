@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from tertulia.content.markup import RemotePicture
 from tertulia.content.webpages import PageFacts
-from tertulia.files.remote_pictures.model import State as PictureState
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.messaging.link_previews.model import Due, Known, Link, State
+from tertulia.kernel.fetching import Due, State
+from tertulia.messaging.link_previews.model import Known, Link
 
 MAX_WAITING = 1000
 """Of a realm. What comes on top has no preview."""
@@ -119,7 +119,7 @@ async def find_waiting_messages(reader: Reader, limit: int) -> list[int]:
     sql = f"""
     select distinct message_id from link_preview_wait join link_preview on link_preview.id = preview_id
     left join remote_picture on remote_picture.realm_id = link_preview.realm_id and signature = picture_signature
-    where link_preview.state <> {State.WAITING} and remote_picture.state is distinct from {PictureState.WAITING}
+    where link_preview.state <> {State.WAITING} and remote_picture.state is distinct from {State.WAITING}
     order by message_id desc limit $1
     """
     return [row["message_id"] for row in await reader.fetch(sql, limit)]
@@ -131,7 +131,7 @@ async def take_settled(tx: Transaction, message_id: int) -> list[Known]:
     delete from link_preview_wait using link_preview left join remote_picture
         on remote_picture.realm_id = link_preview.realm_id and signature = picture_signature
     where message_id = $1 and link_preview.id = preview_id and link_preview.state <> {State.WAITING}
-        and remote_picture.state is distinct from {PictureState.WAITING}
+        and remote_picture.state is distinct from {State.WAITING}
     returning link_preview.id, link_preview.url, link_preview.state, title, description, picture_url, picture_signature
     """
     return [Known(**row) for row in await tx.fetch(sql, message_id)]

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from tertulia.kernel.languages import in_language
+
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
     """What is said in one language."""
@@ -47,8 +49,9 @@ SPANISH = Words(
     said="Nos dice:",
     why_farewell="Recibes este correo porque la cuenta tenía tu dirección.",
 )
+_ALL = {"en": ENGLISH, "es": SPANISH}
 
 
 def words_of(language: str) -> Words:
     """Those of a language, or of the language that it is a kind of."""
-    return SPANISH if language.partition("-")[0] == "es" else ENGLISH
+    return in_language(language, _ALL)

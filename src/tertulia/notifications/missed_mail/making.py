@@ -64,14 +64,15 @@ class MissedMails:
         missed = await queries.hold_missed(tx, people, MESSAGES)
         now = await queries.now(tx)
         recipients = await queries.recipients(tx, people, self._settings)
-        waits = {user_id: _quiet(recipients.get(user_id), now) or now + LATER for user_id in people}
+        quiet = {one.user_id: until for one in recipients.values() if (until := _quiet(one, now))}
+        waits = {user_id: quiet.get(user_id, now + LATER) for user_id in people}
         known: dict[tuple[int, int], Candidate] = {
             (one.facts.user_id, one.facts.message_id): one for one in await queries.candidates(tx, missed)
         }
         due: defaultdict[int, list[Candidate]] = defaultdict(list)
         done: list[Missed] = []
         for one in missed:
-            if _quiet(recipients.get(one.user_id), now):
+            if one.user_id in quiet:
                 continue
             candidate = known.get((one.user_id, one.message_id))
             presence = _presence(one, candidate, now)
@@ -90,9 +91,9 @@ class MissedMails:
         return len(people)
 
 
-def _quiet(recipient: Recipient | None, now: datetime) -> datetime | None:
+def _quiet(recipient: Recipient, now: datetime) -> datetime | None:
     """When to look again at what waits for somebody who does not want to hear anything now; None: they do."""
-    until = None if recipient is None else quiet_until(recipient.settings, recipient.timezone, now)
+    until = quiet_until(recipient.settings, recipient.timezone, now)
     return None if until is None else min(until, now + QUIET_LOOK)
 
 

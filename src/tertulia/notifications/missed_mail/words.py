@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tertulia.kernel.languages import in_language
 from tertulia.notifications.concerns.model import Trigger
 from tertulia.notifications.missed_mail.links import Kind
 
@@ -116,4 +117,4 @@ _ALL = {words.language: words for words in (ENGLISH, SPANISH)}
 
 def words_of(language: str) -> Words:
     """Those of a language, or of the language that it is a kind of."""
-    return _ALL.get(language) or _ALL.get(language.partition("-")[0]) or ENGLISH
+    return in_language(language, _ALL)

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from tertulia.kernel.languages import in_language
+
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
     """What is said in one language."""
@@ -36,4 +38,4 @@ _ALL = {words.language: words for words in (ENGLISH, SPANISH)}
 
 def words_of(language: str) -> Words:
     """Those of a language, or of the language that it is a kind of."""
-    return _ALL.get(language.partition("-")[0], ENGLISH)
+    return in_language(language, _ALL)

@@ -2,6 +2,8 @@
 
 import msgspec
 
+from tertulia.kernel.languages import in_language
+
 
 class Words(msgspec.Struct, frozen=True, kw_only=True):
     """What is said in one language."""
@@ -27,8 +29,9 @@ SPANISH = Words(
     why="Recibes este correo una vez por semana, porque llevas algunos días sin venir.",
     unsubscribe="No recibir más correos semanales",
 )
+_ALL = {"en": ENGLISH, "es": SPANISH}
 
 
 def words_of(language: str) -> Words:
     """Those of a language, or of the language that it is a kind of."""
-    return SPANISH if language.partition("-")[0] == "es" else ENGLISH
+    return in_language(language, _ALL)

@@ -9,6 +9,7 @@ import msgspec
 
 from tertulia.kernel.call import Call
 from tertulia.kernel.db import Transaction
+from tertulia.kernel.languages import in_language
 from tertulia.kernel.mail import mails_leave, one_line, queue_mail
 from tertulia.kernel.settings import Settings
 from tertulia.people.sessions import queries
@@ -73,7 +74,7 @@ async def tell_of_browser(tx: Transaction, call: Call, settings: Settings, user_
     person = await queries.find_addressee(tx, user_id) if mails_leave(settings) else None
     if person is None:
         return
-    words = _ALL.get(person.language.partition("-")[0], ENGLISH)
+    words = in_language(person.language, _ALL)
     realm = one_line(person.realm_name)
     body = words.body.format(
         name=one_line(person.full_name),

@@ -19,6 +19,7 @@ from tertulia.files.uploads.showing import as_upload
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.fetching import State
 from tertulia.messaging.editing import queries
 from tertulia.messaging.editing.holding import hold
 from tertulia.messaging.editing.model import Moving
@@ -26,7 +27,6 @@ from tertulia.messaging.editing.previews.queries import Waiting, find_waiting, l
 from tertulia.messaging.editing.rules import check_is_sender
 from tertulia.messaging.editing.telling import Recipients, tell_updated
 from tertulia.messaging.link_previews import queries as link_previews
-from tertulia.messaging.link_previews.model import State
 from tertulia.messaging.sending.rules import is_me_message
 from tertulia.people.users.authentication.queries import get_owner
 
@@ -63,13 +63,15 @@ async def _show(tx: Transaction, message_id: int) -> None:
     if message is None:
         return
     owner = await get_owner(tx, message.sender_id)
+    # First what is ready is marked as shown, then it is read: what becomes ready in between is shown now, and marked the next
+    # time. The other way round it would be marked and never shown.
+    await show_links(tx, message_id)
     files = await files_in(tx, message_id)
     html = with_previews(message.rendered, {file.path_id: as_upload(file) for file in files})
     embeds = await _embeds(tx, owner.caller.realm_id, message_id)
+    await show_remote_links(tx, message_id)
     html = with_remote(html, {one.signature: one.fetched for one in await pictures_of(tx, message_id)})
     html = with_embeds(html, embeds) if embeds else html
-    await show_links(tx, message_id)
-    await show_remote_links(tx, message_id)
     if html != message.rendered:  # else it has another text by now
         await _write(tx, owner.caller, message, html)
 
