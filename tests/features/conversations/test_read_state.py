@@ -255,7 +255,8 @@ def test_marking_everything_waits_in_no_circle(stage: Stage, reader: Speaker, wr
             other = later(reader.delete, "users/me/subscriptions", subscriptions=[first.name])
         else:
             other = later(reader.post, f"users/me/muted_users/{writer.id}")
-        eventually(lambda: stage.sql(waiting) >= [(2,)])
+        # Who marks holds nothing while waiting, so that the other act may be done before.
+        eventually(lambda: other.done() or stage.sql(waiting) >= [(2,)])
     marking.result(30)
     other.result(30)
     assert unread_ids(reader) == []
