@@ -11,7 +11,8 @@ import pytest
 from tertulia.people.users.actions import create_api_key
 from tests.clients.program import PROGRAMS, Program, clean_environment
 from tests.harness.authenticator import give_factor
-from tests.harness.browser import PASSWORD, person
+from tests.harness.browser import person
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import OwnServer, User
 from tests.harness.stage import Stage
 from tests.harness.talk import Json

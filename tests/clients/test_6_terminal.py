@@ -19,7 +19,8 @@ from tests.clients.front import Front
 from tests.clients.program import clean_environment, write_rc
 from tests.clients.tmux import Screen
 from tests.harness.authenticator import give_factor
-from tests.harness.browser import PASSWORD, person
+from tests.harness.browser import person
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import Channel, OwnServer, User
 from tests.harness.stage import Backstage, Stage
 from tests.harness.talk import Speaker, unique

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tertulia.kernel.settings import Settings
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
 from tests.harness.stage import Stage, Web
@@ -38,7 +39,7 @@ def second(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 @pytest.fixture(scope="session")
 def other_web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
     """A web process with other rules: open to the web; files of 1 MiB, and 2 MiB of them from each organization;
-    and with a server for calls."""
+    with a server for calls; and passwords cost what they cost outside of tests."""
     web = Web(
         server,
         tmp_path_factory.mktemp("other"),
@@ -47,6 +48,7 @@ def other_web(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Itera
         upload_quota_mib=2,
         upload_share_percent=100,
         jitsi_server_url="https://meet.example.net/",
+        password_memory_mib=Settings().password_memory_mib,
     )
     try:
         yield web.wait()

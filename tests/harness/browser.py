@@ -7,11 +7,10 @@ import httpx
 
 from tertulia.kernel.db import Transaction
 from tertulia.people.users.actions import create_user
+from tests.harness.passwords import PASSWORD, hashed
 from tests.harness.server import MEMBER, PLAIN_HTTP, User
 from tests.harness.stage import Stage
 from tests.harness.talk import Json, check_success, encoded, unique
-
-PASSWORD = "violet anchors drift slowly"
 
 
 class Browser:
@@ -55,6 +54,6 @@ def person(stage: Stage, realm_id: int | None = None) -> User:
     email = unique("person").replace(" ", ".") + "@example.com"
 
     async def make(tx: Transaction) -> int:
-        return await create_user(tx, realm_id or stage.realm_id, email, "A Person", password=PASSWORD)
+        return await create_user(tx, realm_id or stage.realm_id, email, "A Person", password_hash=hashed())
 
     return User(stage.write(make), email, PASSWORD, "", MEMBER)

@@ -15,7 +15,8 @@ import httpx
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, padding, rsa
 
-from tests.harness.browser import PASSWORD, Browser
+from tests.harness.browser import Browser
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import User
 from tests.harness.talk import Json
 

@@ -2,7 +2,8 @@
 
 import httpx
 
-from tests.harness.browser import PASSWORD, Browser
+from tests.harness.browser import Browser
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.talk import check_success
 

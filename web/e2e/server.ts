@@ -44,7 +44,13 @@ export async function startServer(settings: object = {}): Promise<{ dev: Dev; st
     const child = spawn(python(), ['-m', 'tertulia', 'dev', '--port', '0', '--json', '--data', join(folder, 'data')], {
         cwd: folder,
         stdio: ['ignore', 'pipe', 'inherit'],
-        env: { ...environment(), TERTULIA_RATE_LIMITS: 'false', TERTULIA_POSTGRES_POOL_SECONDS: '20', ...settings },
+        env: {
+            ...environment(),
+            TERTULIA_RATE_LIMITS: 'false',
+            TERTULIA_POSTGRES_POOL_SECONDS: '20',
+            TERTULIA_PASSWORD_MEMORY_MIB: '1',
+            ...settings,
+        },
     })
     const line = await firstLine(child)
     const dev = { ...(JSON.parse(line) as Omit<Dev, 'folder'>), folder }

@@ -80,7 +80,7 @@ def create_user(
     """Make a user; prints the id. The password is asked for, or taken from TERTULIA_USER_PASSWORD; without, none is set."""
     from tertulia.people.logins.reset import link_by_hand
     from tertulia.people.users.password_words import words_of
-    from tertulia.people.users.passwords import check_strength
+    from tertulia.people.users.passwords import check_strength, hash_password
 
     password = None if link else _ask_password()
     settings = target_settings(data)
@@ -89,7 +89,8 @@ def create_user(
         realm_id = await realm_id_at(tx, realm)
         if password is not None:
             await check_strength(password, await words_of(tx, realm_id, settings), email, full_name)
-        user_id = await begin_user(tx, realm_id, Newcomer(email, full_name, role), password)
+        stored = None if password is None else await hash_password(password, settings)
+        user_id = await begin_user(tx, realm_id, Newcomer(email, full_name, role), stored)
         page = f"{settings.url_of(realm)}/accounts/password/reset"
         return await link_by_hand(tx, realm_id, email, page, keep_keys=False) if link else user_id
 
@@ -104,7 +105,7 @@ class Newcomer(NamedTuple):
     role: RoleName
 
 
-async def begin_user(tx: "Transaction", realm_id: int, newcomer: Newcomer, password: str | None) -> int:
+async def begin_user(tx: "Transaction", realm_id: int, newcomer: Newcomer, password_hash: str | None) -> int:
     """An account in the channels that everybody lands in; returns its id."""
     from tertulia.conversations.channels.actions.defaults import hold_defaults, welcome
     from tertulia.kernel.auth import Role
@@ -112,7 +113,7 @@ async def begin_user(tx: "Transaction", realm_id: int, newcomer: Newcomer, passw
 
     email, full_name, role = newcomer
     channels = await hold_defaults(tx, realm_id)
-    user_id = await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password=password)
+    user_id = await actions.create_user(tx, realm_id, email, full_name, Role[role.name], password_hash=password_hash)
     if role is not RoleName.GUEST:
         await welcome(tx, realm_id, user_id, channels)
     return user_id

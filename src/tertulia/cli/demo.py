@@ -21,6 +21,7 @@ from tertulia.organization.realms.actions import create_realm
 from tertulia.organization.realms.queries import find_realm
 from tertulia.people.sessions.actions import make_ticket
 from tertulia.people.users.actions import create_api_key, create_user
+from tertulia.people.users.passwords import hash_password
 
 SUBDOMAIN = ""
 REALM_NAME = "Café Tertulia"
@@ -90,7 +91,7 @@ async def ensure_demo(settings: Settings, file: Path) -> Demo:
                 raise CommandFailed(f"The demo people's credentials are missing in {file}. Start again with --fresh.")
             return kept
         async with database.transaction() as tx:
-            demo = await _make(tx)
+            demo = await _make(tx, settings)
             keep(demo, file)
         return demo
 
@@ -117,11 +118,11 @@ def _read(file: Path) -> Demo | None:
         return None
 
 
-async def _make(tx: Transaction) -> Demo:
+async def _make(tx: Transaction, settings: Settings) -> Demo:
     realm_id = await create_realm(tx, SUBDOMAIN, REALM_NAME, "A place to try things out.")
-    users = [await _make_user(tx, realm_id, person) for person in _PEOPLE]
+    users = [await _make_user(tx, settings, realm_id, person) for person in _PEOPLE]
     owner = users[0]
-    users.append(await _make_user(tx, realm_id, _BOT, owner_id=owner.user_id))
+    users.append(await _make_user(tx, settings, realm_id, _BOT, owner_id=owner.user_id))
     channels = []
     for channel in _CHANNELS:
         channel_id = await create_channel(
@@ -143,7 +144,9 @@ async def _make(tx: Transaction) -> Demo:
     return Demo(realm_id, users, channels)
 
 
-async def _make_user(tx: Transaction, realm_id: int, person: _Person, owner_id: int | None = None) -> DemoUser:
+async def _make_user(
+    tx: Transaction, settings: Settings, realm_id: int, person: _Person, owner_id: int | None = None
+) -> DemoUser:
     email = f"{person.name}@example.com"
     password = secrets.token_hex(5) if owner_id is None else None  # bots have none
     user_id = await create_user(
@@ -152,7 +155,7 @@ async def _make_user(tx: Transaction, realm_id: int, person: _Person, owner_id: 
         email,
         person.full_name,
         person.role,
-        password=password,
+        password_hash=None if password is None else await hash_password(password, settings),
         bot_type=None if owner_id is None else BotType.GENERIC,
         bot_owner_id=owner_id,
     )

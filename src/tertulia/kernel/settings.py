@@ -200,6 +200,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     password_words: str = ""
     """Words that passwords may not be made of, besides the names of the organization and the person, with commas between
     them: products, projects, places."""
+    password_memory_mib: int = 64
+    """What hashing a password takes while it lasts, by argon2id in 3 passes. The more, the dearer is a guess for whoever has
+    stolen the database, and a log-in for the server. Passwords hashed at another cost are hashed anew by the next log-in."""
     session_idle_seconds: int = 14 * 86400
     """A browser's session ends so long after its last use, which is noted once an hour."""
     session_max_seconds: int = 30 * 86400
@@ -352,6 +355,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "answer_seconds",
             "max_connections",
             "max_headers",
+            "password_memory_mib",
             "postgres_connect_seconds",
             "postgres_pool_seconds",
             "postgres_statement_seconds",

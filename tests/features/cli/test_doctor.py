@@ -61,13 +61,21 @@ def test_settings_that_no_process_could_use_are_named(own: OwnServer, tmp_path: 
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         code, said = examine(
-            good(own, port=taken, mail_rate="often", smtp_url="smtp:/nowhere", external_host="chat.example.com"),
+            good(
+                own,
+                port=taken,
+                mail_rate="often",
+                smtp_url="smtp:/nowhere",
+                external_host="chat.example.com",
+                password_memory_mib=18,
+            ),
             TERTULIA_POSTGRES_ULR="postgresql://misspelt",
         )
     assert code == 1
     assert "mail_rate: 'often' is not a rate" in said["settings"]
     assert "TERTULIA_POSTGRES_ULR is no setting, and has no effect; is TERTULIA_POSTGRES_URL meant?" in said["settings"]
     assert "set external_scheme to https" in said["settings"]
+    assert "set password_memory_mib to 19 at least" in said["settings"]
     assert "smtp_url must look like" in said["mail"]
     assert said["ports"].startswith(f"WRONG port {taken} of 127.0.0.1 is used by another program")
     code, said = examine(good(own, smtp_url=f"smtp://127.0.0.1:{nobody}", external_host="https://chat.example.com/"))

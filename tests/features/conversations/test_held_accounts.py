@@ -6,8 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.harness.browser import PASSWORD
-from tests.harness.passwords import give_password
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import GUEST, Channel
 from tests.harness.talk import check_success

@@ -10,8 +10,9 @@ import httpx
 import pytest
 
 from tests.contract.groups import make_group
-from tests.harness.browser import PASSWORD, Browser
+from tests.harness.browser import Browser
 from tests.harness.mails import mails_to
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.server import ADMINISTRATOR, GUEST, MEMBER, OWNER, Server
 from tests.harness.stage import Web, at_once

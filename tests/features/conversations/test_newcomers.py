@@ -6,7 +6,7 @@ import sys
 from functools import partial
 
 from tests.contract.groups import make_group
-from tests.harness.browser import PASSWORD as OWN
+from tests.harness.passwords import PASSWORD as OWN
 from tests.harness.passwords import give_password
 from tests.harness.realm import Realm
 from tests.harness.server import MEMBER, User

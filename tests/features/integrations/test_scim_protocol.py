@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.browser import PASSWORD
-from tests.harness.passwords import give_password
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.scim import PATCH_OP, USER, Directory, refused, success, token_of
 from tests.harness.server import OWNER, OwnServer

@@ -22,9 +22,9 @@ from tertulia.organization.audit_log.queries import search
 from tests.contract.test_avatar import upload
 from tests.contract.test_custom_emoji import png
 from tests.harness.authenticator import Authenticator
-from tests.harness.browser import PASSWORD, Browser
+from tests.harness.browser import Browser
 from tests.harness.mails import mails_to
-from tests.harness.passwords import give_password
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
 from tests.harness.stage import Stage, at_once

@@ -9,8 +9,8 @@ import pytest
 
 from tertulia.people.users.actions import create_api_key
 from tertulia.people.users.model import MAX_KEYS
-from tests.harness.browser import PASSWORD, Browser, person
-from tests.harness.passwords import give_password
+from tests.harness.browser import Browser, person
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web, at_once, later
 from tests.harness.talk import Speaker, check_error, check_success, unique

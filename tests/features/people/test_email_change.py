@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.harness.browser import PASSWORD as OWN
 from tests.harness.mails import mails_to
+from tests.harness.passwords import PASSWORD as OWN
 from tests.harness.passwords import give_password
 from tests.harness.realm import Realm, listening, people_events
 from tests.harness.server import Server

@@ -8,9 +8,10 @@ import httpx
 import pytest
 
 from tests.harness.authenticator import Authenticator
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.mails import mails_to
 from tests.harness.passkeys import Open
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import OWNER, Server, User
 from tests.harness.stage import Stage, at_once
 from tests.harness.talk import Json, check_error, check_success

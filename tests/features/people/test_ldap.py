@@ -16,6 +16,7 @@ from tertulia.people.logins.directory import LdapDirectory
 from tertulia.people.logins.login import PasswordLogin
 from tertulia.people.users.actions import create_user
 from tests.harness.authenticator import give_factor
+from tests.harness.passwords import hashed
 from tests.harness.server import OWNER, Server
 from tests.harness.slapd import BASE, PASSWORD, Slapd, directory
 from tests.harness.stage import Backstage, Stage, Web, at_once
@@ -75,7 +76,7 @@ def log_in(nobody: Speaker, username: str, password: str = PASSWORD) -> httpx.Re
 
 def make_local(stage: Stage, site: Site, email: str) -> int:
     async def make(tx: Transaction) -> int:
-        return await create_user(tx, site.realm_id, email, "Local", password=LOCAL)
+        return await create_user(tx, site.realm_id, email, "Local", password_hash=hashed(LOCAL))
 
     return stage.write(make)
 

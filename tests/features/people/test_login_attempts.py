@@ -6,9 +6,10 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 import httpx
 import pytest
 
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import Server, User
-from tests.harness.stage import Stage
+from tests.harness.stage import Stage, Web
 from tests.harness.talk import check_error, check_success, unique
 
 Open = Callable[..., Browser]
@@ -20,11 +21,11 @@ def browser(server: Server) -> Iterator[Open]:
     """Browsers in networks of one's choice: every address of this machine is one."""
     opened: list[Browser] = []
 
-    def open_one(network: str = HOME, cookies: httpx.Cookies | None = None) -> Browser:
-        one = Browser(server.url)
+    def open_one(network: str = HOME, cookies: httpx.Cookies | None = None, url: str = server.url) -> Browser:
+        one = Browser(url)
         one.http.close()
         one.http = httpx.Client(
-            base_url=f"{server.url}/api/v1/",
+            base_url=f"{url}/api/v1/",
             transport=httpx.HTTPTransport(local_address=network),
             cookies=cookies,
             timeout=30,
@@ -150,9 +151,9 @@ def flood(work: Callable[[int], httpx.Response]) -> tuple[list["Future[httpx.Res
 
 
 def test_who_sends_many_wrong_passwords_at_once_keeps_nobody_elsewhere_from_logging_in(
-    browser: Open, user: User
+    browser: Open, user: User, other_web: Web
 ) -> None:
-    own, stranger = browser(HOME), browser(ELSEWHERE)
+    own, stranger = browser(HOME, url=other_web.url), browser(ELSEWHERE, url=other_web.url)
     names = [f"{unique('nobody').replace(' ', '.')}@example.com" for _ in range(MANY)]
     sent, threads = flood(lambda number: fetch_key(stranger, names[number]))
     with threads:

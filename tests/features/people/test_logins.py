@@ -9,7 +9,6 @@ import pytest
 from argon2 import PasswordHasher
 
 from tertulia.kernel.db import Database, Transaction
-from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import find_realm
 from tertulia.people.logins.attempts import forget_old_failures
 from tertulia.people.logins.login import PasswordLogin
@@ -17,11 +16,10 @@ from tertulia.people.logins.places import Origin
 from tertulia.people.users.actions import create_api_key, create_user
 from tertulia.people.users.passwords import is_outdated
 from tests.harness.counting import CountingDatabase
+from tests.harness.passwords import AS_IN_TESTS, PASSWORD, hashed
 from tests.harness.server import MEMBER, Server, User
 from tests.harness.stage import Stage, Web, at_once
 from tests.harness.talk import Speaker, check_error, check_success, unique
-
-PASSWORD = "violet anchors drift slowly"
 
 
 def person(stage: Stage, realm_id: int | None = None) -> User:
@@ -29,7 +27,7 @@ def person(stage: Stage, realm_id: int | None = None) -> User:
     email = unique("person").replace(" ", ".") + "@example.com"
 
     async def make(tx: Transaction) -> int:
-        return await create_user(tx, realm_id or stage.realm_id, email, "A Person", password=PASSWORD)
+        return await create_user(tx, realm_id or stage.realm_id, email, "A Person", password_hash=hashed())
 
     return User(stage.write(make), email, PASSWORD, "", MEMBER)
 
@@ -94,7 +92,7 @@ def test_the_same_address_in_two_organizations_is_two_accounts_with_counts_of_th
     here = person(stage)
 
     async def twin(tx: Transaction) -> int:
-        return await create_user(tx, realm_id, here.email, "A Twin", password="another password of mine")
+        return await create_user(tx, realm_id, here.email, "A Twin", password_hash=hashed("another password of mine"))
 
     twin_id = stage.write(twin)
     there = stage.nobody(host=f"{subdomain}.localhost")
@@ -168,7 +166,7 @@ def test_a_password_that_was_hashed_at_another_cost_is_hashed_anew_by_a_login(
     keys = [check_success(reply)["api_key"] for reply in replies]
     new = _hash_of(stage, user)
     assert new != old
-    assert not is_outdated(new)
+    assert not is_outdated(new, AS_IN_TESTS)
     check_success(log_in(nobody, user))
     assert _hash_of(stage, user) == new
     for key in keys:  # nothing that the password opened has ended
@@ -226,7 +224,7 @@ async def test_a_login_takes_eight_short_statements_and_holds_no_connection_duri
     someone = server.members[1]
     async with await CountingDatabase.connect(server.postgres_url, shards=4, size=1) as database:
         database.statements = []
-        login = PasswordLogin(database, Settings())
+        login = PasswordLogin(database, AS_IN_TESTS)
         async with database.reader() as reader:
             realm = await find_realm(reader, "")
         assert realm is not None
@@ -264,11 +262,11 @@ def test_a_password_is_changed_by_who_knows_the_old_one_and_wrong_ones_count(sta
 
 
 @pytest.mark.slow
-def test_when_too_many_log_in_at_once_the_rest_are_told_to_try_again(stage: Stage) -> None:
+def test_when_too_many_log_in_at_once_the_rest_are_told_to_try_again(stage: Stage, other_web: Web) -> None:
     names = [unique("stranger").replace(" ", ".") + "@example.com" for _ in range(120)]
 
     async def all_at_once() -> list[httpx.Response]:
-        url = f"{stage.server.url}/api/v1/fetch_api_key"
+        url = f"{other_web.url}/api/v1/fetch_api_key"
         async with httpx.AsyncClient(limits=httpx.Limits(max_connections=120), timeout=110) as client:
             calls = [client.post(url, data={"username": name, "password": PASSWORD}) for name in names]
             return list(await asyncio.gather(*calls))
@@ -282,4 +280,4 @@ def test_when_too_many_log_in_at_once_the_rest_are_told_to_try_again(stage: Stag
     busy = next(name for name, answer in zip(names, answers, strict=True) if answer.status_code == 503)
     [(failures,)] = stage.sql("select count(*) from login_failure where username_key = %s", busy)
     assert failures == 0
-    check_success(log_in(stage.nobody(), person(stage)))
+    check_success(log_in(stage.nobody(url=other_web.url), person(stage)))

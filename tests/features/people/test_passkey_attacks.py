@@ -11,7 +11,7 @@ from tertulia.people.factors.passkeys.ceremony import NotVerified
 from tertulia.people.factors.passkeys.queries import Bound, drop_challenges
 from tertulia.people.factors.passkeys.use import ADD, begin, claim, take
 from tertulia.people.factors.queries import realm_of
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.passkeys import (
     Lies,
     Open,
@@ -23,6 +23,7 @@ from tests.harness.passkeys import (
     sign_in,
     text,
 )
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web, at_once
 from tests.harness.talk import Json, check_error, check_success

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.harness.authenticator import Authenticator
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.mails import mails_to
 from tests.harness.passkeys import (
     EDDSA,
@@ -23,6 +23,7 @@ from tests.harness.passkeys import (
     passkeys,
     sign_in,
 )
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import OWNER, Server, User
 from tests.harness.stage import Stage
 from tests.harness.talk import check_error, check_success

@@ -14,6 +14,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.people.users.actions import create_api_key, create_user
 from tests.harness.command import tertulia
 from tests.harness.mails import mails_to
+from tests.harness.passwords import hashed
 from tests.harness.server import MEMBER, Server, User
 from tests.harness.stage import Stage, Web
 from tests.harness.talk import Speaker, check_error, check_success, unique
@@ -36,7 +37,7 @@ def person(stage: Stage, realm_id: int) -> User:
     address = unique("person").replace(" ", ".") + "@example.com"
 
     async def make(tx: Transaction) -> tuple[int, str]:
-        user_id = await create_user(tx, realm_id, address, "A Person", password=OLD)
+        user_id = await create_user(tx, realm_id, address, "A Person", password_hash=hashed(OLD))
         return user_id, await create_api_key(tx, user_id)
 
     user_id, key = stage.write(make)

@@ -7,7 +7,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.harness.browser import PASSWORD
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.server import OWNER, Server
 from tests.harness.stage import Web

@@ -11,8 +11,9 @@ from tertulia.kernel.limits import LocalBudgets, RateLimits
 from tertulia.kernel.settings import Settings
 from tertulia.people.logins.login import PasswordLogin
 from tertulia.people.users.reauthentication import Reauthentication
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.counting import counting
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm, listening, people_events
 from tests.harness.stage import Stage, at_once
 from tests.harness.talk import Json, Queue, Speaker, check_error, check_success

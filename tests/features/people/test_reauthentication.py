@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from tests.harness.authenticator import give_factor
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.mails import mails_to
-from tests.harness.passwords import give_password
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import OWNER, Server, User
 from tests.harness.stage import Stage, at_once

@@ -13,8 +13,9 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.people.logins.places import DEVICE
 from tertulia.people.sessions.actions import forget_old_sessions
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.mails import mails_to
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web
 from tests.harness.talk import Speaker, check_error, check_success, eventually, unique

@@ -4,8 +4,7 @@ from functools import partial
 
 import pytest
 
-from tests.harness.browser import PASSWORD
-from tests.harness.passwords import give_password
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm, listening, people_events
 from tests.harness.server import ADMINISTRATOR, GUEST, MEMBER, MODERATOR, OWNER
 from tests.harness.stage import Stage, at_once, later

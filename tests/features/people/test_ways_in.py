@@ -10,9 +10,10 @@ import pytest
 
 from tertulia.people.sessions.actions import make_ticket
 from tests.harness.authenticator import Authenticator, give_factor
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.crooked_provider import CLIENT_ID, CLIENT_SECRET, CrookedProvider, crooked_provider
 from tests.harness.passkeys import PasskeyDevice, add_passkey
+from tests.harness.passwords import PASSWORD
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web
 from tests.harness.talk import check_error, check_success

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.channels import make
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.server import User
 from tests.harness.stage import Stage

@@ -5,9 +5,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.harness.browser import PASSWORD
 from tests.harness.files import fetch, post_file, upload
 from tests.harness.hostile import image
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.server import OWNER
 from tests.harness.stage import Web

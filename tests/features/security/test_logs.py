@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness.browser import PASSWORD, Browser, person
+from tests.harness.browser import Browser, person
 from tests.harness.channels import make
 from tests.harness.files import fetch, upload
 from tests.harness.mails import mails_to
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
 from tests.harness.talk import Queue, check_error, check_success, unique

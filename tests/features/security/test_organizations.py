@@ -12,9 +12,9 @@ import httpx
 import pytest
 
 from tests.features.tables.endpoint_table import TABLE
-from tests.harness.browser import PASSWORD, Browser
+from tests.harness.browser import Browser
 from tests.harness.files import upload
-from tests.harness.passwords import give_password
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import Server
 from tests.harness.stage import Backstage, Stage

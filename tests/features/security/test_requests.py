@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from tests.features.tables.endpoint_table import TABLE
-from tests.harness.browser import PASSWORD
 from tests.harness.channels import make
 from tests.harness.demo_api import Demo, served
+from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.talk import check_error, check_success, unique
 

@@ -11,9 +11,8 @@ from tertulia.kernel.bounds import Bound
 from tertulia.kernel.ids import digest_of_key
 from tertulia.server.features import FEATURES
 from tests.harness.authenticator import give_factor
-from tests.harness.browser import PASSWORD
 from tests.harness.passkeys import PasskeyDevice
-from tests.harness.passwords import give_password
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import MEMBER, Channel
 from tests.harness.stage import Stage, Web

@@ -4,6 +4,9 @@ from tertulia.cli.doctor import Advice, Several
 from tertulia.kernel.settings import Settings, SettingsError
 from tertulia.kernel.variables import unknown_variables
 
+LEAST_PASSWORD_MEMORY_MIB = 19
+"""Of argon2id, as OWASP advises it for servers with little memory."""
+
 
 def look_at_settings(settings: Settings) -> str:
     """Refuse what a process would refuse."""
@@ -14,6 +17,11 @@ def look_at_settings(settings: Settings) -> str:
             problems.append(
                 f"people would come to http://{host}, where everybody on the way reads along: set external_scheme to https"
             )
+    if settings.password_memory_mib < LEAST_PASSWORD_MEMORY_MIB:
+        problems.append(
+            f"passwords are hashed with {settings.password_memory_mib} MiB of memory, so that a stolen database is soon guessed: "
+            f"set password_memory_mib to {LEAST_PASSWORD_MEMORY_MIB} at least (64 unless you set another)"
+        )
     if problems:
         raise Several([*problems, *unknown])
     if unknown:

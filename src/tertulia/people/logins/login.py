@@ -87,7 +87,7 @@ class PasswordLogin:
             cleared = await self._clear(realm, found, step, attempt)
             attempt.is_right = True
         check_active(found)
-        if found is account and found.password_hash is not None and is_outdated(found.password_hash):
+        if found is account and found.password_hash is not None and is_outdated(found.password_hash, self._settings):
             found = await self._hash_anew(found, password)
         return LoggedIn(found, cleared)
 
@@ -103,12 +103,12 @@ class PasswordLogin:
 
     async def _hash_anew(self, account: Account, password: str) -> Account:
         """Store a password that was just proven at today's cost. Nothing that it opened ends."""
-        stored = await hash_password(password)
+        stored = await hash_password(password, self._settings)
         async with self._database.transaction() as tx:
             await queries.rehash_password(tx, account.id, account.password_hash, stored)
             now = await queries.get_account(tx, account.id)
         # Another login with the same password may have been quicker; with another one it was changed.
-        is_same = now.password_hash == stored or await is_password(now.password_hash, password)
+        is_same = now.password_hash == stored or await is_password(now.password_hash, password, self._settings)
         return now if is_same else account
 
     async def _clear(self, realm: Realm, account: Account, step: SecondStep, attempt: Attempt) -> Cleared:
@@ -188,7 +188,7 @@ class PasswordLogin:
             raise Refusal("Your password is kept in the directory of your organization: change it there.")
         await self.check_own_password(caller, account, old, credential)
         await check_strength(new, words, account.email, account.full_name)
-        stored = await hash_password(new)
+        stored = await hash_password(new, self._settings)
         async with self._database.transaction() as tx:
             if not await queries.replace_password(tx, account.id, account.password_hash, stored):
                 raise Refusal("Wrong password!")  # it was changed at the same time
@@ -234,7 +234,7 @@ class PasswordLogin:
         return None if is_elsewhere else account
 
     async def _is_own_password(self, account: Account | None, password: str) -> bool:
-        return await is_password(account.password_hash if account else None, password)
+        return await is_password(account.password_hash if account else None, password, self._settings)
 
     def _directory_of(self, realm: Realm | Caller) -> LdapDirectory | None:
         return self._directory if self._directory is not None and self._directory.serves(realm.subdomain) else None

@@ -63,7 +63,7 @@ async def use_token(database: Database, settings: Settings, realm: Realm, token:
     if account is None:
         raise Spent
     await check_strength(password, words, account.email, account.full_name)
-    stored = await hash_password(password)
+    stored = await hash_password(password, settings)
     async with database.transaction() as tx:
         user_id = await queries.use_reset(tx, realm.id, digest)
         if user_id is None:
@@ -96,7 +96,7 @@ async def set_by_hand(
     """Set a password as the operator, who may choose no weaker one than its owner could."""
     account = await _get_account(tx, realm_id, email)
     await check_strength(password, await words_of(tx, realm_id, settings), account.email, account.full_name)
-    await _replace(tx, realm_id, account, await hash_password(password), keep_keys=keep_keys)
+    await _replace(tx, realm_id, account, await hash_password(password, settings), keep_keys=keep_keys)
 
 
 async def end_by_hand(tx: Transaction, realm_id: int, email: str, *, keep_keys: bool) -> Account:

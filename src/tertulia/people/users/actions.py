@@ -17,7 +17,6 @@ from tertulia.people.users.access import check_seen
 from tertulia.people.users.addresses import id_of_fake_email
 from tertulia.people.users.arrival import Arrival, Newcomer
 from tertulia.people.users.model import MAX_KEYS, Account, KeyOrigin
-from tertulia.people.users.passwords import hash_password
 from tertulia.people.users.rules import (
     address_taken,
     check_may_change_address,
@@ -32,14 +31,14 @@ from tertulia.people.users.rules import (
 
 
 async def make_person(
-    tx: Transaction, caller: Caller, arrival: Arrival, email: str, full_name: str, *, password: str | None = None
+    tx: Transaction, caller: Caller, arrival: Arrival, email: str, full_name: str, *, password_hash: str | None = None
 ) -> int:
     """Make an account for somebody, as an administrator; returns its id. It is subscribed to the default channels."""
     check_not_fake(email, caller)
     await check_address_allowed(tx, caller.realm_id, email)
     await check_name_free(tx, caller, full_name)
     reception = await arrival.hold(tx, caller.realm_id, Newcomer(email, is_made=True))
-    user_id = await create_user(tx, caller.realm_id, email, full_name, password=password)
+    user_id = await create_user(tx, caller.realm_id, email, full_name, password_hash=password_hash)
     await arrival.welcome(tx, caller.realm_id, user_id, reception)
     return user_id
 
@@ -57,18 +56,18 @@ async def create_user(
     full_name: str,
     role: int = Role.MEMBER,
     *,
-    password: str | None = None,
     password_hash: str | None = None,
     bot_type: int | None = None,
     bot_owner_id: int | None = None,
 ) -> int:
-    """Make an account and tell the realm; returns its id. Hashing takes long: who holds locks gives the hash of the password."""
+    """Make an account and tell the realm; returns its id."""
     email, full_name = email.strip(), clean_full_name(full_name)
     if not is_email(email):
         raise Refusal("That is not an email address.")
-    stored = await hash_password(password) if password is not None else password_hash
     try:
-        user_id = await queries.insert_user(tx, realm_id, email, full_name, role, (bot_type, bot_owner_id), stored)
+        user_id = await queries.insert_user(
+            tx, realm_id, email, full_name, role, (bot_type, bot_owner_id), password_hash
+        )
     except asyncpg.UniqueViolationError as error:
         raise address_taken() from error
     # Nobody else knows the account before the commit, so nothing needs to be held. It must not: whoever subscribes the

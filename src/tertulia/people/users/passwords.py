@@ -1,23 +1,25 @@
 """Passwords: argon2id, checked away from the event loop, at the same cost whether or not there is a user.
 
 They have threads of their own: nothing that somebody asks for keeps others from logging in. Each hash takes 64 MiB while it is
-made, so the threads are few; if too many people wait for them, one more is told to try again. How soon a new password would be
-guessed is estimated in a thread apart, one at a time, and what an estimate may cost has a bound.
+made, unless the operator sets another cost, so the threads are few; if too many people wait for them, one more is told to try
+again. How soon a new password would be guessed is estimated in a thread apart, one at a time, and what an estimate may cost has
+a bound.
 """
 
 import re
 import secrets
 from base64 import b64encode
 from collections.abc import Container
+from functools import cache
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.settings import Settings
 from tertulia.kernel.threads import Threads, processors
 from tertulia.organization.realms.limits import PASSWORD_MAX_LENGTH, PASSWORD_MIN_GUESSES, PASSWORD_MIN_LENGTH
 
-_hasher = PasswordHasher()
 _RUNNING = max(2, min(processors(), 8))
 _threads = Threads("passwords", running=_RUNNING, waiting=16 * _RUNNING)
 _estimating = Threads("password estimates", running=1, waiting=32)
@@ -130,37 +132,41 @@ def is_dressed_up(password: str, leaked: Container[str]) -> bool:
     return False
 
 
-async def hash_password(password: str) -> str:
+async def hash_password(password: str, settings: Settings) -> str:
     """What is stored of a password."""
-    return await _threads.run(_hasher.hash, password)
+    return await _threads.run(_hasher(settings.password_memory_mib).hash, password)
 
 
-def is_outdated(stored: str) -> bool:
+def is_outdated(stored: str, settings: Settings) -> bool:
     """Whether a hash was made at another cost than new ones are: its password is hashed anew when somebody brings it."""
-    return stored != MUST_RESET and _hasher.check_needs_rehash(stored)
+    return stored != MUST_RESET and _hasher(settings.password_memory_mib).check_needs_rehash(stored)
 
 
-async def is_password(stored: str | None, password: str) -> bool:
+async def is_password(stored: str | None, password: str, settings: Settings) -> bool:
     """Whether the password is the stored one."""
-    matches = await _threads.run(_verify, stored, password)
+    hasher = _hasher(settings.password_memory_mib)
+    matches = await _threads.run(_verify, hasher, stored or _decoy(hasher), password)
     return matches and stored is not None
 
 
-def _make_decoy() -> str:
+@cache
+def _hasher(memory_mib: int) -> PasswordHasher:
+    return PasswordHasher(memory_cost=memory_mib * 1024)
+
+
+@cache
+def _decoy(hasher: PasswordHasher) -> str:
     """What an unknown user's attempt is checked against, so that it takes as long as a known one's.
 
     It looks like the hash of some password, but none was hashed: nobody has it, and nothing is paid at the start.
     """
     salt, digest = (b64encode(secrets.token_bytes(size)).decode().rstrip("=") for size in (16, 32))
-    return f"$argon2id$v=19$m={_hasher.memory_cost},t={_hasher.time_cost},p={_hasher.parallelism}${salt}${digest}"
+    return f"$argon2id$v=19$m={hasher.memory_cost},t={hasher.time_cost},p={hasher.parallelism}${salt}${digest}"
 
 
-_decoy = _make_decoy()
-
-
-def _verify(stored: str | None, password: str) -> bool:
+def _verify(hasher: PasswordHasher, stored: str, password: str) -> bool:
     try:
         # One character more than any password has: it is wrong, and costs no more than a short one.
-        return _hasher.verify(stored or _decoy, password[: PASSWORD_MAX_LENGTH + 1])
+        return hasher.verify(stored, password[: PASSWORD_MAX_LENGTH + 1])
     except (VerificationError, InvalidHashError):
         return False

@@ -22,7 +22,7 @@ from tertulia.people.users.directory import Directory, Listed, members_of
 from tertulia.people.users.handover import BotHandover
 from tertulia.people.users.model import ProfileEntry, UserRecord, UserView, anonymous_view, view_of
 from tertulia.people.users.password_words import words_of
-from tertulia.people.users.passwords import check_strength
+from tertulia.people.users.passwords import check_strength, hash_password
 from tertulia.people.users.profile import ProfileWriter
 from tertulia.people.users.queries import newest_message_id
 from tertulia.people.users.reauthentication import Proof, Reauthentication
@@ -154,7 +154,8 @@ async def create_user(
 ) -> Created:  # fmt: skip
     """Make an account, as an administrator. It is subscribed to the default channels."""
     await check_strength(password, await words_of(tx, caller.realm_id, settings), email, full_name)
-    return Created(await actions.make_person(tx, caller, arrival, email, full_name, password=password))
+    stored = await hash_password(password, settings)  # takes long: before anything is held
+    return Created(await actions.make_person(tx, caller, arrival, email, full_name, password_hash=stored))
 
 
 CHANGES = {"full_name": str, "role": RoleNumber, "new_email": str, "profile_data": Entries}

@@ -88,7 +88,7 @@ async def check_answer(
         raise Refusal("This link is for many people: tell your email address first, by POST /signups.")
     name = clean_full_name(full_name)
     await check_strength(password, words, terms.email, name)
-    return name, await hash_password(password)
+    return name, await hash_password(password, settings)
 
 
 async def accept(
