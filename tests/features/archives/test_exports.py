@@ -1,0 +1,96 @@
+"""Exports: what is in them, and what is not."""
+
+import hashlib
+import stat
+from pathlib import Path
+
+import msgspec
+
+from tertulia.archives.form.kinds import KINDS
+from tests.features.archives.conftest import Archive, World
+from tests.harness.command import said_once, tertulia
+from tests.harness.talk import check_success
+
+
+def test_every_kind_is_in_an_archive_and_fits_its_type_and_its_sum(everything: Archive) -> None:
+    assert set(everything.manifest["counts"]) == set(KINDS)
+    for kind, record in KINDS.items():
+        lines = everything.lines(kind)
+        assert len(lines) == everything.manifest["counts"][kind]
+        for line in lines:
+            msgspec.convert(line, record, strict=True)
+    for part in everything.manifest["parts"]:
+        content = everything.entries[part["name"]]
+        assert part == {
+            "name": part["name"],
+            "lines": content.count(b"\n"),
+            "bytes": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+        }
+    assert stat.S_IMODE(everything.file.stat().st_mode) == 0o600
+
+
+def test_messages_have_their_history_reactions_votes_and_files(world: World, everything: Archive) -> None:
+    messages = {one["content"]: one for one in everything.lines("messages")}
+    [first] = [one for text, one in messages.items() if text.startswith("Open:")]
+    assert {one["emoji_name"] for one in first["reactions"]} == {"tada", "party"}
+    [file] = [one for one in everything.lines("files") if one["id"] in first["files"]]
+    assert everything.entries[f"blobs/file/{file['id']}"] == b"the plan"
+    assert file["content"]["sha256"] == hashlib.sha256(b"the plan").hexdigest()
+    assert [one["content"] for one in messages["first text"]["changes"]] == ["frist text"]
+    assert [one["new_channel_id"] for one in messages["from a closed room"]["changes"]] == [world.public.stream_id]
+    poll = next(one for text, one in messages.items() if text.startswith("/poll"))
+    assert [one["sender_id"] for one in poll["submessages"]] == [world.realm.owner.id, world.realm.member.id]
+    assert not any("to be deleted" in text for text in messages)
+    assert [one["new_topic"] for one in everything.lines("topic_changes")] == ["ideas"]
+
+
+def test_no_archive_holds_a_credential_or_html(world: World, everything: Archive) -> None:
+    stage, text = world.realm.stage, everything.text()
+    [(note,)] = stage.sql("select settings->>'_picture_key' from realm where id = %s", world.realm.id)
+    sql = "select encode(digest, 'hex') from api_key where user_id = %s"
+    secrets = [note, *(digest for one in world.realm.all for (digest,) in stage.sql(sql, one.id))]
+    assert len(secrets) > len(world.realm.all)
+    for secret in (*secrets, *(one.user.api_key for one in world.realm.all), "<strong>bold"):
+        assert secret.encode() not in text
+
+
+def test_public_data_is_that_of_open_channels_and_nobodys_own(world: World, folder: Path) -> None:
+    found = world.export(folder / "public.tar", "public")
+    assert {one["id"] for one in found.lines("channels")} == {world.public.stream_id}
+    assert {one["conversation_id"] for one in found.lines("messages")} == {world.public.stream_id}
+    for kind in ("directs", "read_states", "marks", "drafts", "snippets", "scheduled_messages", "reminders"):
+        assert found.lines(kind) == []
+    assert all(one.get("private") is None for one in found.lines("people"))
+    assert all(one["choices"] is None for one in found.lines("subscriptions"))
+    everything = found.text() + b"".join(found.entries.values())
+    for secret in (b"secret of", b"secret before", b"shared file", b"draft of", b"word of the member", b"#123456"):
+        assert secret not in everything
+    [message] = [one for one in found.lines("messages") if one["content"] == "from a closed room"]
+    assert "changes" not in message  # which channel it came from is not public
+
+
+def test_of_those_who_agree_their_private_data_leaves_and_what_they_could_read(world: World, folder: Path) -> None:
+    administrator = world.realm.administrator
+    check_success(administrator.request("PATCH", "settings", allow_private_data_export=True))
+    stage = world.realm.stage
+    stage.remove(world.protected, administrator)
+    world.realm.owner.send(world.protected.stream_id, "after", "secret after the administrator left")
+    world.realm.owner.send([administrator.id], content="told to the administrator")
+    found = world.export(folder / "agreed.tar", "consenting")
+    check_success(administrator.request("PATCH", "settings", allow_private_data_export=False))
+    contents = " ".join(one["content"] for one in found.lines("messages"))
+    for told in ("secret of the shared channel", "secret before the administrator", "told to the administrator"):
+        assert told in contents
+    for kept in (b"secret after", b"secret of two", b"secret of three", b"draft of", b"word of the member"):
+        assert kept not in found.text()
+    assert [one["id"] for one in found.lines("people") if one["private"]] == [administrator.id]
+    assert {one["user_id"] for one in found.lines("read_states")} == {administrator.id}
+    assert {one["name"] for one in found.lines("topics")} >= {"before", "closed"}
+    assert "after" not in {one["name"] for one in found.lines("topics")}
+
+
+def test_a_file_that_is_there_is_not_overwritten(world: World, everything: Archive) -> None:
+    env = world.server.environment()
+    assert "already" in said_once(tertulia("export", world.realm.subdomain, str(everything.file), env=env))
+    assert "no organization" in said_once(tertulia("export", "nowhere", "nothing.tar", env=env))
