@@ -1,4 +1,4 @@
-"""`tertulia export`: an organization as one file (archives/)."""
+"""`tertulia export` and `tertulia archive`: an organization as one file (archives/)."""
 
 import sys
 from enum import StrEnum
@@ -16,6 +16,10 @@ from tertulia.cli.target import DataFolder, target_settings
 if TYPE_CHECKING:
     from tertulia.archives.form.manifest import Manifest
     from tertulia.kernel.db import Database
+
+app = typer.Typer(
+    help="Archives of organizations: what `tertulia export` writes.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 class ScopeName(StrEnum):
@@ -59,6 +63,20 @@ def export(
         return
     print(file)
     print(_in_words(made), file=sys.stderr)
+
+
+@app.command("check")
+def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive.")], as_json: AsJson = False) -> None:
+    """Read an archive from its first byte to its last, with every sum, line and reference. Needs no server."""
+    from tertulia.archives.reading.archive import open_archive
+    from tertulia.archives.reading.checking import check_archive
+
+    with open_archive(file) as archive, Progress() as progress:
+        check_archive(archive, progress)
+    if as_json:
+        print_json(_facts(archive.manifest))
+    else:
+        print(f"{file} is good: {_in_words(archive.manifest)}")
 
 
 def _facts(manifest: "Manifest") -> dict[str, Any]:

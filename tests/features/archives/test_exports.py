@@ -1,6 +1,7 @@
 """Exports: what is in them, and what is not."""
 
 import hashlib
+import json
 import stat
 from pathlib import Path
 
@@ -28,6 +29,19 @@ def test_every_kind_is_in_an_archive_and_fits_its_type_and_its_sum(everything: A
             "sha256": hashlib.sha256(content).hexdigest(),
         }
     assert stat.S_IMODE(everything.file.stat().st_mode) == 0o600
+
+
+def test_an_archive_of_each_scope_is_good_and_one_with_a_changed_byte_is_not(
+    world: World, everything: Archive, folder: Path
+) -> None:
+    for scope in ("everything", "consenting", "public"):
+        good = world.export(folder / f"{scope}.tar", scope).file
+        done = tertulia("archive", "check", str(good), "--json")
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["scope"] == scope
+    bad = folder / "bad.tar"
+    bad.write_bytes(everything.file.read_bytes().replace(b"first text", b"first test"))
+    assert "The sum of messages/000001.jsonl" in said_once(tertulia("archive", "check", str(bad)))
 
 
 def test_messages_have_their_history_reactions_votes_and_files(world: World, everything: Archive) -> None:

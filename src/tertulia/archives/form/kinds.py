@@ -16,6 +16,8 @@ from tertulia.kernel.auth import Role
 
 MOST_ID = 2**53 - 1
 """What every reader of JSON keeps exact."""
+END = r"$(?!\n)"
+"""Of a pattern: in Python `$` alone is also right before a last line's end."""
 Id = Annotated[int, Meta(ge=1, le=MOST_ID)]
 Number = Annotated[int, Meta(ge=0, le=MOST_ID)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
@@ -25,8 +27,8 @@ Content = Annotated[str, Meta(min_length=1, max_length=10_000)]
 Description = Annotated[str, Meta(max_length=1024)]
 Address = Annotated[str, Meta(min_length=3, max_length=254)]
 Url = Annotated[str, Meta(max_length=2000)]
-Sum = Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]
-Flag = Annotated[str, Meta(pattern=f"^({'|'.join(mark.name.lower() for mark in Mark)})$")]
+Sum = Annotated[str, Meta(pattern="^[0-9a-f]{64}" + END)]
+Flag = Annotated[str, Meta(pattern=f"^({'|'.join(mark.name.lower() for mark in Mark)}){END}")]
 Time = Annotated[datetime, Meta(tz=True)]
 EmojiKind = Literal["unicode_emoji", "realm_emoji", "service_extra_emoji"]
 Numbers = list[tuple[Number, Number | None]]
@@ -53,7 +55,7 @@ class Organization(Record, frozen=True, kw_only=True):
     """The organization itself: the only line of its kind."""
 
     id: Id
-    subdomain: Annotated[str, Meta(pattern="^([a-z0-9][a-z0-9-]{0,38})?$")]
+    subdomain: Annotated[str, Meta(pattern="^([a-z0-9][a-z0-9-]{0,38})?" + END)]
     name: Annotated[str, Meta(min_length=1, max_length=40)]
     description: str = ""
     created: Time
@@ -161,7 +163,7 @@ class Emoji(Record, frozen=True, kw_only=True):
     """A custom emoji."""
 
     id: Id
-    name: Annotated[str, Meta(pattern="^[0-9a-z_-]+$", max_length=100)]
+    name: Annotated[str, Meta(pattern="^[0-9a-z_-]+" + END, max_length=100)]
     author_id: Id | None = None
     is_deactivated: bool = False
     created: Time
@@ -247,7 +249,7 @@ class ChannelTopic(Record, frozen=True, kw_only=True):
 class Choices(Record, frozen=True, kw_only=True):
     """How somebody wants a channel to look and to be heard; none: as their settings say."""
 
-    color: Annotated[str, Meta(pattern="^#[0-9a-f]{6}$")]
+    color: Annotated[str, Meta(pattern="^#[0-9a-f]{6}" + END)]
     is_muted: bool = False
     pin_to_top: bool = False
     desktop_notifications: bool | None = None
@@ -271,7 +273,7 @@ class File(Record, frozen=True, kw_only=True):
 
     id: Id
     owner_id: Id
-    path: Annotated[str, Meta(pattern=r"^[^\x00-\x1f]+$", max_length=1000)]
+    path: Annotated[str, Meta(pattern=r"^[^\x00-\x1f]+" + END, max_length=1000)]
     name: Annotated[str, Meta(min_length=1, max_length=255)]
     content_type: str
     created: Time

@@ -218,7 +218,7 @@ MARKS = _lines(f"""
 select user_id, message_id, case flag {_MARKS} end as flag
 from message_mark join message on message.id = message_id
 where user_id in (select id from account where realm_id = $1) and {_own("user_id")} and {_READABLE}
-order by user_id, flag, message_id
+order by user_id, message_id, case flag {_MARKS} end collate "C"
 """)
 TOPIC_POLICIES = _lines(f"""
 select user_id, topic_id, case policy {_POLICIES} end as policy, updated_at as at
