@@ -162,10 +162,11 @@ select channel_id, user_id, is_active, case when {_own("user_id")} then json_bui
 from subscription join channel on channel.id = channel_id where realm_id = $1 and {_open("channel_id")}
 order by channel_id, user_id
 """)
+# Most are in conversations that leave whole, which are listed once.
 _READABLE = f"""
-($2::bigint[] is null or exists (
-    select from {_ALLOWED} where allowed.id = message.conversation_id and (numbers is null or message.seq <@ numbers)
-))
+($2::bigint[] is null
+    or message.conversation_id = any (array(select allowed.id from {_ALLOWED} where numbers is null))
+    or exists (select from {_ALLOWED} where allowed.id = message.conversation_id and message.seq <@ numbers))
 """
 FILES = f"""
 select id, key, size, row_to_json(found)::text as line from (
