@@ -1,13 +1,22 @@
 """Exports: what is in them, and what is not."""
 
+import asyncio
 import hashlib
 import json
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
+import pytest
 
+from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form.kinds import KINDS
+from tertulia.archives.form.manifest import Manifest
+from tertulia.archives.writing.actions import WrittenFile, export_realm
+from tertulia.content.storage import Store
+from tertulia.kernel.db import Database
+from tertulia.kernel.settings import load_settings
 from tests.features.archives.conftest import Archive, World
 from tests.harness.command import said_once, tertulia
 from tests.harness.talk import check_success
@@ -102,6 +111,46 @@ def test_of_those_who_agree_their_private_data_leaves_and_what_they_could_read(w
     assert {one["user_id"] for one in found.lines("read_states")} == {administrator.id}
     assert {one["name"] for one in found.lines("topics")} >= {"before", "closed"}
     assert "after" not in {one["name"] for one in found.lines("topics")}
+
+
+def test_an_export_is_of_one_moment_while_people_go_on(world: World, folder: Path) -> None:
+    owner, public = world.realm.owner, world.public.stream_id
+    early = owner.send(public, "plans", "said before the export")
+    late: list[int] = []
+
+    def while_it_runs(_: str) -> None:
+        if not late:
+            owner.delete(f"messages/{early}")
+            late.append(owner.send(public, "plans", "said during the export"))
+
+    made = exported(world, folder / "moment.tar", while_it_runs)
+    assert late
+    contents = [one["content"] for one in Archive.read(folder / "moment.tar").lines("messages")]
+    assert ("said before the export" in contents, "said during the export" in contents) == (True, False)
+    assert made.counts["messages"] == len(contents)
+
+
+def test_an_export_that_fails_leaves_nothing_and_says_why(world: World, folder: Path) -> None:
+    def stop(_: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        exported(world, folder / "stopped.tar", stop)
+    assert list(folder.iterdir()) == []
+    with pytest.raises(ArchiveFailed, match="No such file"):
+        exported(world, folder / "nowhere" / "a.tar", stop)
+    with Path("/dev/full").open("wb", buffering=0) as full, pytest.raises(ArchiveFailed, match="No space left"):
+        WrittenFile(full).write(b"text")
+
+
+def exported(world: World, file: Path, progress: Callable[[str], None]) -> Manifest:
+    settings = load_settings(env=world.server.environment())
+
+    async def run() -> Manifest:
+        async with await Database.connect(settings.postgres_url, shards=settings.shards, size=1) as database:
+            return await export_realm(database, Store(settings), world.realm.id, "everything", file, progress)
+
+    return asyncio.run(run())
 
 
 def test_a_file_that_is_there_is_not_overwritten(world: World, everything: Archive) -> None:

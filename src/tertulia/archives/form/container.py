@@ -4,7 +4,7 @@ import hashlib
 import re
 import tarfile
 from collections.abc import AsyncIterator
-from typing import IO
+from typing import Protocol
 
 import msgspec
 
@@ -18,10 +18,17 @@ PART_NAME = re.compile(rf"({'|'.join(KINDS)})/([0-9]{{6}})\.jsonl")
 BLOB_NAME = re.compile(r"blobs/(file|avatar|emoji|still)/([1-9][0-9]{0,15})|blobs/organization/(icon|logo|night_logo)")
 
 
+class Target(Protocol):
+    """A file, or what stands for one."""
+
+    def write(self, data: bytes, /) -> object:
+        """All of it."""
+
+
 class ArchiveWriter:
     """Writes an archive from its beginning to its end. Nothing is read back, so a pipe will do."""
 
-    def __init__(self, target: IO[bytes]) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
         self._parts: list[Part] = []
         self._lines: list[bytes] = []

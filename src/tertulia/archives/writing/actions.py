@@ -50,10 +50,10 @@ async def export_realm(
     except OSError as problem:
         raise ArchiveFailed(f"{half} cannot be written: {problem.strerror}.") from problem
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(handle, "wb", buffering=0) as file:
             async with _one_moment(database) as (connection, moment):
-                manifest = await _Export(connection, store, realm_id, file, progress).write(scope, moment)
-            file.flush()
+                export = _Export(connection, store, realm_id, WrittenFile(file), progress)
+                manifest = await export.write(scope, moment)
             os.fsync(file.fileno())
         half.rename(target)
     except BaseException:
@@ -81,9 +81,26 @@ async def _one_moment(database: Database) -> AsyncIterator[tuple[Connection, dat
         await connection.close()
 
 
+class WrittenFile:
+    """Says of what cannot be written why; whatever else fails meanwhile is not its fault."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, data: bytes) -> int:
+        """All of it."""
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as problem:
+            raise ArchiveFailed(f"The archive cannot be written: {problem.strerror}.") from problem
+        return len(data)
+
+
 class _Export:
     def __init__(
-        self, connection: Connection, store: Store, realm_id: int, file: IO[bytes], progress: Progress
+        self, connection: Connection, store: Store, realm_id: int, file: WrittenFile, progress: Progress
     ) -> None:
         self._connection = connection
         self._store = store
