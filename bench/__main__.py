@@ -111,6 +111,25 @@ def backup(
         show(report)
 
 
+@app.command()
+def export(
+    messages: Annotated[int | None, typer.Option(help="How many messages.  [default: 1,000,000]")] = None,
+    files: Annotated[int | None, typer.Option(help="How many files.  [default: 200]")] = None,
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """An export of many messages, and the reading of it: how many a second, and how much memory."""
+    before = machine(prepare())
+    from bench.export import measure
+
+    report = measure(quick=quick, messages=messages, files=files)
+    report.machine = before
+    if json:
+        print(as_json(report), flush=True)
+    else:
+        show(report)
+
+
 def prepare() -> str:
     """What all of them need; the version of PostgreSQL."""
     os.environ.update(UNLIMITED | os.environ)

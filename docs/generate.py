@@ -6,12 +6,16 @@
 
 import ast
 import inspect
+import json
 import sys
 import tomllib
 from importlib import import_module
 from pathlib import Path
 from typing import TypeVar
 
+import msgspec
+
+from tertulia.archives.form.kinds import KINDS
 from tertulia.integrations.incoming.table import INTEGRATIONS
 from tertulia.kernel import compat, settings
 from tertulia.kernel.bounds import Bound, Otherwise
@@ -51,6 +55,8 @@ def pages() -> dict[str, str]:
         "reference/compatibility.md": compatibility_page(),
         "reference/protocol/coverage.md": coverage_page(),
         "reference/switches.md": switches_page(),
+        "reference/archive.md": archive_page(),
+        "reference/archive.schema.json": archive_schema(),
         "explanation/architecture.md": with_part(with_part(architecture, "layers", layers()), "chores", chores()),
     }
 
@@ -72,6 +78,29 @@ def switches_page() -> str:
         lines += [f"| `{setting}` | {why} |" for setting, why in sorted(kept.items())]
         page = with_part(page, f"kept of {name}", "\n".join(lines) + "\n")
     return page
+
+
+def archive_page() -> str:
+    """The page of archives, with their kinds and the fields of each."""
+    page = (DOCS / "reference" / "archive.md").read_text(encoding="utf-8")
+    lines = ["| Kind | Type | What a line is | Fields; those in brackets may be left out |", "|---|---|---|---|"]
+    for kind, record in KINDS.items():
+        fields = [field.name if field.required else f"[{field.name}]" for field in msgspec.structs.fields(record)]
+        what = (inspect.getdoc(record) or "").replace("\n", " ").rstrip(".")
+        lines.append(f"| `{kind}` | `{record.__name__}` | {what} | `{' '.join(fields)}` |")
+    return with_part(page, "kinds", "\n".join(lines) + "\n")
+
+
+def archive_schema() -> str:
+    """A JSON Schema of every kind of line."""
+    _, types = msgspec.json.schema_components(KINDS.values(), ref_template="#/$defs/{name}")
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Lines of an archive of Tertulia, by kind",
+        "x-kinds": {kind: {"$ref": f"#/$defs/{record.__name__}"} for kind, record in KINDS.items()},
+        "$defs": types,
+    }
+    return json.dumps(schema, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def layers() -> str:

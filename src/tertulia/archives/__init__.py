@@ -1,1 +1,1 @@
-"""Exports of organizations, which this server does not make yet. Above all areas whose data they will contain."""
+"""An organization as one file: the form of archives, exports, and who agrees to theirs. Above all areas whose data they hold."""

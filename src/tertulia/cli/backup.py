@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,14 +11,12 @@ from typer.core import TyperGroup
 
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.output import AsJson, print_json, print_rows
+from tertulia.cli.progress import Progress
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
     from tertulia.backups.manifest import Manifest
     from tertulia.backups.retention import Pruned
-
-TERMINAL_SECONDS, LOG_SECONDS = 0.2, 15.0
-"""How often a person at a terminal sees how far it is, and how often a log does."""
 
 
 class _MakesByDefault(TyperGroup):
@@ -81,7 +78,7 @@ def make(
         )
     os.umask(0o077)  # whatever folder it is: nobody else on the machine reads an archive
     where = open_place(place, settings, must_exist=False)
-    with _Progress() as progress:
+    with Progress() as progress:
         made = asyncio.run(make_backup(settings, where, recipients, progress))
         pruned = _prune(settings, where, keep_daily, keep_weekly) if keep_daily or keep_weekly else None
     if as_json:
@@ -140,7 +137,7 @@ def verify(
 
     settings = target_settings(data, needs_server=False)
     place, name = split_archive(archive, settings)
-    with _Progress() as progress:
+    with Progress() as progress:
         if sums:
             manifest = asyncio.run(verify_sums(place, name, progress))
         else:
@@ -202,7 +199,7 @@ def restore(
     settings = target_settings(data)
     place, name = split_archive(archive, settings)
     identities = read_identities(identity)
-    with _Progress() as progress:
+    with Progress() as progress:
         done = asyncio.run(restore_backup(settings, place, name, identities, progress, keep_files=keep_files))
     if as_json:
         print_json(_facts(done.manifest) | {"migrated": done.migrated, "slot_elsewhere": done.slot_elsewhere})
@@ -252,31 +249,3 @@ def _tell_pruned(pruned: "Pruned") -> None:
         f" ({pruned.bytes / 1e6:,.1f} MB)",
         file=sys.stderr,
     )
-
-
-class _Progress:
-    """How far it is, on standard error: one line that changes, or now and then a line for the log."""
-
-    def __init__(self) -> None:
-        self._is_terminal = sys.stderr.isatty()
-        self._next = time.monotonic() + (0 if self._is_terminal else LOG_SECONDS)
-        self._has_line = False
-
-    def __call__(self, text: str) -> None:
-        if (now := time.monotonic()) < self._next:
-            return
-        self._next = now + (TERMINAL_SECONDS if self._is_terminal else LOG_SECONDS)
-        self._has_line = self._is_terminal
-        print(
-            f"\r\x1b[K{text}" if self._is_terminal else text,
-            end="" if self._is_terminal else "\n",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    def __enter__(self) -> "_Progress":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._has_line:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)

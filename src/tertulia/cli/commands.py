@@ -15,6 +15,7 @@ from tertulia.cli import (
     init,
     mail,
     migrate,
+    moving,
     processes,
     queues,
     sealing,
@@ -42,6 +43,8 @@ app.command()(status.version)
 app.command()(health.health)
 app.add_typer(backup.app, name="backup")
 app.command()(backup.restore)
+app.command()(moving.export)
+app.add_typer(moving.app, name="archive")
 app.command()(completion.completion)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")

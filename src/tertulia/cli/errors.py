@@ -8,6 +8,7 @@ class CommandFailed(Exception):
 def explain(problem: Exception) -> str | None:
     """The one line that helps the operator; None: nobody expected this. Asked only after a failure, so a good start imports
     nothing for it."""
+    from tertulia.archives.errors import ArchiveFailed
     from tertulia.backups.errors import BackupFailed
     from tertulia.content.storage import StoreUnavailable
     from tertulia.engines.errors import EngineFailed, EngineMissing
@@ -17,7 +18,7 @@ def explain(problem: Exception) -> str | None:
 
     if isinstance(problem, Refusal):
         return problem.msg  # without its code
-    if isinstance(problem, (BackupFailed, CommandFailed, EngineFailed, EngineMissing, SettingsError)):
+    if isinstance(problem, (ArchiveFailed, BackupFailed, CommandFailed, EngineFailed, EngineMissing, SettingsError)):
         return str(problem)
     if isinstance(problem, StoreUnavailable):
         return f"The storage does not do what is asked of it: {problem}"

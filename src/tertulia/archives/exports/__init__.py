@@ -1,1 +1,1 @@
-"""Exports of an organization: who agrees to theirs. No export is made by the API (see docs/how-to/operate.md for backups)."""
+"""Who agrees to have their private data in an export. Exports are made by the operator (archives/writing)."""

@@ -31,7 +31,7 @@ class Consents(msgspec.Struct):
 
 @get("/export/realm")
 async def get_exports(_caller: Administrator) -> Exports:
-    """The exports that were made of the organization: none, as this server makes them only by backups."""
+    """The exports that were made of the organization: none, as they are made by the operator (`tertulia export`)."""
     return Exports([])
 
 

@@ -1,0 +1,5 @@
+"""What an operator is told in one sentence."""
+
+
+class ArchiveFailed(Exception):
+    """The text says what is wrong and what to do."""

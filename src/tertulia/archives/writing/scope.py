@@ -1,0 +1,55 @@
+"""What an export may hold: conversations, as far as they may be read, and people whose private data it has."""
+
+from typing import NamedTuple
+
+from tertulia.archives.form.manifest import Scope
+from tertulia.kernel.db import Connection
+
+# Numbers: null stands for all of them.
+_ALLOWED = """
+with willing as materialized (
+    select id from account where $2 and realm_id = $1 and bot_type is null and is_active
+        and settings->>'allow_private_data_export' = 'true'
+)
+select id, null::text as numbers from channel where realm_id = $1 and not invite_only
+union all
+select id, numbers::text from (
+    select channel.id, case
+        when history_public_to_subscribers and exists (
+            select from subscription join willing on willing.id = user_id
+            where channel_id = channel.id and subscription.is_active
+        ) then null
+        else coalesce((
+            select range_agg(part) from read_state join willing on willing.id = user_id, unnest(history) as part
+            where conversation_id = channel.id
+        ), '{}') end as numbers
+    from channel where realm_id = $1 and invite_only
+) as closed where numbers is null or not isempty(numbers)
+union all
+select id, null from conversation
+where realm_id = $1 and participants && array(select id from willing)
+"""
+_WILLING = """
+select account.id from account left join account as owner on owner.id = account.bot_owner_id
+where $2 and account.realm_id = $1 and coalesce(owner.bot_type, case when owner.id is null then account.bot_type end) is null
+    and coalesce(owner.is_active, account.is_active)
+    and coalesce(owner.settings, account.settings)->>'allow_private_data_export' = 'true'
+"""
+
+
+class Allowed(NamedTuple):
+    """What the statements ask; None: everything."""
+
+    conversations: list[int] | None
+    numbers: list[str | None] | None
+    people: list[int] | None
+
+
+async def find_allowed(connection: Connection, realm_id: int, scope: Scope) -> Allowed:
+    """Of those who agree: what they see of private conversations, and what is their own. Their bots are theirs."""
+    if scope == "everything":
+        return Allowed(None, None, None)
+    asks_people = scope == "consenting"
+    rows = await connection.fetch(_ALLOWED, realm_id, asks_people)
+    people = await connection.fetch(_WILLING, realm_id, asks_people)
+    return Allowed([row["id"] for row in rows], [row["numbers"] for row in rows], [row["id"] for row in people])
