@@ -53,6 +53,11 @@ class Post:
     def got(self, person: Speaker) -> list[EmailMessage]:
         return mails_to(self.folder, person.email, 0)
 
+    def came_at(self, person: Speaker) -> int:
+        """When the first mail to somebody came."""
+        mails_to(self.folder, person.email)
+        return min(file.stat().st_mtime_ns for file in self.folder.glob(f"*{person.email}.eml"))
+
     def about(self, person: Speaker, *message_ids: int) -> list[EmailMessage]:
         """What somebody is mailed about these."""
         self.decided(*message_ids)
@@ -123,6 +128,45 @@ def test_whoever_is_mentioned_everywhere_gets_few_mails(realm: Realm, channel: C
     [rest] = [mail for mail in mails if mail["Subject"] == "New messages"]
     assert "You missed messages in 3 more conversations." in parts(rest)[0]
     assert post.waiting(realm.member) == []
+
+
+def test_a_mail_with_long_runs_of_spaces_takes_no_longer_than_others(
+    realm: Realm, channel: Channel, post: Post
+) -> None:
+    dear = f"@**|{realm.member.id}**\n```\nx{chr(9) * 4_600}x\n```"  # a tab is four spaces
+    ids = [realm.owner.send(channel.stream_id, f"tea {number % 2}", dear) for number in range(8)]
+    post.decided(*ids)
+    began = time.monotonic()
+    post.pass_time(realm.member)
+    assert time.monotonic() - began < 15
+    assert [mail["Subject"] for mail in post.got(realm.member)] == [f"#{channel.name} > tea {one}" for one in range(2)]
+
+
+def test_long_messages_in_many_conversations_are_told_in_part_and_counted(
+    realm: Realm, channel: Channel, post: Post
+) -> None:
+    long = f"@**|{realm.member.id}** {'*a* ' * 2_400}"
+    ids = [realm.owner.send(channel.stream_id, f"tea {number % 2}", long) for number in range(8)]
+    mails = [parts(mail)[1] for mail in post.about(realm.member, *ids)]
+    shown = [mail.count("Somebody New <span") for mail in mails]
+    assert shown == [4, 1]  # there is room for five of them, be it in one mail or in ten
+    assert "And 3 more." in mails[1]
+    assert post.waiting(realm.member) == []
+
+
+def test_a_flood_in_one_organization_does_not_delay_the_mails_of_another(
+    realm: Realm, stage: Stage, post: Post
+) -> None:
+    crowd, other = [realm.speaker() for _ in range(25)], Realm(stage)
+    sent = [realm.owner.send([one.id], content="hi") for one in crowd]
+    post.decided(*sent, other.owner.send([other.member.id], content="hi"))
+    ids = [one.id for one in crowd]
+    # All become due in one moment, and those of the crowd have waited longer.
+    hours = (
+        "update mail_batch set due = now() - interval '1 hour' * (1 + (user_id = any(%s))::int) where user_id = any(%s)"
+    )
+    stage.sql(hours, ids, [*ids, other.member.id])
+    assert post.came_at(other.member) < max(map(post.came_at, crowd))
 
 
 def test_a_link_that_is_no_address_keeps_no_mail_back(realm: Realm, post: Post) -> None:

@@ -5,6 +5,8 @@ from html.parser import HTMLParser
 
 MAX_READ = 20_000
 """Of very long messages only so much HTML is looked at."""
+REMEMBERED = 256
+"""So many messages are not read again for the next person: one may take 50 milliseconds of the worker's only thread."""
 VOID = frozenset({"br", "hr", "img", "input", "source"})
 _EMOJI = re.compile(r"\bemoji-([0-9a-f]+(?:-[0-9a-f]+)*)\b")
 

@@ -4,11 +4,12 @@ Mail programs know little and load nothing that needs a login. So pictures are l
 letters, formulas are their source, spoilers stay hidden, and links lead to the organization's address.
 """
 
+import functools
 import re
 from html import escape
 
 from tertulia.kernel.urls import join_url
-from tertulia.notifications.concerns.retelling import MAX_READ, VOID, Retelling
+from tertulia.notifications.concerns.retelling import MAX_READ, REMEMBERED, VOID, Retelling
 
 _BLOCKS = frozenset(
     {"p", "li", "div", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6", "tr", "ul", "ol", "table"}
@@ -36,13 +37,21 @@ STYLES = {
 
 def mail_content(rendered: str, base: str) -> tuple[str, str]:
     """HTML and text of a message; `base` is the organization's address."""
-    reader = _Reader(base)
-    reader.feed(rendered[:MAX_READ])
-    reader.close()
-    text = re.sub(r"[ \t]+$", "", "".join(reader.text).strip(), flags=re.MULTILINE)
+    html, text = _told(rendered[:MAX_READ], base)
     if len(rendered) > MAX_READ:
-        return reader.closed() + "<p>…</p>", f"{text} …"
-    return reader.closed(), re.sub(r"\n{3,}", "\n\n", text)
+        return html + "<p>…</p>", f"{text} …"
+    return html, re.sub(r"\n{3,}", "\n\n", text)
+
+
+@functools.lru_cache(maxsize=REMEMBERED)
+def _told(rendered: str, base: str) -> tuple[str, str]:
+    """What many people missed is told to one after another, and read once."""
+    reader = _Reader(base)
+    reader.feed(rendered)
+    reader.close()
+    # Not by a pattern: one for spaces at the end of a line tries each of those that are not, over and over.
+    lines = "".join(reader.text).strip().split("\n")
+    return reader.closed(), "\n".join(line.rstrip(" \t") for line in lines)
 
 
 class _Reader(Retelling):

@@ -113,13 +113,15 @@ def _parts(recipient: Recipient, batch: Batch, words: Words) -> tuple[list[Part]
     """The messages, as many as fit, and how many are missing."""
     parts: list[Part] = []
     size, more = 0, batch.more
-    for shown in (*batch.context, *batch.messages):
-        html, text = mail_content(shown.rendered, recipient.realm_url)
+    for at, shown in enumerate((*batch.context, *batch.messages)):
+        is_missed = at >= len(batch.context)
+        # What does not fit any more is not even read.
+        html, text = mail_content(shown.rendered, recipient.realm_url) if size <= MAX_HTML else ("", "")
         size += len(html.encode())
         if size > MAX_HTML and parts:
-            more += shown in batch.messages
+            more += is_missed
             continue
-        kind = words.before if shown in batch.context else ""
+        kind = "" if is_missed else words.before
         parts.append(Part(f"{one_line(shown.sender)} · {_time(recipient, shown)}", kind, html, text))
     return parts, words.more.format(number=more) if more else ""
 

@@ -16,8 +16,8 @@ from tertulia.notifications.concerns.quiet import quiet_until
 from tertulia.notifications.concerns.rules import ACTIVE_SECONDS
 from tertulia.notifications.missed_mail import queries
 from tertulia.notifications.missed_mail.letters import Mail, write_mail, write_rest
-from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient
-from tertulia.notifications.missed_mail.rules import Presence, has_context, most_urgent, presence_of, told
+from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient, Shown
+from tertulia.notifications.missed_mail.rules import Presence, Room, has_context, most_urgent, presence_of, told
 
 log = structlog.get_logger()
 
@@ -45,6 +45,8 @@ class MissedMails:
     def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
         self._settings = settings
+        self._had_their_turn: set[int] = set()
+        """Organizations that wait until all others had theirs: a flood in one does not delay the mails of another."""
 
     async def make_due(self) -> int:
         """Make all that is due; returns how many people's batches that were."""
@@ -53,12 +55,12 @@ class MissedMails:
             async with self._database.transaction() as tx:
                 some = await self._make_some(tx)
             done += some
-            if some < PEOPLE:
+            if not some:
                 break
         return done
 
     async def _make_some(self, tx: Transaction) -> int:
-        people = [] if await is_busy(tx) else await queries.claim_batches(tx, PEOPLE)
+        people = [] if await is_busy(tx) else await self._claim(tx)
         if not people:
             return 0
         missed = await queries.hold_missed(tx, people, MESSAGES)
@@ -90,6 +92,15 @@ class MissedMails:
         await queries.put_off(tx, waits)
         return len(people)
 
+    async def _claim(self, tx: Transaction) -> list[int]:
+        """Some people whose mails are due, of organizations whose turn it is."""
+        claimed = await queries.claim_batches(tx, PEOPLE, self._had_their_turn)
+        if not claimed and self._had_their_turn:
+            self._had_their_turn.clear()
+            claimed = await queries.claim_batches(tx, PEOPLE, self._had_their_turn)
+        self._had_their_turn.update(claimed.values())
+        return list(claimed)
+
 
 def _quiet(recipient: Recipient, now: datetime) -> datetime | None:
     """When to look again at what waits for somebody who does not want to hear anything now; None: they do."""
@@ -100,7 +111,8 @@ def _quiet(recipient: Recipient, now: datetime) -> datetime | None:
 async def _write(tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
     """One mail for each conversation, the oldest first, as long as these are not many."""
     conversations = list(told(candidates).values())
-    mails = [await _mail_about(tx, recipient, found) for found in conversations[:MAILS]]
+    room = Room()
+    mails = [await _mail_about(tx, recipient, found, room) for found in conversations[:MAILS]]
     if rest := conversations[MAILS:]:
         trigger = most_urgent(trigger for found in rest for trigger, _ in found)
         mails.append(write_rest(recipient, trigger, len(rest), _new_id()))
@@ -110,9 +122,11 @@ async def _write(tx: Transaction, recipient: Recipient, candidates: Sequence[Can
             MADE.inc()
 
 
-async def _mail_about(tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]]) -> Mail | None:
+async def _mail_about(
+    tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
+) -> Mail | None:
     """About one conversation. One that cannot be told must not keep back what others missed."""
-    batch = await _batch(tx, recipient, found)
+    batch = await _batch(tx, recipient, found, room)
     talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
     try:
         return write_mail(recipient, talk, batch, _new_id())
@@ -125,20 +139,23 @@ def _new_id() -> str:
     return f"missed.{secrets.token_hex(12)}"
 
 
-async def _batch(tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]]) -> Batch:
+async def _batch(
+    tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
+) -> Batch:
     triggers = [trigger for trigger, _ in found]
     ids = [one.facts.message_id for _, one in found]
     shows = recipient.shows_content
+    missed = await queries.shown(tx, recipient.user_id, ids[:SHOWN]) if shows else []
+    messages = room.take(missed)
+    context: list[Shown] = []
+    if shows and has_context(triggers):
+        context = room.take(await queries.before(tx, recipient.user_id, ids[0], CONTEXT, CONTEXT_SECONDS))
     return Batch(
         trigger=most_urgent(triggers),
         first_id=ids[0],
-        context=(
-            await queries.before(tx, recipient.user_id, ids[0], CONTEXT, CONTEXT_SECONDS)
-            if shows and has_context(triggers)
-            else []
-        ),
-        messages=await queries.shown(tx, recipient.user_id, ids[:SHOWN]) if shows else [],
-        more=max(0, len(ids) - SHOWN),
+        context=context,
+        messages=messages,
+        more=max(0, len(ids) - SHOWN) + len(missed) - len(messages),
     )
 
 

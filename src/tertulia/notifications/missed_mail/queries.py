@@ -1,6 +1,6 @@
 """SQL of mails about missed messages: one statement per function."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import asyncpg
@@ -41,10 +41,13 @@ async def insert_missed(tx: Transaction, missed: Sequence[tuple[Missed, int]]) -
     await tx.execute(sql, *(list(column) for column in zip(*rows, strict=True)))
 
 
-async def claim_batches(tx: Transaction, limit: int) -> list[int]:
-    """People whose mails are due; nobody else makes them until the commit."""
-    sql = "select user_id from mail_batch where due <= now() order by due, user_id limit $1 for update skip locked"
-    return [row["user_id"] for row in await tx.fetch(sql, limit)]
+async def claim_batches(tx: Transaction, limit: int, but: Collection[int]) -> dict[int, int]:
+    """People whose mails are due, each with their realm, but of these realms nobody; nobody else makes them until the commit."""
+    sql = """
+    select user_id, realm_id from mail_batch join account on account.id = user_id
+    where due <= now() and realm_id <> all($2::bigint[]) order by due, user_id limit $1 for update of mail_batch skip locked
+    """
+    return {row["user_id"]: row["realm_id"] for row in await tx.fetch(sql, limit, list(but))}
 
 
 async def hold_missed(tx: Transaction, user_ids: Sequence[int], limit: int) -> list[Missed]:

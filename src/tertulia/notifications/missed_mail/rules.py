@@ -7,11 +7,15 @@ from enum import Enum
 from typing import get_args
 
 from tertulia.notifications.concerns.model import Trigger
+from tertulia.notifications.concerns.retelling import MAX_READ
 from tertulia.notifications.concerns.rules import ACTIVE_SECONDS, decide
-from tertulia.notifications.missed_mail.model import Candidate
+from tertulia.notifications.missed_mail.model import Candidate, Shown
 
 Conversation = tuple[int, int | None]
 """A conversation, and the topic if it is a channel."""
+MAX_TOLD = 100_000
+"""Of all messages in the mails of one person at a time, characters of their HTML: what reading them costs the worker. The others
+are counted in the mail."""
 URGENCY: tuple[Trigger, ...] = get_args(Trigger)
 
 
@@ -50,3 +54,20 @@ def most_urgent(triggers: Iterable[Trigger]) -> Trigger:
 def has_context(triggers: Sequence[Trigger]) -> bool:
     """Whoever is mentioned in a channel wants to know what it was about."""
     return most_urgent(triggers) in ("mentioned", "topic_wildcard_mentioned", "stream_wildcard_mentioned")
+
+
+class Room:
+    """How much is still told to one person: the first messages that fit, and none after one that does not."""
+
+    def __init__(self) -> None:
+        self._left = MAX_TOLD
+
+    def take(self, messages: Sequence[Shown]) -> list[Shown]:
+        """Those of the messages that there is room for."""
+        taken: list[Shown] = []
+        for one in messages:
+            self._left -= min(len(one.rendered), MAX_READ)
+            if self._left < 0:
+                break
+            taken.append(one)
+        return taken
