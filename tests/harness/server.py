@@ -68,9 +68,10 @@ PATIENT = {
     "postgres_statement_seconds": "60",
     "postgres_narrow_seconds": "60",
     "busy_seconds": "20",
+    "mail_in_address": "reply+%s@mail.example.com",
 }
 """Settings for tests: they call far more often than people do, and while one holds a lock, a busy machine takes longer than
-people would wait. Tests of the limits set them anew."""
+people would wait. Tests of the limits set them anew. Mail comes in where a test runs the process for it."""
 
 
 class Addresses(Protocol):
