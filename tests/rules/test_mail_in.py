@@ -6,9 +6,12 @@ from typing import NamedTuple
 
 import pytest
 
+from tertulia.kernel.errors import Refusal, server_not_ready
+from tertulia.kernel.limits import too_often
 from tertulia.notifications.mail_in.cutting import cut_reply
 from tertulia.notifications.mail_in.loops import is_ours
 from tertulia.notifications.mail_in.reading import MAX_FILES, MAX_TEXT, TooMuch, read_mail
+from tertulia.server.mail import answer_of
 
 CORPUS = Path(__file__).with_name("mail_corpus")
 SENDER = "bob@example.com"
@@ -150,3 +153,24 @@ def test_no_mail_keeps_its_reader_busy(name: str) -> None:
     is_ours(mail, "a@b", {"b"})
     assert len(cut_reply(received.text)) <= 2 * MAX_TEXT
     assert time.process_time() - before < 1.0, "it takes time out of proportion to its length"
+
+
+@pytest.mark.parametrize(
+    ("problem", "code"),
+    [
+        (Refusal("You may not."), "550"),
+        (Refusal("Nobody.", status=404), "550"),
+        (Refusal("Too large.", status=413), "550"),
+        (too_often(3.0), "451"),
+        (server_not_ready("The database is away."), "451"),
+        (ConnectionResetError(), "451"),
+        (TimeoutError(), "451"),
+        (KeyError("a mistake of ours"), "451"),
+    ],
+)
+def test_only_what_never_becomes_a_message_is_refused_for_good(problem: Exception, code: str) -> None:
+    assert answer_of(problem, "550 5.7.1").startswith(code)
+
+
+def test_what_the_mail_server_is_told_is_one_line_of_ascii() -> None:
+    assert answer_of(Refusal("No ü\r\n250 Ok"), "550 5.7.1") == "550 5.7.1 No ?250 Ok"

@@ -193,7 +193,7 @@ class Door:
         try:
             await self._mail_in.get_target(address)
         except Exception as problem:
-            return _said(problem, "550 5.1.1")
+            return answer_of(problem, "550 5.1.1")
         envelope.rcpt_tos.append(address)
         return "250 2.1.5 Ok"
 
@@ -207,7 +207,7 @@ class Door:
         try:
             outcome = await self._mail_in.take(envelope.rcpt_tos[0], envelope.mail_from or "", envelope.content)
         except Exception as problem:
-            return _said(problem, "550 5.7.1")
+            return answer_of(problem, "550 5.7.1")
         finally:
             self._under_way -= 1
             if not self._under_way:
@@ -222,7 +222,7 @@ class Door:
         return LATER
 
 
-def _said(problem: Exception, code: str) -> str:
+def answer_of(problem: Exception, code: str) -> str:
     """For good, or to be tried again."""
     if isinstance(problem, Refusal) and problem.status < 500 and problem.status != TOO_OFTEN:
         MAILS.labels("refused").inc()

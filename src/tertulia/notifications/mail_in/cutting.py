@@ -7,7 +7,7 @@ are part of what is said. If in doubt, a line stays.
 import re
 from typing import NamedTuple
 
-from tertulia.notifications.mail_in.html import CUT
+from tertulia.notifications.mail_in.html_text import CUT
 
 MARK = "=##="
 """At both ends of the line in our mails above which an answer is written."""

@@ -10,7 +10,7 @@ from email import message_from_bytes
 from email.header import decode_header
 from email.message import Message
 
-from tertulia.notifications.mail_in.html import text_of
+from tertulia.notifications.mail_in.html_text import text_of
 from tertulia.notifications.mail_in.loops import is_automatic
 from tertulia.notifications.mail_in.model import Attachment, Received
 
