@@ -11,10 +11,8 @@ from email.utils import make_msgid
 from pathlib import Path
 
 from tertulia.engines import ChildProcess, free_port
-from tests.harness.server import OwnServer, is_ready
+from tests.harness.server import MAIL_IN, OwnServer, is_ready
 from tests.harness.talk import eventually
-
-ADDRESS = "reply+%s@mail.example.com"
 
 
 class MailRole:
@@ -24,7 +22,7 @@ class MailRole:
         self.port, metrics = port or free_port(), free_port()
         self.metrics = f"http://127.0.0.1:{metrics}"
         env = server.environment(
-            mail_in_address=ADDRESS, mail_in_port=self.port, metrics_port=metrics, mail_in_connections=3
+            mail_in_address=MAIL_IN, mail_in_port=self.port, metrics_port=metrics, mail_in_connections=3
         )
         self.log = folder / "mail.log"
         self.process = ChildProcess([sys.executable, "-m", "tertulia", "mail"], self.log, env=env)

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from tertulia.engines import free_port
-from tests.harness.mail_role import ADDRESS, letter, mail_role
-from tests.harness.server import OwnServer, Server
+from tests.harness.mail_role import letter, mail_role
+from tests.harness.server import MAIL_IN, OwnServer, Server
 from tests.harness.talk import Speaker, check_success, eventually
 
 pytestmark = pytest.mark.system
 POSTFIX = Path("/usr/sbin/postfix")
-DOMAIN = ADDRESS.rpartition("@")[2]
+DOMAIN = MAIL_IN.rpartition("@")[2]
 
 
 class Postfix:

@@ -99,7 +99,8 @@ def test_rights_are_those_of_the_moment_and_what_is_refused_is_refused_for_good(
     for wrong in (to.replace("reply+", "reply+a"), "reply+x@mail.example.com", "somebody@example.org"):
         assert role.send(letter("Hello"), wrong)[0] == 550
     realm.stage.sql("update reply_address set expires = now() where user_id = %s returning 1", realm.member.id)
-    assert role.send(letter("Too late."), to)[0] == 550
+    code, said = role.send(letter("Too late."), to)
+    assert (code, said.startswith("5.1.1 Nobody is at this address")) == (550, True)
     assert latest(realm.owner, [{"operator": "channel", "operand": channel.stream_id}])["id"] == asked
 
 
