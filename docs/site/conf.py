@@ -36,7 +36,7 @@ MENU = (
     )]),
     ("Run it", [f"docs/how-to/{page}" for page in (
         "run-on-one-machine", "run-in-containers", "run-everything-in-one", "operate", "backup", "export", "upgrade", "logins",
-        "files", "scim", "audit-log", "high-availability",
+        "files", "mail-in", "scim", "audit-log", "high-availability",
     )]),
     ("Look up", ["docs/reference/*", "docs/reference/protocol/README", "docs/reference/protocol/*"]),
     ("Understand and develop", ["docs/explanation/*", "docs/how-to/add-a-feature"]),

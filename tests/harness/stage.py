@@ -24,7 +24,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.users.actions import create_api_key, create_user
-from tests.harness.server import PATIENT, Channel, OwnServer, Server, User, is_ready
+from tests.harness.server import MAIL_IN, PATIENT, Channel, OwnServer, Server, User, is_ready
 from tests.harness.talk import Speaker, eventually, unique
 
 T = TypeVar("T")
@@ -192,6 +192,7 @@ class Web:
             "pool_size": 5,
             "development": "true",
             "mail_folder": folder / "mail",
+            "mail_in_address": MAIL_IN,
             **PATIENT,
             **settings,
         }

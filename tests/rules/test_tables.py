@@ -39,6 +39,7 @@ OWNERS = {
     "migrations": "oldest_program",
     "notifications/deciding": "push_due",
     "notifications/weekly_mail": "digest_run",
+    "notifications/mail_in": "channel_address reply_address",
     "notifications/missed_mail": "mail_batch missed_message",
     "notifications/push": "push_call push_key push_subscription",
     "organization/custom_emoji": "custom_emoji",

@@ -1,4 +1,4 @@
-"""Whether a mail arrives."""
+"""Mail: whether ours arrive, and the process that takes mail in."""
 
 from typing import Annotated
 
@@ -6,14 +6,20 @@ import typer
 
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.output import AsJson, print_json
+from tertulia.cli.processes import ConfigFile, begin, run_until_stopped
 from tertulia.cli.target import DataFolder, target_settings
 
-app = typer.Typer(help="Mail.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(rich_markup_mode=None)
 
 
-@app.callback()
-def _commands() -> None:
-    """Mail."""
+@app.callback(invoke_without_command=True)
+def mail(context: typer.Context, config: ConfigFile = None) -> None:
+    """Run the process that takes in mail, behind a mail server that knows it by LMTP or SMTP. Or see whether mails leave."""
+    if context.invoked_subcommand is None:
+        from tertulia.server.mail import run_mail
+
+        settings = begin(config, "mail")
+        run_until_stopped(lambda stop: run_mail(settings, stop))
 
 
 @app.command("test")

@@ -28,7 +28,7 @@ def relay(config: ConfigFile = None) -> None:
     from tertulia.events.relay.process import run_relay
 
     settings = begin(config, "relay")
-    _run_until_stopped(lambda stop: run_relay(settings, stop))
+    run_until_stopped(lambda stop: run_relay(settings, stop))
 
 
 def relay_or_more(context: typer.Context, config: ConfigFile = None) -> None:
@@ -42,7 +42,7 @@ def worker(config: ConfigFile = None) -> None:
     from tertulia.server.worker import run_worker
 
     settings = begin(config, "worker")
-    _run_until_stopped(lambda stop: run_worker(settings, stop))
+    run_until_stopped(lambda stop: run_worker(settings, stop))
 
 
 def begin(config: Path | None, process: str) -> "Settings":
@@ -61,7 +61,7 @@ def begin(config: Path | None, process: str) -> "Settings":
     return settings
 
 
-def _run_until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:
+def run_until_stopped(work: Callable[[asyncio.Event], Coroutine[None, None, None]]) -> None:
     """Run until the work is done; Ctrl-C and SIGTERM set the event, and the work ends itself in its own time."""
     import uvloop
 

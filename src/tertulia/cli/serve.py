@@ -1,4 +1,4 @@
-"""`tertulia serve`: web, relay and worker on this machine, as three processes or as one, with engines of others or its own."""
+"""`tertulia serve`: web, relay, worker and, if mail comes in, mail on this machine, as processes or as one."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -78,7 +78,8 @@ def parts_of(settings: "Settings", sockets: "Sequence[socket.socket]", *, single
     if single:
         yield OwnProcess("server", settings, sockets=sockets, arguments=("serve", "--single"))
         return
-    for index, name in enumerate(("relay", "worker", "web")):
+    names = ("relay", "worker", "web", "mail") if settings.mail_in_address else ("relay", "worker", "web")
+    for index, name in enumerate(names):
         own = settings
         if settings.metrics_port:  # each has one of its own, from the one that is set
             own = msgspec.structs.replace(settings, metrics_port=settings.metrics_port + index)

@@ -77,7 +77,7 @@ WHOLE = (
         "email_address",
         "GET /streams/{stream_id}/email_address",
         "subscriptions of register",
-        "empty, as there; sent to clients whose name begins with ZulipTerminal",
+        "empty; sent to clients whose name begins with ZulipTerminal",
     ),
     Older(
         "unknown users, whom the caller does not see",
@@ -203,7 +203,7 @@ def old_mute_keys(*, is_muted: bool) -> dict[str, Any]:
 
 
 def old_mail_keys(client: str) -> dict[str, Any]:
-    """A channel's own mail address, without which a client ends when it shows a channel. This server takes in no mail."""
+    """A channel's own mail address, without which a client ends when it shows a channel. Empty: each person has their own."""
     return {"email_address": ""} if client.startswith("ZulipTerminal") else {}
 
 

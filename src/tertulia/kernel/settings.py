@@ -282,6 +282,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     invitation_mails: int = 1000
     """So many mails of invitations an organization may have sent on a day (UTC)."""
 
+    # Mail that comes in: `tertulia mail`
+    mail_in_address: str = ""
+    """Where mail comes in, with `%s` for what tells addresses apart, such as `reply+%s@chat.example.com`: then mails about
+    missed messages can be answered, and channels may have addresses. Empty: no mail is taken in."""
+    mail_in_host: str = "127.0.0.1"
+    """Where `tertulia mail` listens for the mail server, by LMTP or SMTP, without TLS: never where the public reaches it."""
+    mail_in_port: int = 2525
+    mail_in_max_mib: int = 25
+    """Of one mail, with what is enclosed as it is encoded there."""
+    mail_in_connections: int = 10
+    """Of the mail server, at once: each may have one mail in memory."""
+    mail_in_rate: str = "30/60, 300/3600"
+    """For messages that come by mail as one person or bot, in each process; the mail server tries again later."""
+
     # Video calls
     jitsi_server_url: str = ""
     """A Jitsi server for calls, such as `https://meet.example.com`; empty: no calls, but where an organization names its own.
@@ -338,7 +352,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Address that /metrics and /health answer at: never one that the public reaches."""
     metrics_port: int = 0
     """Port of /metrics and /health of this process; 0: none. `tertulia serve` gives this one to the relay, the next to the
-    worker, and the one after that to the web process."""
+    worker, the one after that to the web process, and one more to `tertulia mail`."""
     development: bool = False
     compat_aliases: bool = True
     """Send the older names of keys beside ours, for existing clients."""
@@ -385,6 +399,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("ldap_sync_minutes must not be negative, and ldap_max_leavers_percent be from 0 to 100")
         if not re.fullmatch(r"(?:([01][0-9]|2[0-3]):[0-5][0-9])?", self.nightly_backup):
             raise SettingsError("nightly_backup must be a time such as 02:30, or empty")
+        _check_mail_in(self)
         if self.confirm_after_seconds <= 2 * self.nats_sync_seconds:
             raise SettingsError("confirm_after_seconds must be more than twice nats_sync_seconds: see docs/decisions")
 
@@ -429,6 +444,14 @@ def _check_shares(settings: Settings) -> None:
     for name in ("requests_at_once", "files_at_once", "max_network_connections", "max_arriving_bytes", "busy_seconds"):
         if getattr(settings, name) < 0:
             raise SettingsError(f"{name} must not be negative; 0 is any number")
+
+
+def _check_mail_in(settings: Settings) -> None:
+    pattern = r"(?:[A-Za-z0-9._+=-]{0,30}%s[A-Za-z0-9._+=-]{0,8}@[A-Za-z0-9.-]{1,180})?"
+    if not re.fullmatch(pattern, settings.mail_in_address):
+        raise SettingsError("mail_in_address must look like reply+%s@chat.example.com")
+    if not (settings.mail_in_max_mib > 0 and settings.mail_in_connections > 0):
+        raise SettingsError("mail_in_max_mib and mail_in_connections must be more than 0")
 
 
 def _check_nats(settings: Settings) -> None:

@@ -52,6 +52,7 @@ _PACKAGES = (
     "messaging.typing_notices",
     "messaging.scheduled",
     "messaging.reminders",
+    "notifications.mail_in",
     "notifications.push",
     "notifications.missed_mail",
     "notifications.deciding",

@@ -17,6 +17,7 @@ from tertulia.kernel.process import raise_open_files
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
 from tertulia.server.listening import Sockets
+from tertulia.server.mail import run_mail
 from tertulia.server.web import Beside, serve_web
 from tertulia.server.worker import run_worker
 
@@ -33,6 +34,8 @@ async def serve_all(settings: Settings, sockets: Sockets, end: asyncio.Event) ->
     quiet = msgspec.structs.replace(settings, metrics_port=0, traces_url="")  # web answers for all of them
     web = _part("web", serve_web(settings, raise_open_files(), sockets, Beside(relay.missing, end)))
     others = [_part("relay", relay.run(stop)), _part("worker", run_worker(quiet, stop))]
+    if settings.mail_in_address:
+        others.append(_part("mail", run_mail(quiet, stop)))
     measuring = asyncio.create_task(relay.measure())
     try:
         ended, _ = await asyncio.wait((web, *others), return_when=asyncio.FIRST_COMPLETED)

@@ -80,8 +80,14 @@ def test_settings_that_no_process_could_use_are_named(own: OwnServer, tmp_path: 
     assert said["ports"].startswith(f"WRONG port {taken} of 127.0.0.1 is used by another program")
     code, said = examine(good(own, smtp_url=f"smtp://127.0.0.1:{nobody}", external_host="https://chat.example.com/"))
     assert (code, "without https://" in said["settings"]) == (1, True)
-    code, said = examine(good(own, smtp_url=f"smtp://127.0.0.1:{nobody}", storage_folder="/proc/files"))
+    unanswered = {
+        "smtp_url": f"smtp://127.0.0.1:{nobody}",
+        "mail_in_port": nobody,
+        "mail_in_address": "r+%s@example.com",
+    }
+    code, said = examine(good(own, **unanswered, storage_folder="/proc/files"))
     assert said["mail"].startswith(f"WRONG 127.0.0.1:{nobody} takes none from us")
+    assert said["mail in"].startswith(f"WRONG `tertulia mail` does not answer at 127.0.0.1:{nobody}")
     assert code == 1
     code, said = examine(good(own, mail_folder="", storage_folder=tmp_path / "not" / "yet"))
     assert (code, said["mail"].startswith("WARNING none is sent")) == (0, True)

@@ -147,7 +147,7 @@ def test_changes_of_an_archived_channel_are_told_to_those_who_know_it(realm: Rea
 def test_the_mail_address_is_for_those_who_may_post(realm: Realm, kind: str) -> None:
     channel = make(realm, realm.member, kind=kind)
     path = f"streams/{channel.stream_id}/email_address"
-    assert realm.member.get(path)["email"] == ""  # no mail comes in here
+    assert realm.member.get(path)["email"] == ""  # nobody has made one
     hidden = realm.guest if kind == "public" else realm.administrator
     check_error(hidden.request("GET", path), "STREAM_DOES_NOT_EXIST", stream_id=channel.stream_id)
     everybody = realm.owner.get("user_groups")["user_groups"]

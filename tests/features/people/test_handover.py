@@ -29,6 +29,7 @@ EXPLAINED = {
     "custom_emoji.author_id": SEEN,
     "email_change.user_id": PEOPLE,
     "mail_batch.user_id": PEOPLE,
+    "reply_address.user_id": PEOPLE,
     "missed_message.user_id": PEOPLE,
     "external_identity.user_id": PEOPLE,
     "group_member.user_id": SEEN,
@@ -91,6 +92,8 @@ ROWS = {
     "resumable_upload": "(id, realm_id, owner_id, name, size, expires_at)"
     " values (%(word)s, %(realm)s, %(bot)s, 'plum', 1, now() + interval '1 day')",
     "saved_snippet": "(user_id, title, content) values (%(bot)s, 'plum', 'plum')",
+    "channel_address": "(channel_id, sender_id, digest, token)"
+    " select id, %(bot)s, sha256('x'), 'x' from channel order by id limit 1",
     "scheduled_message": "(realm_id, user_id, user_ids, content, rendered, client, read, due)"
     " values (%(realm)s, %(bot)s, array[%(bot)s], 'plum', '', '', false, now() + interval '1 day')",
 }

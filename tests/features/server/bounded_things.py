@@ -112,6 +112,11 @@ def channel_made(speaker: Speaker, description: str = "") -> Try:
     return posting(speaker, "users/me/subscriptions", subscriptions=[wanted])
 
 
+def mail_address_made(place: Place) -> Try:
+    channels = [place.channel() for _ in range(TRIED)]
+    return lambda number: place.member.request("POST", f"streams/{channels[number].stream_id}/email_address")
+
+
 def bot_given(place: Place) -> Try:
     bots = [place.realm.bot(place.realm.member) for _ in range(TRIED)]
     other = place.realm.moderator.id
@@ -207,6 +212,7 @@ TRIES: dict[str, Callable[[Place], Try]] = {
     "reminders": lambda place: posting(
         place.member, "reminders", message_id=place.message(), scheduled_delivery_timestamp=soon()
     ),
+    "channel_addresses": mail_address_made,
     "draft_bytes": lambda place: posting(place.member, "drafts", drafts=[DRAFT | {"content": LONG}]),
     "saved_snippet_bytes": lambda place: posting(place.member, "saved_snippets", title="#", content=LONG),
     "scheduled_message_bytes": lambda place: posting(

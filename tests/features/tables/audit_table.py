@@ -128,6 +128,7 @@ OWN_VIEW = "how somebody sees things themselves, which nobody else notices"
 OWN_WORDS = "what somebody writes; messages have their own history"
 ABOUT_ONESELF = "what somebody says of themselves, which everybody sees"
 OWN_THINGS = "what somebody keeps for themselves"
+OWN_ADDRESS = "what is mailed to it is posted as whoever made it, as any message of theirs"
 NOTHING = "changes nothing that lasts"
 MAIL = "sends a mail to an address without an account; what comes of it is noted"
 
@@ -137,6 +138,8 @@ NOT_NOTED: dict[str, str] = {
     "POST outside /scim/v2/Users/.search": NOTHING,
     "POST outside /scim/v2/Groups/.search": NOTHING,
     "POST /register": NOTHING,
+    "POST /streams/{stream_id}/email_address": OWN_ADDRESS,
+    "DELETE /streams/{stream_id}/email_address": OWN_ADDRESS,
     "POST /users/me/passkeys/options": "a challenge for the next call, which is noted",
     "POST /sessions/passkey/options": "a challenge for the next call, which is noted",
     "PATCH /users/me/passkeys/{passkey_id}": OWN_VIEW,

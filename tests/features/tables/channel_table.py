@@ -72,6 +72,10 @@ CALLS: dict[str, list[Ask]] = {
     "GET /streams/{stream_id} stream_id": [_ask("member", "GET", "streams/{channel_id}")],
     "GET /streams/{stream_id}/members stream_id": [_ask("member", "GET", "streams/{channel_id}/members")],
     "GET /streams/{stream_id}/email_address stream_id": [_ask("member", "GET", "streams/{channel_id}/email_address")],
+    "POST /streams/{stream_id}/email_address stream_id": [_ask("member", "POST", "streams/{channel_id}/email_address")],
+    "DELETE /streams/{stream_id}/email_address stream_id": [
+        _ask("member", "DELETE", "streams/{channel_id}/email_address")
+    ],
     "GET /users/{user_id}/subscriptions/{stream_id} stream_id": [
         _ask("member", "GET", "users/{me}/subscriptions/{channel_id}")
     ],

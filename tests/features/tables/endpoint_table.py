@@ -211,6 +211,8 @@ TABLE: dict[str, Row] = {
     "PATCH /streams/{stream_id}": Row("++-----uuuu", {"stream_id": "$channel", "description": "$unique"}),
     "DELETE /streams/{stream_id}": Row("++-----uuuu", {"stream_id": "$archived"}, "archived already"),
     "GET /streams/{stream_id}/email_address": Row(ANYBODY, {"stream_id": "$channel"}),
+    "POST /streams/{stream_id}/email_address": Row(ANYBODY, {"stream_id": "$channel"}),
+    "DELETE /streams/{stream_id}/email_address": Row(ANYBODY, {"stream_id": "$channel"}),
     "POST /user_topics": Row(ANYBODY, {"stream_id": "$channel", "topic": "tea", "visibility_policy": "1"}),
     # invitations
     "GET /invites": Row(HUMAN_MEMBERS),

@@ -98,6 +98,8 @@ CHANNEL_PROBES: dict[str, Probe] = {
     "GET /streams/{stream_id}": Probe(_get("streams/{channel_id}"), "m"),
     "GET /streams/{stream_id}/members": Probe(_get("streams/{channel_id}/members"), "s"),
     "GET /streams/{stream_id}/email_address": Probe(_get("streams/{channel_id}/email_address")),
+    "POST /streams/{stream_id}/email_address": Probe(_ask("POST", "streams/{channel_id}/email_address")),
+    "DELETE /streams/{stream_id}/email_address": Probe(_ask("DELETE", "streams/{channel_id}/email_address")),
     "GET /users/{user_id}/subscriptions/{stream_id}": Probe(_get("users/{me}/subscriptions/{channel_id}"), "s"),
     "GET /get_stream_id": Probe(_get("get_stream_id", stream="<name>"), "c"),
     "GET /users/me/{stream_id}/topics": Probe(_get("users/me/{channel_id}/topics"), "c"),

@@ -132,6 +132,12 @@ CALLS: dict[str, list[Ask]] = {
     "GET /streams/{stream_id}/email_address sender_id": [
         _ask("GET", "streams/<channel_id>/email_address", sender_id="<user>")
     ],
+    "POST /streams/{stream_id}/email_address sender_id": [
+        _ask("POST", "streams/<channel_id>/email_address", sender_id="<user>")
+    ],
+    "DELETE /streams/{stream_id}/email_address sender_id": [
+        _ask("DELETE", "streams/<channel_id>/email_address", sender_id="<user>")
+    ],
     # Messages
     "POST /messages to": [
         _ask("POST", "messages", type="direct", to=["<user>"], content="x"),

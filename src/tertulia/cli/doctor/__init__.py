@@ -57,7 +57,7 @@ def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
     from tertulia.cli.doctor.files import look_at_files, look_at_scanner
     from tertulia.cli.doctor.front import look_at_front
     from tertulia.cli.doctor.machine import look_at_machine
-    from tertulia.cli.doctor.mail import look_at_mail
+    from tertulia.cli.doctor.mail import look_at_mail, look_at_mail_in
     from tertulia.cli.doctor.nats import look_at_nats
     from tertulia.cli.doctor.ports import look_at_ports
     from tertulia.cli.doctor.postgres import look_at_postgres
@@ -78,6 +78,7 @@ def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
         "secret files": partial(look_at_secret_files, config),
         "malware scanner": look_at_scanner,
         "mail": look_at_mail,
+        "mail in": look_at_mail_in,
         "web client": look_at_web_client,
         "ports": partial(look_at_ports, is_dev=is_dev),
         "proxy": look_at_proxy,

@@ -25,3 +25,18 @@ def look_at_mail(settings: Settings) -> str:
     except (OSError, smtplib.SMTPException, ssl.SSLError) as problem:
         raise CommandFailed(f"{server.host}:{server.port} takes none from us: {problem}") from problem
     return f"{server.host}:{server.port} takes them"
+
+
+def look_at_mail_in(settings: Settings) -> str:
+    """Greet the process that takes mail in, as the mail server does."""
+    if not settings.mail_in_address:
+        return "none is taken in"
+    where = f"{settings.mail_in_host}:{settings.mail_in_port}"
+    try:
+        with smtplib.SMTP(settings.mail_in_host, settings.mail_in_port, timeout=5) as smtp:
+            smtp.noop()
+    except (OSError, smtplib.SMTPException) as problem:
+        raise CommandFailed(
+            f"`tertulia mail` does not answer at {where} ({problem}): answers to mails would not become messages"
+        ) from problem
+    return f"{where} takes it in"

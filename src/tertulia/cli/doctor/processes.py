@@ -5,14 +5,14 @@ from tertulia.cli.health import Question, ask_health
 from tertulia.kernel.settings import Settings
 
 PROCESSES = 3
-"""`tertulia serve` gives them ports in a row."""
+"""`tertulia serve` gives them ports in a row; one more if mail comes in."""
 
 
 def look_at_processes(settings: Settings) -> str:
     """Refuse if one of them cannot work."""
     if not settings.metrics_port:
         return "not asked: TERTULIA_METRICS_PORT is not set"
-    ports = range(settings.metrics_port, settings.metrics_port + PROCESSES)
+    ports = range(settings.metrics_port, settings.metrics_port + PROCESSES + bool(settings.mail_in_address))
     said = {port: _ask(settings.metrics_host, port) for port in ports}
     if waiting := [f"port {port} is {answer}" for port, answer in said.items() if answer.startswith("waiting for")]:
         raise CommandFailed("; ".join(waiting))

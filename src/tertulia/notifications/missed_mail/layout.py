@@ -43,9 +43,11 @@ def page(
     button: tuple[str, str],
     ends: Sequence[tuple[str, str]],
     said: Sequence[str],
+    above: str = "",
 ) -> str:
-    """The whole HTML of a mail."""
-    inner = [_row(f'<span class="title" style="font-size:18px;font-weight:600;color:#1f2328">{escape(title)}</span>')]
+    """The whole HTML of a mail. `above`: the line above which an answer is written."""
+    inner = [_row(_quiet(escape(above)))] if above else []
+    inner += [_row(f'<span class="title" style="font-size:18px;font-weight:600;color:#1f2328">{escape(title)}</span>')]
     kind = ""
     for part in parts:
         if part.kind and part.kind != kind:

@@ -9,6 +9,7 @@ from tertulia.kernel.urls import split_url
 from tertulia.notifications.concerns.model import Trigger
 from tertulia.notifications.concerns.places import place_of
 from tertulia.notifications.concerns.quiet import zone_of
+from tertulia.notifications.mail_in.cutting import MARK
 from tertulia.notifications.missed_mail.content import mail_content
 from tertulia.notifications.missed_mail.layout import Part, page
 from tertulia.notifications.missed_mail.links import Kind, unsubscribe_link
@@ -38,10 +39,11 @@ class _Told(NamedTuple):
     link: str
     trigger: Trigger
     thread: str
+    reply_to: str = ""
 
 
-def write_mail(recipient: Recipient, talk: Talk, batch: Batch, message_id: str) -> Mail:
-    """The mail about a batch; `message_id` is its own, without its brackets."""
+def write_mail(recipient: Recipient, talk: Talk, batch: Batch, message_id: str, reply_to: str = "") -> Mail:
+    """The mail about a batch; `message_id` is its own, without its brackets. `reply_to`: where an answer becomes a message."""
     words = words_of(recipient.settings.default_language)
     if recipient.shows_content:
         parts, more = _parts(recipient, batch, words)
@@ -52,7 +54,8 @@ def write_mail(recipient: Recipient, talk: Talk, batch: Batch, message_id: str) 
         parts, more = [_sentence(by.format(realm=realm))], ""
         button = words.open_home.format(realm=realm)
     title, link = title_of(recipient, talk, words), link_of(recipient, talk, batch)
-    return _letter(recipient, words, _Told(title, parts, more, button, link, batch.trigger, talk.thread), message_id)
+    told = _Told(title, parts, more, button, link, batch.trigger, talk.thread, reply_to)
+    return _letter(recipient, words, told, message_id)
 
 
 def write_rest(recipient: Recipient, trigger: Trigger, number: int, message_id: str) -> Mail:
@@ -70,15 +73,16 @@ def _letter(recipient: Recipient, words: Words, told: _Told, message_id: str) ->
         (words.settings, f"{recipient.realm_url}/#settings/notifications"),
         (words.unsubscribe, stop),
     ]
-    said = [words.reasons[told.trigger], words.no_replies]
+    said = [words.reasons[told.trigger], words.replies if told.reply_to else words.no_replies]
+    above = f"{MARK} {words.answer_above} {MARK}" if told.reply_to else ""
     button = (told.button, told.link)
     return Mail(
         f"{told.title}{_organization(recipient)}",
-        _text(told.title, told.parts, told.more, [button, *ends], said),
+        _text(above, told, [button, *ends], said),
         Letter(
-            page(words.language, told.title, told.parts, told.more, button, ends, said),
+            page(words.language, told.title, told.parts, told.more, button, ends, said, above),
             words.sender.format(realm=one_line(recipient.realm_name)),
-            _headers(recipient, told.thread, message_id, stop),
+            _headers(recipient, told, message_id, stop),
         ),
     )
 
@@ -132,15 +136,15 @@ def _time(recipient: Recipient, shown: Shown) -> str:
     return local.strftime(f"%Y-%m-%d {clock} %Z")
 
 
-def _text(title: str, parts: list[Part], more: str, links: list[tuple[str, str]], said: list[str]) -> str:
-    lines = [title, ""]
+def _text(above: str, told: _Told, links: list[tuple[str, str]], said: list[str]) -> str:
+    lines = [*((above, "") if above else ()), told.title, ""]
     kind = ""
-    for part in parts:
+    for part in told.parts:
         if part.kind and part.kind != kind:
             lines += [f"({part.kind})", ""]
         kind = part.kind
         lines += [f"{part.head}:" if part.head else "", *(f"> {line}" for line in part.text.split("\n")), ""]
-    lines += [more, ""] if more else []
+    lines += [told.more, ""] if told.more else []
     lines += ["-- ", *said, *(f"{name}: {address}" for name, address in links), ""]
     return "\n".join(lines)
 
@@ -151,10 +155,10 @@ def _organization(recipient: Recipient) -> str:
     return f" [{one_line(recipient.realm_name)}]" if shows else ""
 
 
-def _headers(recipient: Recipient, thread_name: str, message_id: str, stop: str) -> dict[str, str]:
+def _headers(recipient: Recipient, told: _Told, message_id: str, stop: str) -> dict[str, str]:
     host = split_url(recipient.realm_url).hostname or "localhost"
     # The mail that all of a thread answer to was never sent: so the first one that is lost or deleted tears nothing apart.
-    thread = f"<{thread_name}@{host}>"
+    thread = f"<{told.thread}@{host}>"
     return {
         "Message-ID": f"<{message_id}@{host}>",
         "In-Reply-To": thread,
@@ -163,4 +167,5 @@ def _headers(recipient: Recipient, thread_name: str, message_id: str, stop: str)
         "List-Unsubscribe": f"<{stop}>",
         "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
         "X-Auto-Response-Suppress": "All",
+        **({"Reply-To": told.reply_to} if told.reply_to else {}),
     }

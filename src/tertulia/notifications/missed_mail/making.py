@@ -14,6 +14,8 @@ from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.model import Trigger
 from tertulia.notifications.concerns.quiet import quiet_until
 from tertulia.notifications.concerns.rules import ACTIVE_SECONDS
+from tertulia.notifications.mail_in.addresses import address_of, new_token
+from tertulia.notifications.mail_in.queries import insert_reply_address
 from tertulia.notifications.missed_mail import queries
 from tertulia.notifications.missed_mail.letters import Mail, write_mail, write_rest
 from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient, Shown
@@ -86,7 +88,7 @@ class MissedMails:
                 due[one.user_id].append(candidate)
         for user_id, candidates in due.items():
             if user_id in recipients:
-                await _write(tx, recipients[user_id], candidates)
+                await self._write(tx, recipients[user_id], candidates)
         await queries.delete_missed(tx, done)
         await queries.finish_batches(tx, people)
         await queries.put_off(tx, waits)
@@ -101,38 +103,45 @@ class MissedMails:
         self._had_their_turn.update(claimed.values())
         return list(claimed)
 
+    async def _write(self, tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
+        """One mail for each conversation, the oldest first, as long as these are not many."""
+        conversations = list(told(candidates).values())
+        room = Room()
+        mails = [await self._mail_about(tx, recipient, found, room) for found in conversations[:MAILS]]
+        if rest := conversations[MAILS:]:
+            trigger = most_urgent(trigger for found in rest for trigger, _ in found)
+            mails.append(write_rest(recipient, trigger, len(rest), _new_id()))
+        for mail in mails:
+            if mail is not None:
+                await queue_mail(tx, recipient.email, *mail)
+                MADE.inc()
+
+    async def _mail_about(
+        self, tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
+    ) -> Mail | None:
+        """About one conversation. One that cannot be told must not keep back what others missed."""
+        batch = await _batch(tx, recipient, found, room)
+        talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
+        reply_to = await self._reply_address(tx, recipient, batch)
+        try:
+            return write_mail(recipient, talk, batch, _new_id(), reply_to)
+        except Exception:
+            log.exception("a mail cannot be written", user=recipient.user_id, message=batch.first_id)
+            return None
+
+    async def _reply_address(self, tx: Transaction, recipient: Recipient, batch: Batch) -> str:
+        """Where an answer becomes a message; none where the mail does not say to what, or nobody takes mail in."""
+        if not self._settings.mail_in_address or not recipient.shows_content:
+            return ""
+        token = new_token()
+        await insert_reply_address(tx, token, recipient.user_id, batch.first_id)
+        return address_of(self._settings, token)
+
 
 def _quiet(recipient: Recipient, now: datetime) -> datetime | None:
     """When to look again at what waits for somebody who does not want to hear anything now; None: they do."""
     until = quiet_until(recipient.settings, recipient.timezone, now)
     return None if until is None else min(until, now + QUIET_LOOK)
-
-
-async def _write(tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
-    """One mail for each conversation, the oldest first, as long as these are not many."""
-    conversations = list(told(candidates).values())
-    room = Room()
-    mails = [await _mail_about(tx, recipient, found, room) for found in conversations[:MAILS]]
-    if rest := conversations[MAILS:]:
-        trigger = most_urgent(trigger for found in rest for trigger, _ in found)
-        mails.append(write_rest(recipient, trigger, len(rest), _new_id()))
-    for mail in mails:
-        if mail is not None:
-            await queue_mail(tx, recipient.email, *mail)
-            MADE.inc()
-
-
-async def _mail_about(
-    tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
-) -> Mail | None:
-    """About one conversation. One that cannot be told must not keep back what others missed."""
-    batch = await _batch(tx, recipient, found, room)
-    talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
-    try:
-        return write_mail(recipient, talk, batch, _new_id())
-    except Exception:
-        log.exception("a mail cannot be written", user=recipient.user_id, message=batch.first_id)
-        return None
 
 
 def _new_id() -> str:

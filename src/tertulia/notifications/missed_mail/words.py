@@ -27,6 +27,9 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     hidden_by_you: str
     reasons: dict[Trigger, str]
     no_replies: str
+    replies: str
+    answer_above: str
+    """In the line above which an answer is written."""
     settings: str
     unsubscribe: str
     stop_title: dict[Kind, str]
@@ -60,6 +63,8 @@ ENGLISH = Words(
         "stream_email": "You get this mail because you asked for mails about the channel.",
     },
     no_replies="Nobody reads answers to this mail.",
+    replies="Answer this mail, and your answer becomes a message there. Do not pass it on: whoever has it can answer as you.",
+    answer_above="Write your answer above this line",
     settings="Change what you get mails about",
     unsubscribe="No more mails about messages",
     stop_title={Kind.MISSED: "No more mails about messages", Kind.DIGEST: "No more weekly mails"},
@@ -98,6 +103,8 @@ SPANISH = Words(
         "stream_email": "Recibes este correo porque pediste correos sobre el canal.",
     },
     no_replies="Nadie lee las respuestas a este correo.",
+    replies="Responde a este correo y tu respuesta será un mensaje allí. No lo reenvíes: quien lo tenga puede responder por ti.",
+    answer_above="Escribe tu respuesta encima de esta línea",
     settings="Cambiar sobre qué recibes correos",
     unsubscribe="No recibir más correos sobre mensajes",
     stop_title={Kind.MISSED: "No recibir más correos sobre mensajes", Kind.DIGEST: "No recibir más correos semanales"},

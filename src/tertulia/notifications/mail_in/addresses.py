@@ -1,0 +1,34 @@
+"""Addresses with a token in them (pure): whoever writes to one is known by it.
+
+A token is random, has more than 120 bits, and no difference between small and large letters, which some mail servers do not
+keep. The database has its digest. The part before the @ stays below the 64 letters that mail servers take.
+"""
+
+import base64
+import re
+import secrets
+
+from tertulia.kernel.settings import Settings
+
+TOKEN_BYTES = 16
+_TOKEN = re.compile(r"[a-z2-7]{26}")
+
+
+def new_token() -> str:
+    """Nobody guesses it."""
+    return base64.b32encode(secrets.token_bytes(TOKEN_BYTES)).decode().rstrip("=").lower()
+
+
+def address_of(settings: Settings, token: str) -> str:
+    """Where mail with this token is sent to."""
+    return settings.mail_in_address.replace("%s", token)
+
+
+def find_token(settings: Settings, address: str) -> str | None:
+    """The token in an address; None: it is none of ours."""
+    before, _, after = settings.mail_in_address.lower().partition("%s")
+    told = address.strip("<> ").lower()
+    if not before + after or not (told.startswith(before) and told.endswith(after)):
+        return None
+    token = told[len(before) : len(told) - len(after)]
+    return token if _TOKEN.fullmatch(token) else None
