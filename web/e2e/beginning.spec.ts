@@ -26,6 +26,9 @@ test('the owner of a new organization takes the three first steps', async ({ pag
     const isDone = (name: string) => step(name).getByLabel('Done')
     await expect(welcome.getByRole('listitem')).toHaveCount(3)
     await expect(isDone('Make a channel')).toHaveCount(0)
+    await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'general' }).click()
+    await expect(page.getByRole('article').filter({ hasText: 'Welcome! This is a topic' })).toBeVisible()
+    await page.getByRole('link', { name: 'Inbox' }).click()
 
     await step('Make a channel').getByRole('link').click()
     await page.getByLabel('Name', { exact: true }).fill('harbour')

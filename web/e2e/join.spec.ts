@@ -1,7 +1,7 @@
 /** Coming in: by an invitation, by a link for many, and with a forgotten password. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, ownerOf, test, unique } from './people'
+import { channelOf, expect, ownerOf, test, unique } from './people'
 import type { Dev } from './server'
 
 const PASSWORD = 'violet anchors drift slowly'
@@ -18,11 +18,13 @@ async function linkFor(dev: Dev, address: string): Promise<string> {
     return link
 }
 
-test('an invited person makes an account and is in', async ({ page, dev }) => {
+test('an invited person makes an account, lands in a conversation, and finds first steps', async ({ page, dev }) => {
+    // Chromium without a head refuses notifications; people have not been asked yet.
+    await page.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'default' }))
     const address = `${unique('nora')}@example.com`
     await ownerOf(dev).call('POST', 'invites', {
         invitee_emails: address,
-        stream_ids: [],
+        stream_ids: [channelOf(dev, 'general')],
         include_realm_default_subscriptions: true,
     })
     const link = await linkFor(dev, address)
@@ -36,9 +38,31 @@ test('an invited person makes an account and is in', async ({ page, dev }) => {
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
     await page.getByRole('button', { name: 'Create my account' }).click()
     await expect(page.getByRole('heading', { name: /^Join/ })).toHaveCount(0)
-    await expect(page.locator('main, nav').first()).toBeVisible()
-    const me = await page.evaluate(async () => (await fetch('/api/v1/users/me')).json())
+    await expect(page).toHaveURL(/#narrow\/channel\/\d+/)
+    await expect(page.getByRole('combobox', { name: 'Write a message' })).toBeVisible()
+    const me = (await page.evaluate(async () => (await fetch('/api/v1/users/me')).json())) as { user_id: number }
     expect(me).toMatchObject({ delivery_email: address, full_name: 'Nora New' })
+
+    const box = page.getByRole('combobox', { name: 'Write a message' })
+    const steps = page.getByRole('region', { name: /^Welcome to/ }).getByRole('listitem')
+    const isDone = (name: string) => steps.filter({ hasText: name }).getByLabel('Done')
+    await page.getByRole('link', { name: 'Inbox' }).click()
+    await expect(steps).toHaveCount(4)
+    await expect(isDone('Say hello')).toHaveCount(0)
+    await steps.filter({ hasText: 'Say hello' }).getByRole('link').click()
+    await page.getByRole('combobox', { name: 'Topic' }).fill(unique('hello'))
+    await box.fill('Hello from Nora')
+    await box.press('Control+Enter')
+    await expect(page.locator('article[data-message]').filter({ hasText: 'Hello from Nora' })).toBeVisible()
+    await page.getByRole('link', { name: 'Inbox' }).click()
+    await expect(isDone('Say hello')).toBeVisible()
+
+    const question = page.getByRole('status').filter({ hasText: 'Somebody just wrote to you' })
+    await expect(question).toHaveCount(0)
+    await ownerOf(dev).call('POST', 'messages', { type: 'direct', to: [me.user_id], content: 'Good to have you' })
+    await question.getByRole('button', { name: 'Not now' }).click()
+    await expect(question).toHaveCount(0)
+
     await page.context().clearCookies()
     await page.goto('about:blank')
     await page.goto(link)

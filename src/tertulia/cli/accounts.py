@@ -55,14 +55,17 @@ def create_realm(
 
 
 async def begin_realm(tx: "Transaction", subdomain: str, name: str, channel: str) -> int:
-    """An organization with its first channel, if it is to have one; returns its id."""
+    """An organization with its first channel, if it is to have one, and a topic to begin with; returns its id."""
     from tertulia.conversations.channels.actions import create_channel
     from tertulia.conversations.channels.actions.defaults import add_default
+    from tertulia.conversations.channels.first_words import say_first_words
     from tertulia.organization.realms import actions
 
     realm_id = await actions.create_realm(tx, subdomain, name)
     if channel:
-        await add_default(tx, realm_id, await create_channel(tx, realm_id, channel))
+        channel_id = await create_channel(tx, realm_id, channel)
+        await add_default(tx, realm_id, channel_id)
+        await say_first_words(tx, realm_id, channel_id)
     return realm_id
 
 

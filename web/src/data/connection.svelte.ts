@@ -6,6 +6,8 @@ export class Connection {
     state: 'connecting' | 'online' | 'offline' = $state('connecting')
     /** Why, when it is not the network: the server said so. */
     reason: string | null = $state(null)
+    /** Whether the browser has a network: then it is the server that is away. */
+    hasNetwork = $state(true)
     /** The server was updated: a reload brings the new client. */
     hasNewVersion = $state(false)
     #version = ''
@@ -18,6 +20,7 @@ export class Connection {
 
     offline(error: ApiError): void {
         this.state = 'offline'
+        this.hasNetwork = navigator.onLine !== false
         this.reason = error.kind === 'busy' ? error.msg : null
     }
 

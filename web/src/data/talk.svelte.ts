@@ -79,7 +79,7 @@ export class Talk implements Listener {
     // Loading
 
     /** Load around a message, the first unread one, or an end. */
-    async open(at: At = this.place.near ?? 'first_unread'): Promise<void> {
+    async open(at: At = this.place.near ?? this.#beginning): Promise<void> {
         const turn = ++this.#turn
         clearTimeout(this.#again)
         if (this.rows.length === 0) this.state = 'loading'
@@ -116,13 +116,18 @@ export class Talk implements Listener {
         return this.open(this.readingId ?? (hadNewest ? 'newest' : (this.focusId ?? 'first_unread')))
     }
 
+    /** What was searched for is shown from its newest, read or not. */
+    get #beginning(): At {
+        return this.place.kind === 'search' ? 'newest' : 'first_unread'
+    }
+
     /** Somebody comes back: to the first unread message, or else the end. */
     async revisit(): Promise<void> {
         if (this.isOpening) return
         const [first] = this.rows
         const mayHaveOlder = !this.atOldest && (first?.isUnread ?? true)
         if (this.state !== 'ready' || !this.atNewest || mayHaveOlder) {
-            await this.open('first_unread')
+            await this.open(this.#beginning)
             return
         }
         this.firstUnreadId = this.rows.find((row) => row.isUnread)?.id ?? null

@@ -6,7 +6,8 @@ import { channelMessage } from '../data/testing'
 import type { ApiMessage, EventOf } from '../data/api-types'
 import type { World } from '../data/world.svelte'
 import { iconOf, titleOf } from './badge'
-import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
+import { plainText } from '../page/plain-text'
+import { makesSound, showsOnDesktop, whyOf } from './deserves'
 import { badgeCount } from './start.svelte'
 
 function realmOf(): Realm {
@@ -123,7 +124,7 @@ describe('a new message', () => {
         const html =
             '<p>Hello <strong>you</strong></p><div class="spoiler-block"><div class="spoiler-header">Ending</div><div class="spoiler-content">He dies</div></div>'
         expect(plainText(html)).toBe('Hello youEnding(…)')
-        expect(plainText(`<p>${'x'.repeat(300)}</p>`).length).toBe(200)
+        expect(plainText(`<p>${'x'.repeat(300)}</p>`, 200).length).toBe(200)
     })
 })
 

@@ -52,14 +52,3 @@ function wanted(why: Why, personal: boolean, own: { followed: boolean; channel: 
 function ownChoice(message: ApiNewMessage, realm: Realm, name: 'desktop_notifications' | 'audible_notifications') {
     return message.type === 'stream' ? realm.channels.get(message.stream_id)?.[name] : null
 }
-
-/** The text of a message for a notification: without markup, and what is hidden stays hidden. */
-export function plainText(html: string, most = 200): string {
-    const page = new DOMParser().parseFromString(html, 'text/html')
-    for (const hidden of page.querySelectorAll('.spoiler-content')) hidden.replaceWith('(…)')
-    for (const picture of page.querySelectorAll('img.emoji, span.emoji')) {
-        picture.replaceWith(picture.getAttribute('alt') ?? picture.textContent ?? '')
-    }
-    const text = (page.body.textContent ?? '').replaceAll(/\s+/g, ' ').trim()
-    return text.length > most ? text.slice(0, most - 1) + '…' : text
-}

@@ -6,16 +6,21 @@ import { conversationOf } from '../data/message.svelte'
 import type { Outgoing } from '../data/outbox.svelte'
 import { hashOf, isTalk, keyOf, type Place } from '../data/place'
 import type { World } from '../data/world.svelte'
+import { plainText } from '../page/plain-text'
 import { sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
+import { cameFor } from './asking.svelte'
 import { showBadge, showIcon, titleOf } from './badge'
-import { makesSound, plainText, showsOnDesktop, whyOf } from './deserves'
+import { makesSound, showsOnDesktop, whyOf } from './deserves'
 import { mayAnnounce } from './claims'
 import { closeAll, closeRead, notify } from './notices'
 import { keepPush } from './push'
 import { isQuiet } from './quiet'
 import { keepShell } from './shell'
 import { playChime } from './sound'
+
+/** Of a text in a notification. */
+const LONGEST = 200
 
 export interface Options {
     /** Where the reader is: reactive. */
@@ -166,6 +171,7 @@ async function announce(
     if (why === null || isQuiet(world.realm.settings, Date.now() / 1000)) return
     const [shows, sounds] = [showsOnDesktop(why, message, world.realm), makesSound(why, message, world.realm)]
     if (!shows && !sounds) return
+    if (shows) cameFor(why)
     if (!(await mayAnnounce(message.id, isLookedAt(message, world, options))) || isOver()) return
     if (sounds) playChime()
     if (shows) await show(message, world, options)
@@ -185,7 +191,7 @@ async function show(message: ApiNewMessage, world: World, options: Options): Pro
     const isHidden = message.type === 'private' && !realm.settings.pm_content_in_desktop_notifications
     const where = message.type === 'stream' ? `#${message.display_recipient} > ${realm.topicName(message.subject)}` : ''
     const notice = {
-        body: isHidden ? '' : plainText(message.content),
+        body: isHidden ? '' : plainText(message.content, LONGEST),
         icon: message.avatar_url ?? '/static/icon.svg',
         tag: hashOf(place, realm.channelName),
         messageId: message.id,

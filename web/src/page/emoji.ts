@@ -91,17 +91,19 @@ export function emojiText(code: string): string {
 
 const OFTEN = ['1f44d', '2764', '1f602', '1f389', '1f440', '1f64f', '1f680', '2705']
 
-/** Found by any of its names: whole names first, then beginnings, then inside; the usual ones before the rest. */
+/** Found by any of its names: whole names first, then beginnings, then inside; the usual ones before the rest, short names
+ *  before long ones. */
 export function findEmoji(all: readonly Emoji[], words: string, most = Infinity): Emoji[] {
     const wanted = words.trim().toLowerCase().replaceAll(' ', '_')
     if (!wanted) return [...all].sort((a, b) => rankOften(a) - rankOften(b)).slice(0, most)
-    const scored: [number, Emoji][] = []
+    const scored: [[score: number, often: number, length: number], Emoji][] = []
     for (const emoji of all) {
-        const score = Math.min(...emoji.names.map((name) => scoreOf(name, wanted)))
-        if (score < 9) scored.push([score * 100 + rankOften(emoji), emoji])
+        const fitting = emoji.names.map((name) => ({ score: scoreOf(name, wanted), length: name.length }))
+        const [best] = fitting.toSorted((a, b) => a.score - b.score || a.length - b.length)
+        if (best && best.score < 9) scored.push([[best.score, rankOften(emoji), best.length], emoji])
     }
     return scored
-        .sort((a, b) => a[0] - b[0])
+        .sort(([a], [b]) => a[0] - b[0] || a[1] - b[1] || a[2] - b[2])
         .slice(0, most)
         .map(([, emoji]) => emoji)
 }

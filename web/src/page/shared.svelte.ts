@@ -38,3 +38,8 @@ export function takeShared(): Shared | null {
     waiting = null
     return taken
 }
+
+/** Somebody wants to write, at a place that has no compose box. */
+export function beginToWrite(): void {
+    waiting = { text: '', files: [] }
+}

@@ -3,6 +3,7 @@ import type { World } from '../data/world.svelte'
 import { keyOf } from '../data/place'
 import { explain } from '../page/explain'
 import { go, here } from '../page/route.svelte'
+import { beginToWrite } from '../page/shared.svelte'
 import type { Key } from '../ui/keys.svelte'
 import { sayError } from '../ui/toasts.svelte'
 import { inboxOf } from './inbox'
@@ -11,12 +12,19 @@ import type { Action } from './offers'
 export function globalKeys(world: World, open: { find: () => void; sheet: () => void }): Key[] {
     return [
         { keys: ['mod+k', '/'], word: 'keys.palette', run: open.find },
+        { keys: 'c', word: 'keys.compose', run: write },
         { keys: '?', word: 'keys.sheet', run: open.sheet },
         { keys: 'shift+i', word: 'keys.inbox', run: () => go({ kind: 'inbox' }) },
         { keys: 'shift+r', word: 'keys.recent', run: () => go({ kind: 'recent' }) },
         { keys: 'shift+a', word: 'keys.feed', run: () => go({ kind: 'feed' }) },
         { keys: 'n', word: 'keys.nextunread', run: () => nextUnread(world) },
     ]
+}
+
+/** Where a place has no compose box, the one that asks to whom. */
+function write() {
+    beginToWrite()
+    go({ kind: 'feed' })
 }
 
 /** The conversation after this one in the inbox, round and round; false if everything is read. */

@@ -1,7 +1,10 @@
 /** Everything the palette can offer now: from the model, in the words of the chosen language. */
 import { directPlace, hashOf, keyOf, type Place } from '../data/place'
+import type { Realm } from '../data/realm.svelte'
 import type { World } from '../data/world.svelte'
 import { go } from '../page/route.svelte'
+import { plainText } from '../page/plain-text'
+import { best } from '../ui/match'
 import { t, type Word } from '../words/words.svelte'
 import type { Offer } from './palette'
 import { termsOf, type Names } from './query'
@@ -52,7 +55,7 @@ export function offersOf(world: World, typed: string, actions: readonly Action[]
                 const weight = !channel.isSubscribed ? 8 : unread.channel(channel.stream_id).loud ? 0 : 3
                 return toPlace({ kind: 'channel', channelId: channel.stream_id }, channel.name, {
                     weight,
-                    hint: channel.description,
+                    hint: plainText(channel.rendered_description),
                 })
             })
     }
@@ -107,14 +110,34 @@ function searchOffers(world: World, typed: string): Offer[] {
     return [search]
 }
 
-/** How a search names channels and people. */
+/** How a search names channels and people: whole, or by as much of the name as one remembers. */
 export function namesOf({ realm }: World): Names {
-    const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
     return {
-        channelId: (name) => [...realm.channels.values()].find((each) => same(each.name, name))?.stream_id,
+        channelId: (name) =>
+            best(
+                realm.channels.values(),
+                name,
+                (each) => each.name,
+                1,
+                (each) => (each.isSubscribed ? 0 : 1),
+            )[0]?.stream_id,
         channelName: realm.channelName,
-        userId: (name) =>
-            [...realm.users.values()].find((each) => same(each.full_name, name) || same(each.email, name))?.user_id,
+        userId: (name) => personOf(realm, name)?.user_id,
         userName: (id) => realm.userName(id),
     }
+}
+
+function personOf(realm: Realm, name: string) {
+    const isAddress = (email: string | null | undefined) => email?.toLowerCase() === name.toLowerCase()
+    const users = [...realm.users.values()]
+    return (
+        users.find((each) => isAddress(each.email) || isAddress(each.delivery_email)) ??
+        best(
+            users,
+            name,
+            (each) => each.full_name,
+            1,
+            (each) => (each.is_active === false ? 1 : 0),
+        )[0]
+    )
 }

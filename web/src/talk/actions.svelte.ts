@@ -44,6 +44,8 @@ export class TalkActions {
     editingText = $state('')
     /** The text as it was before. */
     editingBefore = ''
+    /** It was begun from the compose box, and the caret goes back there. */
+    editsFromWriting = false
     writing: Writing | null = null
     /** Show a message of this talk, with the keyboard at it; false: it is not here. */
     reveal: (id: number) => Promise<boolean> = async () => false
@@ -131,12 +133,13 @@ export class TalkActions {
         )
     }
 
-    async edit(message: Message): Promise<void> {
+    async edit(message: Message, fromWriting = false): Promise<void> {
         if (!this.mayEdit(message) || (await this.#isEditing(message.id))) return
         const raw = await this.source(message)
         if (raw === null || (await this.#isEditing(message.id))) return
         this.endEdit()
         this.editingText = this.editingBefore = raw
+        this.editsFromWriting = fromWriting
         this.editingId = message.id
         message.isKept = true
     }

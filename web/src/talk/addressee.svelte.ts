@@ -55,11 +55,11 @@ export class Addressee {
         const { realm } = this.#world
         if (!target) return t('compose.placeholder')
         if (target.kind === 'direct')
-            return t('compose.placeholder.to', { name: peopleText(this.#world, target.userIds) })
-        const channel = `#${this.channel?.name ?? ''}`
+            return t('compose.placeholder.to', { name: isolated(peopleText(this.#world, target.userIds)) })
+        const channel = isolated(`#${this.channel?.name ?? ''}`)
         const hasTopic = target.topic || this.#place().kind === 'topic'
         return t('compose.placeholder.to', {
-            name: hasTopic ? `${channel} › ${realm.topicName(target.topic)}` : channel,
+            name: hasTopic ? `${channel} › ${isolated(realm.topicName(target.topic))}` : channel,
         })
     })
 
@@ -86,3 +86,8 @@ export class Addressee {
         }
     }
 }
+
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
+
+/** Read in its own direction, without turning what is around it: for texts that take no elements. */
+const isolated = (name: string) => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name)

@@ -9,8 +9,7 @@
  *
  *  What is clicked is handled once for the whole list (clicks.ts); elements carry data attributes for it. */
 import { emojiText } from '../page/emoji'
-import { dateFormat } from '../ui/formats'
-import { exactTime } from '../ui/times'
+import { exactTime, momentText } from '../ui/times'
 import { t } from '../words/words.svelte'
 
 export interface Reader {
@@ -205,7 +204,7 @@ function dressSpoiler(block: Element): void {
 function dressTime(time: Element, reader: Reader): void {
     const seconds = Date.parse(time.getAttribute('datetime') ?? '') / 1000
     if (Number.isNaN(seconds)) return
-    time.textContent = dateFormat(reader.locale, { dateStyle: 'medium', timeStyle: 'short' }).format(seconds * 1000)
+    time.textContent = momentText(seconds, reader.locale)
     time.setAttribute('title', exactTime(seconds, reader.locale))
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { tellHours } from './clock.svelte'
 import { clockTime, dayNumber, saidDay, saidTime } from './times'
 
 const at = (text: string) => new Date(text).getTime() / 1000
@@ -16,8 +17,11 @@ it.each([
 })
 
 it('says the time of day shortly', () => {
-    expect(clockTime(at('2026-03-10T14:05:00'), 'en', true)).toBe('14:05')
-    expect(clockTime(at('2026-03-10T14:05:00'), 'en', false)).toBe('2:05')
+    tellHours(true)
+    expect(clockTime(at('2026-03-10T14:05:00'), 'en')).toBe('14:05')
+    expect(clockTime(at('2026-03-10T00:05:00'), 'en')).toBe('00:05')
+    tellHours(false)
+    expect(clockTime(at('2026-03-10T14:05:00'), 'en')).toBe('2:05')
 })
 
 it('names days', () => {

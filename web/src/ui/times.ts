@@ -1,16 +1,12 @@
-/** Times as people say them (pure): relative up to a day, then dates; `exactTime` is for hovering, with the zone. */
+/** Times as people say them (pure, but for the reader's hours): relative up to a day, then dates; `exactTime` is for hovering, with the zone. */
+import { timeFormat } from './clock.svelte'
 import { dateFormat, relativeFormat } from './formats'
 
 const DAY = 86_400
 
 /** The clock time of a message, `14:05` or `2:05`: where there is no room for the half of the day. */
-export function clockTime(seconds: number, locale: string, twentyFour: boolean): string {
-    const parts = dateFormat(locale, {
-        hour: twentyFour ? '2-digit' : 'numeric',
-        minute: '2-digit',
-        hour12: !twentyFour,
-    })
-    return parts
+export function clockTime(seconds: number, locale: string): string {
+    return timeFormat(locale, { hour: 'numeric', minute: '2-digit' })
         .formatToParts(seconds * 1000)
         .filter((part) => part.type !== 'dayPeriod')
         .map((part) => part.value)
@@ -45,7 +41,18 @@ export function saidDay(seconds: number, now: number, locale: string): string {
 }
 
 export function exactTime(seconds: number, locale: string): string {
-    return dateFormat(locale, { dateStyle: 'full', timeStyle: 'long' }).format(seconds * 1000)
+    return timeFormat(locale, { dateStyle: 'full', timeStyle: 'long' }).format(seconds * 1000)
+}
+
+/** A day and a time that somebody chose, in words; `dateStyle` as Intl knows it. */
+export function momentText(seconds: number, locale: string, dateStyle: 'medium' | 'full' = 'medium'): string {
+    return timeFormat(locale, { dateStyle, timeStyle: 'short' }).format(seconds * 1000)
+}
+
+/** The name of a day of the week, 0 for Monday. */
+export function dayName(day: number, locale: string): string {
+    // 2024 began on a Monday.
+    return dateFormat(locale, { weekday: 'long', timeZone: 'UTC' }).format(Date.UTC(2024, 0, 1 + day))
 }
 
 /** The local calendar day a moment falls on, as a number that grows by one each day. */
