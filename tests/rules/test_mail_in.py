@@ -152,7 +152,8 @@ def test_no_mail_keeps_its_reader_busy(name: str) -> None:
     received, mail = read_mail(HUGE[name], SENDER)
     is_ours(mail, "a@b", {"b"})
     assert len(cut_reply(received.text)) <= 2 * MAX_TEXT
-    assert time.process_time() - before < 1.0, "it takes time out of proportion to its length"
+    # About a second on a slow machine; whatever grows with the square of the length would take minutes.
+    assert time.process_time() - before < 6.0, "it takes time out of proportion to its length"
 
 
 @pytest.mark.parametrize(
