@@ -16,6 +16,8 @@ from tests.harness.stage import Backstage, Stage
 
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.finding]
 
+ASKED_BY_SCHEMATHESIS = ("owner", "guest", "anonymous")
+"""Its own work takes a core for half a minute a role: bin/fuzz asks as all of them, and the flood below does so here."""
 EXAMPLES = 1
 REQUESTS_PER_ROLE = 500
 SEED = int(os.environ.get("TERTULIA_SEED", "1"))
@@ -23,7 +25,7 @@ SEED = int(os.environ.get("TERTULIA_SEED", "1"))
 
 @pytest.fixture(scope="module")
 def outcomes(server: Server, shared_folder: Path) -> Iterator[dict[str, Outcome]]:
-    """What every role found, all at once: most of the time is Schemathesis' own."""
+    """What each of them found, all at once: most of the time is Schemathesis' own."""
     try:
         programs_of_schemathesis()
     except Missing as reason:
@@ -31,14 +33,14 @@ def outcomes(server: Server, shared_folder: Path) -> Iterator[dict[str, Outcome]
     backstage = Backstage(server)
     stage = Stage(server, backstage)
     try:
-        yield Fuzz(server, stage, shared_folder).run(ROLES, EXAMPLES, SEED)
+        yield Fuzz(server, stage, shared_folder).run(ASKED_BY_SCHEMATHESIS, EXAMPLES, SEED)
     finally:
         stage.close()
         backstage.close()
 
 
 @pytest.mark.timeout(900, func_only=False)
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize("role", ASKED_BY_SCHEMATHESIS)
 def test_whatever_is_asked_is_answered_as_described(outcomes: dict[str, Outcome], role: str) -> None:
     outcome = outcomes[role]
     assert outcome.is_good, findings(outcome.text)

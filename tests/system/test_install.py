@@ -54,7 +54,7 @@ def test_the_commands_of_the_guide_lead_to_a_message_through_tls(tmp_path: Path)
     *_, init, restart = commands_of_guide()
     said = run_in_overlay(tmp_path, [INSTALL, f"{init} >/link", restart, MEET, CONFINED, FILES, init, DOCTOR])
     assert said.code == 0, said.text
-    assert "heard message 1" in said.text
+    assert "heard: It works!" in said.text
     assert re.search(r"Uid:\t[1-9].*\nCapBnd:\t0+\nNoNewPrivs:\t1\nSeccomp:\t2\n", said.text), said.text
     assert re.findall(r"^/etc/tertulia/(.*)", said.text, re.MULTILINE) == [
         "nats.conf 640 root:tertulia-nats",

@@ -5,7 +5,9 @@ A stored picture is shown to whoever knows its name, which cannot be guessed, as
 says for each request. A picture that somebody took away is gone at once, though the object may be there for a while.
 """
 
+import asyncio
 import re
+from collections.abc import Awaitable, Callable
 from typing import NamedTuple
 
 import structlog
@@ -18,7 +20,7 @@ from tertulia.files.remote_pictures.queries import find as find_remote
 from tertulia.files.uploads.thumbnails.sizes import thumbnail_key
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.call import Call, Receive, Scope
-from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.db import LOST, Database, Reader
 from tertulia.kernel.errors import Refusal, error_body, not_found, server_not_ready
 from tertulia.kernel.fetching import State
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
@@ -45,6 +47,7 @@ FOR_EVER = "public, max-age=31536000, immutable"
 _THEIRS = "private, max-age=604800, immutable"
 """Of people: no cache that others share keeps what was taken away."""
 _SOON = "private, no-cache"
+MOMENT_SECONDS = 0.5
 
 
 class Shown(NamedTuple):
@@ -90,22 +93,29 @@ class Gallery:
     async def _find_stored(self, path: str) -> Shown | None:
         if found := _AVATAR.fullmatch(path):
             realm_id, name = int(found[1]), found[2]
-            async with self._database.reader() as reader:
-                is_used = await is_avatar(reader, realm_id, name)
+            is_used = await self._ask(lambda reader: is_avatar(reader, realm_id, name))
             return await self._stored(avatar_key(realm_id, name, medium=bool(found[3])), _THEIRS, is_used=is_used)
         if found := _EMOJI.fullmatch(path):
             realm_id, name = int(found[1]), found[2]
-            async with self._database.reader() as reader:
-                is_used = await is_emoji(reader, realm_id, name)
+            is_used = await self._ask(lambda reader: is_emoji(reader, realm_id, name))
             return await self._stored(emoji_key(realm_id, name), FOR_EVER, is_used=is_used)
         if found := _OF_REALM.fullmatch(path):
             realm_id, kind, name = int(found[1]), found[2], found[3]
-            async with self._database.reader() as reader:
-                is_used = await is_of_realm(reader, realm_id, kind, name)
+            is_used = await self._ask(lambda reader: is_of_realm(reader, realm_id, kind, name))
             return await self._stored(realm_key(realm_id, kind, name), FOR_EVER, is_used=is_used)
         if found := _REMOTE.fullmatch(path):
             return await self._remote(int(found[1]), found[2], found[3])
         return None
+
+    async def _ask(self, is_used: Callable[[Reader], Awaitable[bool]]) -> bool:
+        """Whether a picture is in use. An event may be heard a moment before others see what it tells, and whoever hears it asks
+        at once: so a picture that nobody uses is asked for twice."""
+        for seconds in (0.0, MOMENT_SECONDS):
+            await asyncio.sleep(seconds)
+            async with self._database.reader() as reader:
+                if await is_used(reader):
+                    return True
+        return False
 
     async def _drawn(self, scope: Scope, receive: Receive, user_id: int, *, medium: bool) -> Shown:
         if found := await self._avatars.find(scope, receive, user_id, medium=medium):

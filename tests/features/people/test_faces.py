@@ -1,6 +1,7 @@
 """Avatars, icons, logos and custom emoji in the store: whose they are, who hears of them, and that nothing is left behind."""
 
 import asyncio
+import time
 from pathlib import Path
 
 import httpx
@@ -11,11 +12,12 @@ from tertulia.content.storage import Store
 from tertulia.files.uploads.sweeping.actions import sweep_objects
 from tertulia.kernel.db import Database, OutcomeUnknown
 from tertulia.kernel.settings import Settings
+from tertulia.server.gallery import MOMENT_SECONDS
 from tests.contract.test_avatar import fetch, upload
 from tests.contract.test_custom_emoji import png
 from tests.harness.realm import Realm
 from tests.harness.server import GUEST, OwnServer, Server
-from tests.harness.stage import at_once
+from tests.harness.stage import at_once, later
 from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, eventually
 
 
@@ -87,6 +89,23 @@ def test_a_picture_that_became_somebodys_stays_whatever_goes_wrong_after_that(se
     asyncio.run(run())
     assert realm.stage.sql("select key from orphan_object where key = %s", key) == []
     assert len(objects(server, realm)) == 1
+
+
+def test_whoever_hears_of_an_avatar_a_moment_before_others_see_it_gets_it(realm: Realm) -> None:
+    """An event is in the log as soon as its commit is written, and the commit is seen a moment later."""
+    check_success(upload(realm.member, png()))
+    url = avatar_of(realm, realm.member)
+    set_avatar = "update account set avatar = %s where id = %s"
+    [(name,)] = realm.stage.sql("select avatar from account where id = %s", realm.member.id)
+
+    def is_waited_for() -> bool:
+        realm.stage.sql(set_avatar, None, realm.member.id)
+        asked = later(fetch, realm.member, url)
+        time.sleep(MOMENT_SECONDS / 5)
+        realm.stage.sql(set_avatar, name, realm.member.id)
+        return asked.result(30).status_code == 200
+
+    assert any(is_waited_for() for _ in range(5)), "a busy machine may be too late, but not each time"
 
 
 def test_two_at_once_leave_one(server: Server, realm: Realm) -> None:

@@ -19,9 +19,10 @@ from tertulia.kernel.settings import Settings
 
 ASK_SECONDS: Final = 10.0
 UPLOAD_SECONDS: Final = 3.0
+PATIENCE_SECONDS: Final = (3.0, 6.0, 12.0)
+"""For each try, before it is said that a proxy collects: one that does never answers, and one that is busy does in the end."""
 PROMPT_SECONDS: Final = 1.0
 """Where our own answer takes longer, nothing is said of a proxy's."""
-TRIES: Final = 3
 BEGINNING: Final = bytes(64 * 1024)
 """More than a proxy holds back by chance: Caddy sends nothing on before it has 4 KiB."""
 _ASKED: Final = "/api/v1/server_settings"
@@ -72,7 +73,7 @@ def look_at_front(settings: Settings, *, is_dev: bool) -> str:
 def _check_upload(settings: Settings) -> None:
     size = settings.max_file_upload_size_mib
     try:
-        answer = _begin_upload(settings)
+        answer = _begin_upload(settings, UPLOAD_SECONDS)
     except TimeoutError:
         _check_whether_it_collects(settings)
         return
@@ -85,9 +86,9 @@ def _check_upload(settings: Settings) -> None:
 
 
 def _check_whether_it_collects(settings: Settings) -> None:
-    """Several tries, and nothing is said unless all of them say the same while our own process answers promptly: a machine that
-    is busy is no buffer."""
-    for _ in range(TRIES):
+    """Several tries, each more patient, and nothing is said unless all of them say the same while our own process answers
+    promptly: a machine that is busy is no buffer."""
+    for seconds in PATIENCE_SECONDS:
         began = time.monotonic()
         try:
             with _directly(settings, PROMPT_SECONDS) as connection:
@@ -97,7 +98,7 @@ def _check_whether_it_collects(settings: Settings) -> None:
         if time.monotonic() - began > PROMPT_SECONDS:
             return
         try:
-            _begin_upload(settings)
+            _begin_upload(settings, seconds)
         except TimeoutError:
             continue
         except (OSError, http.client.HTTPException):
@@ -125,8 +126,8 @@ def _ask(settings: Settings, **headers: str) -> Answer:
         return _answer(connection)
 
 
-def _begin_upload(settings: Settings) -> Answer:
-    with _connected(settings, UPLOAD_SECONDS) as connection:
+def _begin_upload(settings: Settings, seconds: float) -> Answer:
+    with _connected(settings, seconds) as connection:
         return _send_beginning(connection, settings)
 
 
