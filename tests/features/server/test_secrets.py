@@ -26,6 +26,8 @@ HASHED = {
     *("password_reset.digest", "push_subscription.session_digest", "signup.digest"),
     *("email_change.old_digest", "recovery_code.digest", "passkey_challenge.digest", "scim_token.digest"),
     "provider_logout.digest",
+    "channel_address.digest",
+    "reply_address.digest",
 }
 NO_SECRET = {
     "browser_session.csrf_token": "worth nothing without the session, which is hashed",

@@ -6,6 +6,7 @@ without the rest, unless a proxy keeps it until it is whole.
 """
 
 import http.client
+import re
 import ssl
 import time
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ PROMPT_SECONDS: Final = 1.0
 """Where our own answer takes longer, nothing is said of a proxy's."""
 BEGINNING: Final = bytes(64 * 1024)
 """More than a proxy holds back by chance: Caddy sends nothing on before it has 4 KiB."""
+MORE: Final = bytes(1024)
+CHUNK: Final = 65536
+MORE_SECONDS: Final = 0.2
 _ASKED: Final = "/api/v1/server_settings"
 _UPLOAD: Final = "/api/v1/user_uploads"
 _NOBODY: Final = "no-such-organization"
@@ -92,7 +96,7 @@ def _check_whether_it_collects(settings: Settings) -> None:
         began = time.monotonic()
         try:
             with _directly(settings, PROMPT_SECONDS) as connection:
-                _send_beginning(connection, settings)
+                _send_beginning(connection, settings, PROMPT_SECONDS)
         except (OSError, http.client.HTTPException):
             return
         if time.monotonic() - began > PROMPT_SECONDS:
@@ -128,10 +132,12 @@ def _ask(settings: Settings, **headers: str) -> Answer:
 
 def _begin_upload(settings: Settings, seconds: float) -> Answer:
     with _connected(settings, seconds) as connection:
-        return _send_beginning(connection, settings)
+        return _send_beginning(connection, settings, seconds)
 
 
-def _send_beginning(connection: http.client.HTTPConnection, settings: Settings) -> Answer:
+def _send_beginning(connection: http.client.HTTPConnection, settings: Settings, seconds: float) -> Answer:
+    """The first bytes of a large file, and a few more from time to time: a proxy that is written in Go, as Caddy is, hands on
+    an answer only when it is not just waiting for more to read."""
     connection.putrequest("POST", _UPLOAD, skip_host=True)
     connection.putheader("Host", settings.external_host)
     connection.putheader("Content-Type", "multipart/form-data; boundary=x")
@@ -139,7 +145,22 @@ def _send_beginning(connection: http.client.HTTPConnection, settings: Settings) 
     connection.endheaders()
     with suppress(BrokenPipeError, ConnectionResetError):  # who refuses the head has answered
         connection.send(BEGINNING)
+        connection.sock.settimeout(MORE_SECONDS)
+        for _ in range(int(seconds / MORE_SECONDS)):
+            # Not asked for by its socket: one that is encrypted has things to read that are no answer.
+            with suppress(TimeoutError):
+                return _status_in(connection.sock.recv(CHUNK))
+            connection.send(MORE)
+        raise TimeoutError
     return _answer(connection)
+
+
+def _status_in(beginning: bytes) -> Answer:
+    """How an answer begins, of which no more is asked."""
+    found = re.match(rb"HTTP/1\.[01] (\d{3})", beginning)
+    if found is None:
+        raise http.client.BadStatusLine(repr(beginning[:100]))
+    return Answer(int(found[1]), beginning)
 
 
 @contextmanager
