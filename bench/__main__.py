@@ -3,13 +3,13 @@
 import importlib
 import logging
 import os
-from typing import Annotated
+from typing import Annotated, Any
 
 import structlog
 import typer
 
 from bench.load import raise_open_files
-from bench.report import as_json, machine, show
+from bench.report import Report, as_json, machine, show
 from tertulia.engines import find_postgres
 from tertulia.engines.find import postgres_version
 from tertulia.kernel.settings import load_settings
@@ -64,11 +64,7 @@ def add_measurement(name: str, about: str, modules: list[str]) -> None:
         for module in modules:
             before = machine(postgres)
             report = importlib.import_module(f"bench.{module}").measure(quick=quick)
-            report.machine = before
-            if json:
-                print(as_json(report), flush=True)
-            else:
-                show(report)
+            tell(report, before, json=json)
 
     app.command(name, help=about)(measure)
 
@@ -104,11 +100,7 @@ def backup(
     from bench.backup import measure
 
     report = measure(quick=quick, messages=messages, files=files)
-    report.machine = before
-    if json:
-        print(as_json(report), flush=True)
-    else:
-        show(report)
+    tell(report, before, json=json)
 
 
 @app.command()
@@ -123,6 +115,11 @@ def export(
     from bench.export import measure
 
     report = measure(quick=quick, messages=messages, files=files)
+    tell(report, before, json=json)
+
+
+def tell(report: Report, before: dict[str, Any], *, json: bool) -> None:
+    """For people, or for programs; with what the machine was before."""
     report.machine = before
     if json:
         print(as_json(report), flush=True)

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.services import Services
 
 Work = Callable[[], Awaitable[int]]
@@ -32,3 +32,15 @@ class Chore:
 def housekeeping(task: Callable[[Database], Awaitable[int]]) -> Chore:
     """A chore that needs nothing but the database and may wait for a minute; named after its function."""
     return Chore(task.__name__, HOUSEKEEPING_SECONDS, lambda services: partial(task, services[Database]))
+
+
+async def in_batches(database: Database, size: int, do: Callable[[Transaction], Awaitable[int]]) -> int:
+    """Do it until there is less than a batch of that size to do, each in a transaction of its own, so that no lock is held for
+    long; returns how many that were."""
+    total = 0
+    while True:
+        async with database.transaction() as tx:
+            done = await do(tx)
+        total += done
+        if done < size:
+            return total

@@ -110,12 +110,12 @@ class Gallery:
     async def _ask(self, is_used: Callable[[Reader], Awaitable[bool]]) -> bool:
         """Whether a picture is in use. An event may be heard a moment before others see what it tells, and whoever hears it asks
         at once: so a picture that nobody uses is asked for twice."""
-        for seconds in (0.0, MOMENT_SECONDS):
-            await asyncio.sleep(seconds)
-            async with self._database.reader() as reader:
-                if await is_used(reader):
-                    return True
-        return False
+        async with self._database.reader() as reader:
+            if await is_used(reader):
+                return True
+        await asyncio.sleep(MOMENT_SECONDS)
+        async with self._database.reader() as reader:
+            return await is_used(reader)
 
     async def _drawn(self, scope: Scope, receive: Receive, user_id: int, *, medium: bool) -> Shown:
         if found := await self._avatars.find(scope, receive, user_id, medium=medium):

@@ -17,7 +17,6 @@ from tertulia.kernel.process import raise_open_files
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
 from tertulia.server.listening import Sockets
-from tertulia.server.mail import run_mail
 from tertulia.server.web import Beside, serve_web
 from tertulia.server.worker import run_worker
 
@@ -35,6 +34,8 @@ async def serve_all(settings: Settings, sockets: Sockets, end: asyncio.Event) ->
     web = _part("web", serve_web(settings, raise_open_files(), sockets, Beside(relay.missing, end)))
     others = [_part("relay", relay.run(stop)), _part("worker", run_worker(quiet, stop))]
     if settings.mail_in_address:
+        from tertulia.server.mail import run_mail  # with a library that other sites do not need
+
         others.append(_part("mail", run_mail(quiet, stop)))
     measuring = asyncio.create_task(relay.measure())
     try:

@@ -1,6 +1,5 @@
 """Users made by hand."""
 
-import re
 from contextlib import closing
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import pytest
 
 from tests.harness.browser import Browser
 from tests.harness.command import said_once, tertulia
-from tests.harness.mails import mails_to
+from tests.harness.mails import mailed
 from tests.harness.realm import Realm
 from tests.harness.server import OWNER, User
 from tests.harness.stage import Stage
@@ -59,11 +58,10 @@ def test_a_new_organization_has_a_channel_that_its_owner_and_everybody_invited_l
     offer = {"stream_ids": [], "include_realm_default_subscriptions": True}  # as the web client asks
     invited = ines.post("invites/multiuse", **offer)["invite_link"].rpartition("/")[2]
     stage.nobody(host=host).post("signups", email=guest, key=invited)
-    found = re.search(r"/join/(\S+)", mails_to(folder_of_mails, guest)[-1].get_content())
-    assert found is not None
+    [key] = mailed(folder_of_mails, guest, r"/join/(\S+)")
     with closing(Browser(stage.server.url).http) as http:
         http.headers["host"] = host
-        joined = http.post(f"signups/{found[1]}", data={"full_name": "Nora New", "password": PASSWORD})
+        joined = http.post(f"signups/{key}", data={"full_name": "Nora New", "password": PASSWORD})
         assert joined.status_code == 200
         reply = http.get("users/me/subscriptions").json()
     assert [each["name"] for each in reply["subscriptions"]] == ["general"]

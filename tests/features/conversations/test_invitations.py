@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract.groups import make_group
 from tests.harness.browser import Browser
-from tests.harness.mails import mails_to
+from tests.harness.mails import mailed, mails_to
 from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.server import ADMINISTRATOR, GUEST, MEMBER, OWNER, Server
@@ -27,9 +27,7 @@ def address(domain: str = "example.com") -> str:
 
 
 def key_for(folder: Path, email: str, count: int = 1) -> str:
-    found = re.search(r"http://\S+/join/(\S+)", mails_to(folder, email, count)[-1].get_content())
-    assert found is not None
-    return found[1]
+    return mailed(folder, email, r"http://\S+/join/(\S+)", count)[-1]
 
 
 @pytest.fixture

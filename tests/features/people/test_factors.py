@@ -9,7 +9,7 @@ import pytest
 
 from tests.harness.authenticator import Authenticator
 from tests.harness.browser import Browser, person
-from tests.harness.mails import mails_to
+from tests.harness.mails import mailed
 from tests.harness.passkeys import Open
 from tests.harness.passwords import PASSWORD
 from tests.harness.server import OWNER, Server, User
@@ -37,7 +37,7 @@ def test_with_a_factor_a_login_needs_a_code(browser: Open, user: User, folder_of
     assert len(set(codes)) == 10
     state = one.get("users/me/factors")
     assert (state["totp"], state["recovery_codes_left"], state["is_required"]) == (True, 10, False)
-    assert "needs a code" in mails_to(folder_of_mails, user.email)[-1].get_content()
+    mailed(folder_of_mails, user.email, "needs a code")
     other = browser()
     check_error(log_in(other, user), "SECOND_FACTOR_REQUIRED", 401, methods=["code"])
     check_error(log_in(other, user, "000000"), "SECOND_FACTOR_FAILED", 401)

@@ -9,7 +9,7 @@ import pytest
 from tests.harness.browser import Browser, person
 from tests.harness.channels import make
 from tests.harness.files import fetch, upload
-from tests.harness.mails import mails_to
+from tests.harness.mails import mailed
 from tests.harness.passwords import PASSWORD
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
@@ -71,7 +71,7 @@ def test_ex_09_no_log_holds_a_credential(realm: Realm, own: OwnServer, folder_of
     key = nobody.post("fetch_api_key", username=user.email, password=PASSWORD)["api_key"]
     nobody.http.get("users/me", params={"api_key": key}, auth=(user.email, "wrong" * 6 + "xx"))
     nobody.post("accounts/password/reset", email=user.email)
-    token = mails_to(folder_of_mails, user.email)[-1].get_content().split("/reset/")[1].split()[0]
+    token = mailed(folder_of_mails, user.email, r"/reset/(\S+)")[-1]
     nobody.http.get(f"{own.url}/accounts/password/reset/{token}")
     check_error(nobody.request("POST", "accounts/password/reset/confirm", token=token, new_password="x"))
     queue = Queue(realm.member)

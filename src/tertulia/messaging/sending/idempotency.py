@@ -1,6 +1,7 @@
 """Idempotency keys: a repeat within a day is answered with the first answer; after that the key is forgotten."""
 
-from tertulia.kernel.db import Database
+from tertulia.kernel.chores import in_batches
+from tertulia.kernel.db import Database, Transaction
 
 BATCH = 5000
 
@@ -13,10 +14,8 @@ async def forget_old_keys(database: Database) -> int:
         for update skip locked
     )
     """
-    total = 0
-    while True:
-        async with database.transaction() as tx:
-            done = int((await tx.execute(sql, BATCH)).split()[-1])
-        total += done
-        if done < BATCH:
-            return total
+
+    async def delete(tx: Transaction) -> int:
+        return int((await tx.execute(sql, BATCH)).split()[-1])
+
+    return await in_batches(database, BATCH, delete)

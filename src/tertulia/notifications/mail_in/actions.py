@@ -11,6 +11,7 @@ from tertulia.files.uploads.actions import Uploading, remove_file
 from tertulia.files.uploads.model import AttachmentRecord
 from tertulia.files.uploads.names import url_of
 from tertulia.kernel.auth import Caller
+from tertulia.kernel.chores import in_batches
 from tertulia.kernel.db import Database
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import LocalBudgets, parse_rates, too_often
@@ -102,8 +103,8 @@ class MailIn:
     async def _post(self, target: Target, received: Received, key: str) -> None:
         place = place_of(target, received)
         text = await asyncio.to_thread(text_of, target, received)
+        # Of a mail that says nothing, and of one who may not write there, nothing is uploaded either.
         with_links(text, [(file.name, "") for file in received.files])
-        # Who may not write there uploads nothing either.
         judged = SendRequest(place, text if text.strip() else "x", CLIENT)
         await self._sending.prepare(target.caller, judged, for_later=True)
         kept: list[AttachmentRecord] = []
@@ -135,10 +136,4 @@ async def _pieces(file: Attachment) -> AsyncIterator[bytes]:
 
 async def forget_old_addresses(database: Database) -> int:
     """Delete addresses that have expired, in batches; returns how many."""
-    total = 0
-    while True:
-        async with database.transaction() as tx:
-            done = await queries.delete_old(tx, BATCH)
-        total += done
-        if done < BATCH:
-            return total
+    return await in_batches(database, BATCH, lambda tx: queries.delete_old(tx, BATCH))

@@ -1,5 +1,6 @@
 """The two ways out of the log: age, and the erasure of a person."""
 
+from tertulia.kernel.chores import in_batches
 from tertulia.kernel.db import Database, Transaction
 from tertulia.organization.audit_log import queries
 from tertulia.organization.audit_log.acts import Act
@@ -10,13 +11,7 @@ BATCH = 5000
 
 async def forget_old_entries(database: Database) -> int:
     """Delete what is older than its organization keeps entries, in batches that hold no lock for long; returns how many."""
-    total = 0
-    while True:
-        async with database.transaction() as tx:
-            done = await queries.forget_old(tx, BATCH)
-        total += done
-        if done < BATCH:
-            return total
+    return await in_batches(database, BATCH, lambda tx: queries.forget_old(tx, BATCH))
 
 
 async def erase_person(tx: Transaction, realm_id: int, user_id: int) -> int:

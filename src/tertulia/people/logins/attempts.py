@@ -19,6 +19,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 import msgspec
 
+from tertulia.kernel.chores import in_batches
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import Rate, parse_rates, too_often
@@ -145,10 +146,4 @@ def attempts_of(database: Database, settings: Settings) -> Attempts:
 
 async def forget_old_failures(database: Database) -> int:
     """Delete failures that no longer count, in batches that hold no lock for long; returns how many."""
-    total = 0
-    while True:
-        async with database.transaction() as tx:
-            done = await queries.delete_old_failures(tx, KEEP_SECONDS, BATCH)
-        total += done
-        if done < BATCH:
-            return total
+    return await in_batches(database, BATCH, lambda tx: queries.delete_old_failures(tx, KEEP_SECONDS, BATCH))

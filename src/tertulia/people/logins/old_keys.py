@@ -4,6 +4,7 @@ By default keys last until somebody ends them, as existing programs expect. A ke
 of a bot for the bot, has no end by age: only one that an app got with a password or at a provider is a log-in.
 """
 
+from tertulia.kernel.chores import in_batches
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.people.users.authentication.revocation import end_old_keys
@@ -15,10 +16,5 @@ async def end_keys_by_age(database: Database, settings: Settings) -> int:
     """End the keys whose time is over; returns how many."""
     if not (settings.api_key_idle_days or settings.app_key_max_days):
         return 0
-    ended = 0
-    while True:
-        async with database.transaction() as tx:
-            count = await end_old_keys(tx, settings.api_key_idle_days, settings.app_key_max_days, BATCH)
-        ended += count
-        if count < BATCH:
-            return ended
+    days = (settings.api_key_idle_days, settings.app_key_max_days)
+    return await in_batches(database, BATCH, lambda tx: end_old_keys(tx, *days, BATCH))

@@ -1,13 +1,14 @@
 """What can be done with sessions: they begin, they end, they are forgotten."""
 
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import hold_count
 from tertulia.kernel.call import Call
+from tertulia.kernel.chores import in_batches
 from tertulia.kernel.cookies import drop_session_cookie, keep_session_cookie, session_digest
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
@@ -123,19 +124,9 @@ async def make_ticket(tx: Transaction, user_id: int) -> str:
 
 async def forget_old_sessions(database: Database) -> int:
     """Delete sessions that have expired, in batches that hold no lock for long; returns how many."""
-    return await _in_batches(database, lambda tx: queries.delete_expired(tx, BATCH))
+    return await in_batches(database, BATCH, lambda tx: queries.delete_expired(tx, BATCH))
 
 
 async def forget_old_logouts(database: Database) -> int:
     """Delete what is known of log-outs at providers, once it can make no difference; returns how many."""
-    return await _in_batches(database, lambda tx: queries.delete_old_logouts(tx, LOGOUT_SECONDS, BATCH))
-
-
-async def _in_batches(database: Database, delete: Callable[[Transaction], Awaitable[int]]) -> int:
-    total = 0
-    while True:
-        async with database.transaction() as tx:
-            done = await delete(tx)
-        total += done
-        if done < BATCH:
-            return total
+    return await in_batches(database, BATCH, lambda tx: queries.delete_old_logouts(tx, LOGOUT_SECONDS, BATCH))

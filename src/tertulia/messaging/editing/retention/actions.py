@@ -12,6 +12,7 @@ from tertulia.conversations.channels.queries import ChannelKey, channels_by_key
 from tertulia.conversations.read_state.marking.queries import change_places
 from tertulia.files.uploads.links.actions import hold_linked
 from tertulia.kernel.auth import Caller
+from tertulia.kernel.chores import in_batches
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.messaging.editing import queries
 from tertulia.messaging.editing.deletion import PORTION, remove
@@ -38,13 +39,7 @@ async def delete_expired_messages(database: Database) -> int:
 
 async def _delete_in(database: Database, conversation_id: int) -> int:
     """Between two portions those who write there have their turn."""
-    total = 0
-    while True:
-        async with database.transaction() as tx:
-            done = await _delete_portion(tx, conversation_id)
-        total += done
-        if done < PORTION:
-            return total
+    return await in_batches(database, PORTION, lambda tx: _delete_portion(tx, conversation_id))
 
 
 async def _delete_portion(tx: Transaction, conversation_id: int) -> int:

@@ -12,6 +12,7 @@ import secrets
 import msgspec
 import structlog
 
+from tertulia.kernel.chores import in_batches
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.people.factors import queries as factors
@@ -154,13 +155,7 @@ def _check_handle(known: Known, used: Assertion) -> None:
 
 async def forget_old_challenges(database: Database) -> int:
     """Delete challenges that nobody has signed in time, in batches that hold no lock for long; returns how many."""
-    total = 0
-    while True:
-        async with database.transaction() as tx:
-            done = await queries.delete_expired(tx, BATCH)
-        total += done
-        if done < BATCH:
-            return total
+    return await in_batches(database, BATCH, lambda tx: queries.delete_expired(tx, BATCH))
 
 
 def _digest(challenge: bytes) -> bytes:
