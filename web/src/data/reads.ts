@@ -78,6 +78,16 @@ export class Reads {
         return (await ask()).ok
     }
 
+    /** Unread again, as they were. */
+    async unreadAgain(ids: readonly Id[]): Promise<boolean> {
+        for (let start = 0; start < ids.length; start += MOST) {
+            const messages = ids.slice(start, start + MOST)
+            for (const id of messages) this.#seen.delete(id)
+            if (!(await this.#api.post('messages/flags', { messages, op: 'remove', flag: 'read' })).ok) return false
+        }
+        return true
+    }
+
     /** Unread again, from this message to the end, until the place is left. */
     async unreadFrom(place: TalkPlace, id: Id): Promise<boolean> {
         this.#held.set(keyOf(place), { place, from: id })

@@ -91,14 +91,32 @@ export class Unread {
         return this.talks.get(keyOf(place))?.count ?? 0
     }
 
+    /** The unread messages of a place, muted or not. */
+    idsIn(place: TalkPlace | 'everything'): Id[] {
+        if (place === 'everything') return [...this.#whereabouts.keys()]
+        if (place.kind === 'topic' || place.kind === 'direct') return [...(this.talks.get(keyOf(place))?.ids ?? [])]
+        if (place.kind === 'mentioned') return [...this.mentions]
+        const isIn = (talk: UnreadTalk) =>
+            place.kind === 'channel'
+                ? talk.place.kind === 'topic' && talk.place.channelId === place.channelId
+                : place.kind === 'feed' && this.counts(talk)
+        return [...this.talks.values()].filter(isIn).flatMap((talk) => [...talk.ids])
+    }
+
     /** In a channel: what is not muted, and what is. */
     channel(channelId: Id): { loud: number; muted: number } {
         return this.#channelCounts.get(channelId) ?? { loud: 0, muted: 0 }
     }
 
+    /** Where I am mentioned last in a conversation, among what is unread. */
+    newestMention(talk: UnreadTalk): Id | null {
+        let newest: Id | null = null
+        for (const id of this.mentions) if (talk.ids.has(id) && id > (newest ?? 0)) newest = id
+        return newest
+    }
+
     hasMention(talk: UnreadTalk): boolean {
-        for (const id of this.mentions) if (talk.ids.has(id)) return true
-        return false
+        return this.newestMention(talk) !== null
     }
 
     /** Whether a conversation is part of the total. */

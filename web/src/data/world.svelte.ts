@@ -9,6 +9,7 @@ import { Acts } from './acts'
 import { Directs } from './directs.svelte'
 import { Drafts } from './drafts.svelte'
 import { EventLoop, type Queue } from './events'
+import { Glimpses } from './glimpses.svelte'
 import { browserKeep, type Keep } from './keep'
 import { LastRead } from './last-read'
 import { Connection, watchWaking } from './connection.svelte'
@@ -39,6 +40,7 @@ export class World {
     readonly topics: Topics
     readonly directs: Directs
     readonly recent: Recent
+    readonly glimpses: Glimpses
     readonly typing: Typing
     readonly presence: Presence
     readonly outbox: Outbox
@@ -74,6 +76,7 @@ export class World {
         this.topics = new Topics(api)
         this.directs = new Directs(api)
         this.recent = new Recent(api)
+        this.glimpses = new Glimpses(api)
         this.typing = new Typing(api)
         this.presence = new Presence(api)
         this.outbox = new Outbox(api, keep)
@@ -238,6 +241,7 @@ export class World {
         void this.#lastRead.keepState(answer.value)
         this.topics.reset()
         this.recent.reset()
+        this.glimpses.reset()
         void this.#reloadTalks()
         this.#online()
         return { ok: true, value: queue }
@@ -262,10 +266,19 @@ export class World {
     #concerned(event: ApiEvent): readonly { apply(event: ApiEvent): void }[] {
         switch (event.type) {
             case 'message':
-                return [this.outbox, this.messages, this.unread, this.topics, this.directs, this.recent, this.typing]
+                return [
+                    this.outbox,
+                    this.messages,
+                    this.unread,
+                    this.topics,
+                    this.directs,
+                    this.recent,
+                    this.glimpses,
+                    this.typing,
+                ]
             case 'update_message':
             case 'delete_message':
-                return [this.messages, this.unread, this.topics, this.recent]
+                return [this.messages, this.unread, this.topics, this.recent, this.glimpses]
             case 'update_message_flags':
                 return [this.messages, this.unread, this.reads]
             case 'reaction':

@@ -125,6 +125,10 @@ describe('a new message', () => {
             '<p>Hello <strong>you</strong></p><div class="spoiler-block"><div class="spoiler-header">Ending</div><div class="spoiler-content">He dies</div></div>'
         expect(plainText(html)).toBe('Hello youEnding(…)')
         expect(plainText(`<p>${'x'.repeat(300)}</p>`, 200).length).toBe(200)
+        const emoji =
+            '<p>So <span aria-label="tada" class="emoji emoji-1f389" role="img" title="tada">:tada:</span></p>'
+        expect(plainText(emoji)).toBe('So 🎉')
+        expect(plainText('<img alt=":ours:" class="emoji" src="/x.png">')).toBe(':ours:')
     })
 })
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { TalkPlace } from '../data/place'
 import type { Channel } from '../data/realm.svelte'
 import type { UnreadTalk } from '../data/unread.svelte'
-import { inboxOf } from './inbox'
+import { inboxOf, linesOf } from './inbox'
 
 function talk(place: TalkPlace, newest: number, count = 1): UnreadTalk {
     return { place, newest, count } as UnreadTalk
@@ -36,7 +36,7 @@ test('direct talks come first, then pinned channels, then the others by name, ea
     ])
 })
 
-test('a topic with a mention comes before newer ones, and what is muted does not come', () => {
+test('a topic with a mention comes before everything, and what is muted does not come', () => {
     const old = talk({ kind: 'topic', channelId: 1, topic: 'a' }, 5)
     const muted = talk({ kind: 'topic', channelId: 1, topic: 'c' }, 99)
     const talks = [old, talk({ kind: 'topic', channelId: 1, topic: 'b' }, 9), muted]
@@ -46,7 +46,9 @@ test('a topic with a mention comes before newer ones, and what is muted does not
         (each) => each !== muted,
         (each) => each === old,
     )
-    expect(view.channels[0]?.topics.map((each) => each.newest)).toEqual([5, 9])
+    expect(view.mentions).toEqual([old])
+    expect(view.channels[0]?.topics.map((each) => each.newest)).toEqual([9])
+    expect(linesOf(view).map((each) => each.newest)).toEqual([5, 9])
 })
 
 test('what belongs to a channel that is not known is left out', () => {

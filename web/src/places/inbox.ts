@@ -1,4 +1,4 @@
-/** The inbox: what is unread, by conversation, the direct ones first and then channel by channel (pure). */
+/** The inbox: what is unread, by conversation: first where I am mentioned, then the direct ones, then channel by channel (pure). */
 import type { Id } from '../data/api-types'
 import type { Channel } from '../data/realm.svelte'
 import type { UnreadTalk } from '../data/unread.svelte'
@@ -10,17 +10,25 @@ export interface InboxChannel {
 }
 
 export interface InboxView {
+    /** Topics with a mention of me, of whatever channel; they are in no other list. */
+    mentions: UnreadTalk[]
     directs: UnreadTalk[]
     channels: InboxChannel[]
 }
 
-/** `counts`: whether a conversation is not muted. The newest comes first in each list, and mentions before everything. */
+/** The conversations of the inbox as they are listed. */
+export function linesOf({ mentions, directs, channels }: InboxView): UnreadTalk[] {
+    return [...mentions, ...directs, ...channels.flatMap((each) => each.topics)]
+}
+
+/** `counts`: whether a conversation is not muted. The newest comes first in each list. */
 export function inboxOf(
     talks: Iterable<UnreadTalk>,
     channels: ReadonlyMap<Id, Channel>,
     counts: (talk: UnreadTalk) => boolean,
     hasMention: (talk: UnreadTalk) => boolean,
 ): InboxView {
+    const mentions: UnreadTalk[] = []
     const directs: UnreadTalk[] = []
     const byChannel = new Map<Id, InboxChannel>()
     for (const talk of talks) {
@@ -31,18 +39,23 @@ export function inboxOf(
         }
         const channel = channels.get(talk.place.channelId)
         if (!channel) continue
+        if (hasMention(talk)) {
+            mentions.push(talk)
+            continue
+        }
         const entry = byChannel.get(channel.stream_id) ?? { channel, topics: [], count: 0 }
         entry.topics.push(talk)
         entry.count += talk.count
         byChannel.set(channel.stream_id, entry)
     }
-    const order = (a: UnreadTalk, b: UnreadTalk) => Number(hasMention(b)) - Number(hasMention(a)) || b.newest - a.newest
-    directs.sort((a, b) => b.newest - a.newest)
+    const order = (a: UnreadTalk, b: UnreadTalk) => b.newest - a.newest
+    mentions.sort(order)
+    directs.sort(order)
     const found = [...byChannel.values()]
     for (const entry of found) entry.topics.sort(order)
     found.sort(
         (a, b) =>
             Number(b.channel.pin_to_top) - Number(a.channel.pin_to_top) || a.channel.name.localeCompare(b.channel.name),
     )
-    return { directs, channels: found }
+    return { mentions, directs, channels: found }
 }

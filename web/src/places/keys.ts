@@ -6,7 +6,7 @@ import { go, here } from '../page/route.svelte'
 import { beginToWrite } from '../page/shared.svelte'
 import type { Key } from '../ui/keys.svelte'
 import { sayError } from '../ui/toasts.svelte'
-import { inboxOf } from './inbox'
+import { inboxOf, linesOf } from './inbox'
 import type { Action } from './offers'
 
 export function globalKeys(world: World, open: { find: () => void; sheet: () => void }): Key[] {
@@ -29,13 +29,13 @@ function write() {
 
 /** The conversation after this one in the inbox, round and round; false if everything is read. */
 function nextUnread(world: World): boolean {
-    const { directs, channels } = inboxOf(
+    const view = inboxOf(
         world.unread.talks.values(),
         world.realm.channels,
         (talk) => world.unread.counts(talk),
         (talk) => world.unread.hasMention(talk),
     )
-    const all = [...directs, ...channels.flatMap((each) => each.topics)]
+    const all = linesOf(view)
     const place = here(world.me)
     const at = place ? all.findIndex((talk) => talk.key === keyOf(place)) : -1
     const next = all[(at + 1) % all.length]

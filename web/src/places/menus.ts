@@ -15,6 +15,7 @@ import { POLICY, type Channel } from '../data/realm.svelte'
 import type { World } from '../data/world.svelte'
 import { explain } from '../page/explain'
 import { leaveChannel } from '../page/leave-channel'
+import { markRead } from '../page/mark-read'
 import { go } from '../page/route.svelte'
 import type { MenuItem } from '../ui/Menu.svelte'
 import { say, sayError } from '../ui/toasts.svelte'
@@ -88,11 +89,7 @@ function readItem(world: World, place: TalkPlace): MenuItem {
         text: t('places.read'),
         icon: CheckCheck,
         disabled: world.unread.of(place) === 0,
-        run: () => {
-            void world.reads.readAll(place).then((done) => {
-                if (!done) sayError(t('places.failed'))
-            })
-        },
+        run: () => void markRead(world, place),
     }
 }
 

@@ -1,4 +1,4 @@
-/** The usual times to send something later (pure). */
+/** The usual later times (pure). */
 import type { Word } from '../words/words.svelte'
 
 export function soonTimes(now: Date): { word: Word; at: Date }[] {
