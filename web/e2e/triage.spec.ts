@@ -78,3 +78,42 @@ test('single keys mark a line as read, follow, mute and put it off, each with a 
     await undo.click()
     await expect(lines).toHaveCount(3)
 })
+
+test('the palette finds a topic by words of both its names, completes a search, and opens any settings', async ({
+    newcomer,
+    dev,
+}) => {
+    const tessa = await newcomer('Tessa Finds')
+    const { page } = tessa
+    const kofi = callerOf(dev, 'kofi')
+    const [name, topic] = [unique('boatyard'), unique('varnish')]
+    const id = await makeChannel(dev, name, [tessa, kofi])
+    await kofi.send(id, topic, 'Two coats')
+    await kofi.send(id, unique('varnish'), 'Three coats')
+    await tessa.go(`#narrow/channel/${id}/topic/${topic}`)
+    await expect(page.getByText('Two coats')).toBeVisible()
+    await tessa.go('#inbox')
+    const field = page.getByRole('combobox', { name: /Find a place/ })
+    const first = page.getByRole('option').first()
+
+    await page.keyboard.press('Control+k')
+    await field.fill('varn boaty')
+    await expect(first, 'where one was comes first').toContainText(topic)
+    await first.click()
+    await expect(page.getByText('Two coats')).toBeVisible()
+
+    await page.keyboard.press('Control+k')
+    await field.fill('coats send')
+    await page.getByRole('option', { name: 'coats sender:' }).click()
+    await field.press('End')
+    await page.keyboard.type('kof')
+    await page.getByRole('option', { name: /sender:"Kofi/ }).click()
+    await expect(field).toHaveValue(/^coats sender:"Kofi Mensah" $/)
+    await page.getByRole('option', { name: /Search messages for/ }).click()
+    await expect(page.getByText('Three coats')).toBeVisible()
+
+    await page.keyboard.press('Control+k')
+    await field.fill('settings app')
+    await first.click()
+    await expect(page).toHaveURL(/#settings\/appearance$/)
+})

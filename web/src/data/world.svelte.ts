@@ -26,6 +26,7 @@ import { Talk } from './talk.svelte'
 import { Topics } from './topics.svelte'
 import { Typing } from './typing.svelte'
 import { Unread } from './unread.svelte'
+import { Visits } from './visits'
 
 /** So many talks stay loaded and current, so that going back to one shows it at once. */
 const OPEN_TALKS = 12
@@ -47,6 +48,7 @@ export class World {
     readonly drafts: Drafts
     readonly scheduled: Scheduled
     readonly reads: Reads
+    readonly visits: Visits
     readonly acts: Acts
     readonly connection = new Connection()
     /** Told of every event after it was applied: for notifications. */
@@ -82,6 +84,7 @@ export class World {
         this.outbox = new Outbox(api, keep)
         this.drafts = new Drafts(api, keep)
         this.scheduled = new Scheduled(api)
+        this.visits = new Visits(keep)
         this.reads = new Reads(api, this.messages, this.unread, this.#context)
         this.acts = new Acts(api, this.messages)
         this.#loop = new EventLoop(api, {
@@ -216,6 +219,7 @@ export class World {
     #load(state: InitialState): void {
         this.realm.load(state)
         this.acts.me = state.user_id
+        this.visits.load(state.user_id)
         this.unread.load(state.unread_msgs)
         this.reads.reapply()
         this.directs.load(state)

@@ -22,13 +22,13 @@ export function globalKeys(world: World, open: { find: () => void; sheet: () => 
 }
 
 /** Where a place has no compose box, the one that asks to whom. */
-function write() {
+export function write() {
     beginToWrite()
     go({ kind: 'feed' })
 }
 
 /** The conversation after this one in the inbox, round and round; false if everything is read. */
-function nextUnread(world: World): boolean {
+export function nextUnread(world: World): boolean {
     const view = inboxOf(
         world.unread.talks.values(),
         world.realm.channels,

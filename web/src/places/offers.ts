@@ -6,11 +6,14 @@ import { go } from '../page/route.svelte'
 import { plainText } from '../page/plain-text'
 import { best } from '../ui/match'
 import { t, type Word } from '../words/words.svelte'
+import { completions, type Known } from './completing'
 import type { Offer } from './palette'
 import { termsOf, type Names } from './query'
 
 export interface Action {
     word: Word
+    /** What it is part of. */
+    part?: Word
     run: () => void
 }
 
@@ -34,7 +37,14 @@ export function offersOf(world: World, typed: string, actions: readonly Action[]
         ...topicOffers(world),
         ...PAGES.map(([place, word]) => toPlace(place, t(word), { weight: 5 })),
         ...personOffers(world),
-        ...actions.map(({ word, run }) => ({ key: `do:${word}`, group: 'actions' as const, text: t(word), run })),
+        ...actions.map(({ word, part, run }, weight) => ({
+            key: `do:${word}`,
+            group: 'actions' as const,
+            text: t(word),
+            weight,
+            ...(part ? { hint: t(part), within: t(part) } : {}),
+            run,
+        })),
         ...searchOffers(world, typed),
     ]
 
@@ -43,6 +53,7 @@ export function offersOf(world: World, typed: string, actions: readonly Action[]
             key: keyOf(place),
             group: 'places',
             text,
+            visits: world.visits.of(place),
             run: () => go(place, world.realm.channelName),
             ...more,
         }
@@ -55,22 +66,28 @@ export function offersOf(world: World, typed: string, actions: readonly Action[]
                 const weight = !channel.isSubscribed ? 8 : unread.channel(channel.stream_id).loud ? 0 : 3
                 return toPlace({ kind: 'channel', channelId: channel.stream_id }, channel.name, {
                     weight,
+                    colour: channel.color,
                     hint: plainText(channel.rendered_description),
                 })
             })
     }
 
-    /** Of the channels whose topics are known, and all with something unread. */
-    function topicOffers({ realm, topics, unread }: World): Offer[] {
+    /** All with something unread, those where one was or where something was said lately, and of channels whose topics are known. */
+    function topicOffers({ realm, topics, unread, visits, recent }: World): Offer[] {
         const known = new Map<string, Offer>()
         const add = (channelId: number, topic: string, weight: number) => {
             const place = { kind: 'topic', channelId, topic } as const
-            const hint = realm.channels.get(channelId)?.name ?? ''
+            const channel = realm.channels.get(channelId)
             const key = keyOf(place)
-            if (!known.has(key)) known.set(key, toPlace(place, realm.topicName(topic), { weight, hint }))
+            if (!channel || channel.is_archived || known.has(key)) return
+            const { name, color } = channel
+            known.set(key, toPlace(place, realm.topicName(topic), { weight, hint: name, within: name, colour: color }))
         }
         for (const talk of unread.talks.values()) {
             if (talk.place.kind === 'topic' && unread.counts(talk)) add(talk.place.channelId, talk.place.topic, 1)
+        }
+        for (const place of [...visits.places(), ...recent.all.map((talk) => talk.place)]) {
+            if (place.kind === 'topic') add(place.channelId, place.topic, 2)
         }
         for (const channel of realm.channels.values()) {
             for (const topic of topics.of(channel.stream_id)) add(channel.stream_id, topic.name, 4)
@@ -91,6 +108,8 @@ function personOffers(world: World): Offer[] {
                 text: user.full_name,
                 also: user.delivery_email ?? user.email,
                 hint: user.delivery_email ?? '',
+                userId: user.user_id,
+                visits: world.visits.of(place),
                 weight: recent.get(keyOf(place)) ?? 1000,
                 run: () => go(place),
             }
@@ -100,14 +119,34 @@ function personOffers(world: World): Offer[] {
 function searchOffers(world: World, typed: string): Offer[] {
     const text = typed.trim()
     const terms = termsOf(text, namesOf(world))
-    if (!terms.length) return []
+    const whole = completions(typed, knownTo(world)).map((complete): Offer => ({
+        key: complete,
+        group: 'search',
+        text: complete,
+        complete,
+        run: () => {},
+    }))
+    if (!terms.length) return whole
     const search: Offer = {
         key: 'search',
         group: 'search',
         text: t('palette.search.for', { text }),
         run: () => (location.hash = hashOf({ kind: 'search', terms }, world.realm.channelName)),
     }
-    return [search]
+    return [...whole, search]
+}
+
+/** The names that a search completes: one's own channels first, and people by how lately one wrote to them. */
+function knownTo({ realm, directs }: World): Known {
+    const channels = [...realm.channels.values()].filter((channel) => !channel.is_archived)
+    const lately = directs.all.flatMap(({ place }) => (place.kind === 'direct' ? place.userIds : []))
+    const people = [...new Set([...lately, ...realm.users.keys()])].map((id) => realm.users.get(id))
+    return {
+        channels: channels
+            .sort((a, b) => Number(b.isSubscribed) - Number(a.isSubscribed))
+            .map((channel) => channel.name),
+        people: people.flatMap((user) => (user && !user.is_system_bot ? [user.full_name] : [])),
+    }
 }
 
 /** How a search names channels and people: whole, or by as much of the name as one remembers. */

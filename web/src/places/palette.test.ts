@@ -37,3 +37,15 @@ test('nothing is offered twice', () => {
     const twice = offer('people', 'Dara', { also: 'dara' })
     expect(offersFor('dara', [twice])).toEqual([twice])
 })
+
+test('a topic is found by words of it and of its channel, and what is visited most comes first', () => {
+    const places = [
+        offer('places', 'launch date', { within: 'website' }),
+        offer('places', 'launch', { within: 'kitchen', visits: 1 }),
+        offer('places', 'launch party', { within: 'kitchen', visits: 3 }),
+    ]
+    expect(offersFor('web date', places).map((each) => each.text)).toEqual(['launch date'])
+    expect(offersFor('kitch lau', places).map((each) => each.text)).toEqual(['launch party', 'launch'])
+    expect(offersFor('', places)[0]?.text).toBe('launch party')
+    expect(offersFor('lnchdt', places).map((each) => each.text)).toEqual(['launch date'])
+})

@@ -4,7 +4,7 @@
  *  else is words to look for, together as one term. Names of channels and people become their numbers where they are known. */
 import type { Id, NarrowTerm } from '../data/api-types'
 
-export const OPERATORS = ['channel', 'topic', 'sender', 'dm', 'is', 'has', 'near'] as const
+export const OPERATORS = ['channel', 'topic', 'sender', 'dm', 'is', 'has'] as const
 /** A map: somebody may type what every object has, such as `constructor:`. */
 const ALIASES = new Map([
     ['stream', 'channel'],
@@ -12,8 +12,8 @@ const ALIASES = new Map([
     ['subject', 'topic'],
     ['pm-with', 'dm'],
 ])
-const IS = ['starred', 'mentioned', 'unread', 'dm', 'resolved', 'followed', 'alerted', 'muted']
-const HAS = ['link', 'image', 'attachment', 'reaction']
+export const IS = ['starred', 'mentioned', 'unread', 'dm', 'resolved', 'followed', 'alerted', 'muted']
+export const HAS = ['link', 'image', 'attachment', 'reaction']
 
 export interface Names {
     channelId(name: string): Id | undefined

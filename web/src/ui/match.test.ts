@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { best, fits } from './match'
+import { best, fits, fitsLoosely } from './match'
 
 it('a name fits by its beginning, its words, or inside, without accents', () => {
     expect([fits('Ñandú', 'nan'), fits('Ada Byron', 'by'), fits('general', 'era'), fits('general', 'x')]).toEqual([
@@ -22,4 +22,11 @@ it('the best come first, ties by weight', () => {
             (name) => -name.length,
         ),
     ).toEqual(['generous', 'general', 'beta general'])
+})
+
+it('loosely, words may come in any order, and letters may be left out', () => {
+    const name = 'website launch date'
+    expect([fitsLoosely(name, 'web'), fitsLoosely(name, 'date web'), fitsLoosely(name, 'wblnch')]).toEqual([1, 4, 5])
+    expect([fitsLoosely(name, 'wt'), fitsLoosely(name, 'date x'), fitsLoosely(name, 'etw')]).toEqual([null, null, null])
+    expect(fitsLoosely('a very long name of a place where letters are anywhere', 'vwy')).toBe(null)
 })

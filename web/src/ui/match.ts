@@ -9,6 +9,28 @@ export function fits(name: string, words: string): number | null {
     return whole.includes(wanted) ? 3 : null
 }
 
+/** As `fits`, and then: 4 every word is somewhere in it, in any order; 5 the letters are in it, in this order and not far
+ *  from each other. */
+export function fitsLoosely(name: string, words: string): number | null {
+    const close = fits(name, words)
+    if (close !== null) return close
+    const [whole, wanted] = [plain(name), plain(words)]
+    const tokens = wanted.split(/\s+/)
+    if (tokens.length > 1 && tokens.every((token) => whole.includes(token))) return 4
+    return wanted.length > 2 && spanOf(whole, wanted.replaceAll(/\s/g, '')) <= 3 * wanted.length ? 5 : null
+}
+
+/** How many letters of a text it takes to find these in their order, each as soon as it comes. */
+function spanOf(text: string, letters: string): number {
+    const start = text.indexOf(letters[0] ?? '')
+    let at = start
+    for (const letter of letters) {
+        at = text.indexOf(letter, at) + 1
+        if (at === 0) return Infinity
+    }
+    return at - start
+}
+
 /** The best of `all`, each by the first that fits of its names; `weight` breaks ties (less is better). */
 export function best<T>(
     all: Iterable<T>,

@@ -1,0 +1,30 @@
+/** The pages of my settings and of the organization: which there are for somebody. */
+import type { World } from '../data/world.svelte'
+
+export const OWN_TABS = ['profile', 'account', 'notifications', 'topics', 'appearance', 'privacy', 'devices'] as const
+
+const ORGANIZATION_TABS = [
+    'general',
+    'members',
+    'invitations',
+    'groups',
+    'permissions',
+    'channels',
+    'fields',
+    'bots',
+    'emoji',
+    'linkifiers',
+    'mail',
+    'audit',
+] as const
+export type OrganizationTab = (typeof ORGANIZATION_TABS)[number]
+
+export function organizationTabs({ realm, me }: World): OrganizationTab[] {
+    const user = realm.users.get(me)
+    return ORGANIZATION_TABS.filter(
+        (tab) =>
+            (tab !== 'invitations' || realm.value('can_invite_others_to_realm', false)) &&
+            (tab !== 'mail' || user?.is_admin === true) &&
+            (tab !== 'audit' || user?.is_owner === true),
+    )
+}
