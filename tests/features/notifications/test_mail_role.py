@@ -142,6 +142,11 @@ def test_a_channel_has_an_address_once_somebody_makes_one_and_it_can_be_another(
     assert "The disk of" in str(said["content"])
     assert "monitor" not in str(said["content"])
     assert "wildcard_mentioned" not in str(said["flags"])
+    forwarded = letter(f"An: Alarm <{first.upper()}>\nso far", f"WG: {first}")
+    assert role.deliver(forwarded, first)[0] == 250
+    said = latest(realm.owner, narrow)
+    assert "so far" in str(said["content"])
+    assert first not in str(said).lower()  # whoever reads it could write as the member
     second = check_success(realm.member.request("POST", path))["email"]
     assert second != first
     assert role.deliver(letter("x"), first)[0] == 550

@@ -20,7 +20,7 @@ from tertulia.kernel.threads import Threads
 from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import SendRequest
 from tertulia.notifications.mail_in import queries
-from tertulia.notifications.mail_in.addresses import find_token
+from tertulia.notifications.mail_in.addresses import find_token, hide_addresses
 from tertulia.notifications.mail_in.composing import place_of, text_of, with_links
 from tertulia.notifications.mail_in.loops import is_ours
 from tertulia.notifications.mail_in.model import Attachment, Received, Target
@@ -90,6 +90,11 @@ class MailIn:
             raise Refusal(str(problem)) from problem
         host = self._settings.url_of(target.caller.subdomain).partition("://")[2].partition(":")[0].lower()
         own = self._settings.mail_in_address.rpartition("@")[2].lower()
+        received = msgspec.structs.replace(
+            received,
+            sender=hide_addresses(self._settings, received.sender),
+            subject=hide_addresses(self._settings, received.subject),
+        )
         return received, is_ours(mail, sender_of(self._settings), {host, own})
 
     async def _check_rate(self, sender: Caller) -> None:
@@ -102,7 +107,8 @@ class MailIn:
 
     async def _post(self, target: Target, received: Received, key: str) -> None:
         place = place_of(target, received)
-        text = await self._readers.run(text_of, target, received)
+        # After the quotations were cut, which are known by such addresses too.
+        text = hide_addresses(self._settings, await self._readers.run(text_of, target, received))
         # Of a mail that says nothing, and of one who may not write there, nothing is uploaded either.
         with_links(text, [(file.name, "") for file in received.files])
         judged = SendRequest(place, text if text.strip() else "x", CLIENT)
