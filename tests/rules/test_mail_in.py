@@ -1,6 +1,9 @@
 """What is taken from a mail: every shape of answers that we know of, in `mail_corpus/`, and what no mail may do."""
 
+import asyncio
+import encodings
 import time
+import tracemalloc
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,8 +13,9 @@ from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.limits import too_often
 from tertulia.notifications.mail_in.cutting import cut_reply
 from tertulia.notifications.mail_in.loops import is_ours
-from tertulia.notifications.mail_in.reading import MAX_FILES, MAX_TEXT, TooMuch, read_mail
-from tertulia.server.mail import answer_of
+from tertulia.notifications.mail_in.parsing import TooMuch
+from tertulia.notifications.mail_in.reading import MAX_FILES, MAX_TEXT, read_mail
+from tertulia.server.mail import MAX_LINE, answer_of, take_content
 
 CORPUS = Path(__file__).with_name("mail_corpus")
 SENDER = "bob@example.com"
@@ -123,6 +127,43 @@ def test_a_mail_with_more_than_any_mail_has_is_refused() -> None:
             read_mail(mail, SENDER)
 
 
+def test_what_is_too_much_is_refused_while_it_is_read() -> None:
+    before = time.process_time()
+    for mail in (_nested(300) + b"\n" * 120_000, _nested(9) + b"\r" * 2_000_000, _nested(9) + b"\n" * 2_000_000):
+        with pytest.raises(TooMuch):
+            read_mail(mail, SENDER)
+    assert time.process_time() - before < 2.0
+
+
+def test_names_that_a_mail_gives_to_encodings_are_not_remembered() -> None:
+    mail = b"""Subject: =?{0}-a?q?x?= =?utf-{0}-8?q?x?=
+Content-Type: multipart/mixed; boundary*={0}-b''b
+
+--b
+Content-Type: text/plain; charset*={0}-c''{0}-d
+
+said
+--b
+Content-Disposition: attachment; filename*={0}-e''f
+
+x
+--b--
+"""
+    read_mail(mail.replace(b"{0}", b"first"), SENDER)
+    before = set(encodings._cache)
+    received, _ = read_mail(mail.replace(b"{0}", b"second"), SENDER)
+    assert (received.subject, received.text.strip(), received.files[0].name) == ("xx", "said", "f")
+    assert set(encodings._cache) == before
+
+
+def test_a_mail_in_a_mail_stays_as_it_is() -> None:
+    inner = "Content-Type: multipart/mixed; boundary=b\n\n" + "--b\n\nx\n" * 500
+    mail = f"Content-Type: multipart/mixed; boundary=c\n\n--c\nContent-Type: message/rfc822\n\n{inner}\n--c--"
+    [file] = read_mail(mail.encode(), SENDER)[0].files
+    assert (file.name, file.content.decode()) == ("mail.eml", inner)
+
+
+PAGE = b"\n--b\nContent-Type: text/html\n\n"
 HUGE = {
     "text": b"\n\n" + b"x " * 125_000,
     "quotations": b"\n\n" + b"> a\nb:\n" * 25_000,
@@ -142,6 +183,10 @@ HUGE = {
     "entities": b"Content-Type: text/html\n\n" + b"&" * 225_000,
     "a subject": b"Subject: " + b"=?utf-8?q?" * 12_000 + b"\n\nx",
     "a sender": b"From: " + b"(" * 125_000 + b"\n\nx",
+    "parameters": b'Content-Type: multipart/mixed; x="' + b";" * 60_000 + b"\n\nx",
+    "parameters of a file": b'Content-Disposition: attachment; x="' + b";" * 90_000 + b"\n\nx",
+    "quotations of nothing": b"\n\n" + b">\n--\n" * 40_000,
+    "pages": b"Content-Type: multipart/mixed; boundary=b\n\n" + (PAGE + b"<b>x" * 30_000) * 21,
     "many headers": b"X: y\n" * 25_000 + b"\nx",
 }
 
@@ -151,7 +196,7 @@ def test_no_mail_keeps_its_reader_busy(name: str) -> None:
     before = time.process_time()
     received, mail = read_mail(HUGE[name], SENDER)
     is_ours(mail, "a@b", {"b"})
-    assert len(cut_reply(received.text)) <= 2 * MAX_TEXT
+    assert len(cut_reply(received.text)) <= 3 * MAX_TEXT
     # About a second on a slow machine; whatever grows with the square of the length would take minutes.
     assert time.process_time() - before < 6.0, "it takes time out of proportion to its length"
 
@@ -175,3 +220,39 @@ def test_only_what_never_becomes_a_message_is_refused_for_good(problem: Exceptio
 
 def test_what_the_mail_server_is_told_is_one_line_of_ascii() -> None:
     assert answer_of(Refusal("No ü\r\n250 Ok"), "550 5.7.1") == "550 5.7.1 No ?250 Ok"
+
+
+async def _taken(sent: bytes, limit: int = 1_000_000) -> tuple[bytes | None, bytes]:
+    """What is taken of what a mail server sends, and what is left."""
+    reader = asyncio.StreamReader(limit=MAX_LINE)
+
+    async def send() -> None:
+        for start in range(0, len(sent), 50_000):
+            reader.feed_data(sent[start : start + 50_000])
+            await asyncio.sleep(0)
+        reader.feed_eof()
+
+    sending = asyncio.create_task(send())
+    taken = await take_content(reader, limit)
+    await sending
+    return taken, await reader.read()
+
+
+def test_only_a_dot_between_whole_ends_of_lines_ends_a_mail() -> None:
+    for inside in (b"\n.\n", b"\r.\r", b"\n.\r\n", b"\r\n.\n", b"\r\n.\r", b"\r\n..\r\n", b"\r\n.a" * 3):
+        sent = b"x" + inside + b"QUIT"
+        taken, left = asyncio.run(_taken(sent + b"\r\n.\r\nRSET\r\n"))
+        assert (taken, left) == (sent.replace(b"\r\n.", b"\r\n") + b"\r\n", b"RSET\r\n")
+    long = b"y" * 300_001
+    assert asyncio.run(_taken(b"." + long + b"\r\n.\r\n")) == (long + b"\r\n", b"")
+
+
+def test_of_a_mail_that_is_too_large_nothing_is_kept_and_of_others_no_line_by_itself() -> None:
+    for line, limit in ((b"\r\n", 5_000_000), (b"\n", 1_000_000), (b"z" * 1000, 1_000_000)):
+        sent = line * (4_000_000 // len(line)) + b"\r\n.\r\n"
+        tracemalloc.start()
+        taken, _ = asyncio.run(_taken(sent, limit))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert (taken is None) == (limit < len(sent))
+        assert peak < 4 * limit

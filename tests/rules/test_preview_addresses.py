@@ -128,7 +128,7 @@ async def test_a_name_is_asked_for_once_and_the_address_that_was_looked_at_is_ca
         assert await verdict(url, outbound) == "refused"
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "LocalHost", "sub.localhost", "localhost."])
+@pytest.mark.parametrize("host", ["127.0.0.1", "LocalHost", "sub.localhost", "localhost.", "2130706433", "0x7f.1"])
 async def test_hosts_that_the_operator_blocked_are_not_called_however_one_gets_there(host: str) -> None:
     outbound = Outbound(Settings(), networks="127.0.0.0/8", blocked="Localhost, .127.0.0.1.")
     with pytest.raises(Unwanted, match="on the list"):

@@ -101,9 +101,11 @@ EXCEPTIONS = {
         "api_key": "an account is made with its first key; " + REVOKED,
         "browser_session": "authentication notes that a session is in use; " + REVOKED,
         "channel": TURNED_OFF,
+        "channel_address": REVOKED,
         "email_change": TURNED_OFF,
         "invitation": TURNED_OFF,
         "password_reset": TURNED_OFF,
+        "reply_address": REVOKED,
         "scim_token": "authentication notes that a token is in use",
     },
 }

@@ -15,6 +15,8 @@ MAX_TITLE = 200
 MAX_DESCRIPTION = 500
 MAX_PICTURE_URL = 2000
 _MAX_TAGS = 400
+_MAX_SIGNS = 20_000
+"""So many `<` are looked at: the head of a page has a few hundred."""
 _MAX_ATTRIBUTES = 20
 _MAX_VALUE = 4000
 _SNIFFED = 2048
@@ -70,9 +72,9 @@ def _decoded(body: bytes, content_type: str) -> str:
 def _sayings(page: str) -> dict[str, str]:
     """The first of each name; the title as `title`."""
     found: dict[str, str] = {}
-    position = 0
+    position, end_of_head = 0, sum(len(piece) + 1 for piece in page.split("<", _MAX_SIGNS)[:_MAX_SIGNS])
     for _ in range(_MAX_TAGS):
-        tag = _TAG.search(page, position)
+        tag = _TAG.search(page, position, end_of_head)
         if tag is None or tag[4]:
             break
         position = tag.end()

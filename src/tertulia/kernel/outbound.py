@@ -185,6 +185,9 @@ class Outbound:
         found = await asyncio.get_running_loop().run_in_executor(self._resolving, resolve)
         addresses = [ipaddress.ip_address(str(each[4][0]).partition("%")[0]) for each in found]
         allowed = [address for address in addresses if may_call(address, self._networks)]
+        if any({str(address), str(meant_by(address))} & self._blocked for address in allowed):
+            # However it was written: numbers have many forms, and any name may lead there.
+            raise Unwanted("its host is on the list of those that are not called")
         if not allowed:
             raise Unwanted("its address is in a network that is not called from here")
         return str(allowed[0])

@@ -51,6 +51,8 @@ COMMANDS = 1000
 MAX_LINE = 64 * 1024
 """Longer than any mail may have it, because some mail servers hand on what they get."""
 MIB = 1024 * 1024
+END = b"\r\n.\r\n"
+"""Of a mail."""
 LATER = "451 4.3.0 This cannot be done now. Please try again later."
 BUSY = b"421 4.3.2 There are too many connections. Please try again later.\r\n"
 
@@ -172,6 +174,44 @@ class Line(SMTP):
     async def smtp_LHLO(self, arg: str) -> None:  # noqa: N802 -- the library's name
         """The greeting of LMTP."""
         await self.smtp_EHLO(arg)
+
+    @syntax("DATA")
+    async def smtp_DATA(self, arg: str | None) -> None:  # noqa: N802 -- as above
+        """Take a mail in pieces: the library keeps each line by itself, and of a mail too large without end.
+
+        Only a dot between two whole ends of lines ends it, so what a mail server hands on as one mail is one.
+        """
+        assert self.envelope is not None
+        if not self.envelope.rcpt_tos or arg:
+            await self.push("501 Syntax: DATA" if arg else "503 Error: need RCPT command")
+            return
+        await self.push("354 End data with <CR><LF>.<CR><LF>")
+        content = await take_content(self._reader, self.data_size_limit or 0)
+        self._reset_timeout()  # it was not silent
+        if content is None:
+            answer = "552 5.3.4 The mail is too large."
+        else:
+            self.envelope.content = content
+            answer = await self._call_handler_hook("DATA")
+        self.envelope = Envelope()
+        await self.push(answer)
+
+
+async def take_content(reader: asyncio.StreamReader, limit: int) -> bytes | None:
+    """A mail, up to its end; None if it is too large, of which nothing is kept."""
+    taken, size = bytearray(), 0
+    while not taken.endswith(END):
+        try:
+            piece = await reader.readuntil(END)
+        except asyncio.LimitOverrunError as longer:
+            piece = await reader.readexactly(longer.consumed)
+        size += len(piece)
+        taken += piece
+        if size > limit:
+            del taken[: -len(END)]
+    if size > limit:
+        return None
+    return bytes(taken[: -len(END)]).replace(b"\r\n.", b"\r\n").removeprefix(b".") + b"\r\n"
 
 
 class Door:

@@ -93,6 +93,18 @@ def test_public_data_is_that_of_open_channels_and_nobodys_own(world: World, fold
     assert "changes" not in message  # which channel it came from is not public
 
 
+def test_what_the_organization_shows_nobody_of_changes_leaves_only_with_everything(world: World, folder: Path) -> None:
+    for policy, said in (("all", {"content", "topic"}), ("moves", {"topic"}), ("none", set[str]())):
+        check_success(world.realm.owner.request("PATCH", "realm", message_edit_history_visibility_policy=policy))
+        found = world.export(folder / f"{policy}.tar", "public")
+        [message] = [one for one in found.lines("messages") if one["content"] == "first text"]
+        told = [*message.get("changes", []), *found.lines("topic_changes")]
+        assert {key for change in told for key in change if change[key]} & {"content", "topic"} == said
+    whole = world.export(folder / "whole.tar", "everything")
+    check_success(world.realm.owner.request("PATCH", "realm", message_edit_history_visibility_policy="all"))
+    assert b"frist text" in whole.text()
+
+
 def test_of_those_who_agree_their_private_data_leaves_and_what_they_could_read(world: World, folder: Path) -> None:
     administrator = world.realm.administrator
     check_success(administrator.request("PATCH", "settings", allow_private_data_export=True))

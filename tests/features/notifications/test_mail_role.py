@@ -8,10 +8,13 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tertulia.kernel.ids import digest_of_key
+from tertulia.notifications.mail_in.addresses import new_token
 from tests.features.notifications.test_missed_mail import Post
 from tests.harness.mail_role import MailRole, hand_over, letter, mail_role
+from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
-from tests.harness.server import Channel, OwnServer, Server
+from tests.harness.server import MAIL_IN, Channel, OwnServer, Server
 from tests.harness.stage import Stage
 from tests.harness.talk import Speaker, check_error, check_success, eventually
 
@@ -139,6 +142,11 @@ def test_a_channel_has_an_address_once_somebody_makes_one_and_it_can_be_another(
     assert "The disk of" in str(said["content"])
     assert "monitor" not in str(said["content"])
     assert "wildcard_mentioned" not in str(said["flags"])
+    forwarded = letter(f"An: Alarm <{first.upper()}>\nso far", f"WG: {first}")
+    assert role.deliver(forwarded, first)[0] == 250
+    said = latest(realm.owner, narrow)
+    assert "so far" in str(said["content"])
+    assert first not in str(said).lower()  # whoever reads it could write as the member
     second = check_success(realm.member.request("POST", path))["email"]
     assert second != first
     assert role.deliver(letter("x"), first)[0] == 550
@@ -170,3 +178,44 @@ def test_each_transaction_has_one_recipient_and_there_are_not_too_many_lines(
     finally:
         for line in lines:
             line.close()
+
+
+def test_addresses_end_with_what_opens_the_account(realm: Realm, channel: Channel, role: MailRole) -> None:
+    """And do not come back with it: whoever knows one writes as that person."""
+    me, path = realm.member, f"streams/{channel.stream_id}/email_address"
+    give_password(realm.stage, me, realm.owner)
+
+    def made(person: Speaker = me) -> tuple[str, str]:
+        token = new_token()
+        realm.stage.sql(
+            "insert into reply_address (digest, user_id, conversation_id, expires) values (%s, %s, %s, now() + '1 day')"
+            " returning 1", digest_of_key(token), person.id, channel.stream_id,
+        )  # fmt: skip
+        return check_success(person.request("POST", path))["email"], MAIL_IN.replace("%s", token)
+
+    def known(addresses: tuple[str, str]) -> tuple[bool, ...]:
+        with smtplib.SMTP("127.0.0.1", role.port, timeout=30) as smtp:
+            smtp.ehlo()
+            smtp.mail("a@example.com")
+            codes = []
+            for address in addresses:
+                codes.append(smtp.rcpt(address)[0] == 250)
+                smtp.rset()
+                smtp.mail("a@example.com")
+        return tuple(codes)
+
+    theirs, renamed = made(realm.moderator), {"new_email": f"{new_token()}@example.com"}
+    assert known(theirs) == (True, True)
+    check_success(realm.owner.request("PATCH", f"users/{realm.moderator.id}", **renamed))
+    assert known(theirs) == (True, False)
+    mine = made()
+    new = {"old_password": PASSWORD, "new_password": "quiet harbour lights at dusk"}
+    check_success(me.request("POST", "sessions/end_others", password=PASSWORD))
+    assert known(mine) == (False, False)
+    mine = made()
+    check_success(realm.owner.request("DELETE", f"users/{me.id}"))
+    check_success(realm.owner.request("POST", f"users/{me.id}/reactivate"))
+    assert known(mine) == (False, False)
+    others = made(realm.owner)
+    check_success(realm.owner.request("PATCH", "settings", **new))
+    assert known(others) == (False, True)

@@ -140,12 +140,19 @@ def test_the_link_leads_to_a_button_that_needs_no_script(realm: Realm, folder_of
     assert shown(realm.owner, realm.member.id)[1] == new
 
 
-def test_a_person_asks_for_two_new_addresses_an_hour(realm: Realm, server: Server, folder: Path) -> None:
+def test_nobody_is_rained_on_with_mails_about_new_addresses_and_farewells(
+    realm: Realm, server: Server, folder: Path
+) -> None:
     web = Web(server, folder, rate_limits="true")
     try:
         member = realm.as_user(realm.member.user, url=web.wait().url)
         replies = [wish(member, address()).status_code for _ in range(3)]
         assert replies == [200, 200, 429]
+        owner, path = realm.as_user(realm.owner.user, url=web.wait().url), f"users/{realm.guest.id}"
+        for status in (200, 200, 429):
+            assert owner.request("DELETE", path, deactivation_notification_comment="Buy!").status_code == status
+            owner.request("POST", f"{path}/reactivate")
+        check_success(owner.request("DELETE", path))
     finally:
         web.stop()
 

@@ -1,6 +1,7 @@
 """An archive, opened: its manifest, its lines as types, its blobs. Nothing of it is believed before its sum was seen."""
 
 import hashlib
+import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -159,7 +160,8 @@ def pictures_of(record: Record) -> list[tuple[str, Picture]]:
 def _decoded(name: str, content: bytes, count: int, decoder: "msgspec.json.Decoder[Any]") -> Iterator[Record]:
     if not content.endswith(b"\n") or content.count(b"\n") != count:
         raise ArchiveFailed(f"{name} has not the {count:,} whole lines that the manifest says.")
-    for number, line in enumerate(content[:-1].split(b"\n"), 1):
+    for number, ended in enumerate(io.BytesIO(content), 1):  # a list of them all may be many times as large
+        line = ended[:-1]
         where = f"Line {number:,} of {name}"
         if len(line) > MOST_LINE_BYTES:
             raise ArchiveFailed(f"{where} has {len(line):,} bytes, and {MOST_LINE_BYTES:,} are the most that is read.")

@@ -30,6 +30,15 @@ def _own(column: str) -> str:
     return _OWN.format(column)
 
 
+def _shown(what: str) -> str:
+    """Whether the organization shows this much of how messages were changed: `texts`, or `moves`. All of it leaves with all."""
+    policies = "('all')" if what == "texts" else "('all', 'moves')"
+    return f"""
+    ($2::bigint[] is null or (select coalesce(settings->>'message_edit_history_visibility_policy', 'all')
+        from realm where realm.id = $1) in {policies})
+    """
+
+
 def _moved(was: str, now: str) -> str:
     """From which channel into which; said only if both may be known."""
     both = f"{_open(was)} and {_open(now)}"
@@ -185,9 +194,9 @@ select json_strip_nulls(row_to_json(found))::text as line from (
             'reaction_type', reaction_type, 'at', reacted_at) order by reacted_at, user_id)
             from reaction where message_id = message.id) as reactions,
         (select array_agg(json_strip_nulls(row_to_json(change)) order by change.id) from (
-            select revision.id, user_id, changed_at as at, prev_content as content, prev_topic as topic,
-                revision.topic as new_topic, {_moved("prev_channel_id", "channel_id")}
-            from message_revision as revision where message_id = message.id
+            select revision.id, user_id, changed_at as at, case when {_shown("texts")} then prev_content end as content,
+                prev_topic as topic, revision.topic as new_topic, {_moved("prev_channel_id", "channel_id")}
+            from message_revision as revision where message_id = message.id and {_shown("moves")}
         ) as change where num_nonnulls(content, topic, channel_id) > 0) as changes,
         (select array_agg(json_build_object('id', id, 'sender_id', sender_id, 'type', msg_type, 'content', content,
             'at', sent_at) order by id) from submessage where message_id = message.id) as submessages,
@@ -207,7 +216,8 @@ select * from (
     select revision.id, topic_id, revision.last_seq as last_number, user_id, changed_at as at, prev_topic as topic,
         revision.topic as new_topic, {_moved("prev_channel_id", "channel_id")}
     from message_revision as revision join topic on topic.id = topic_id
-    join channel on channel.id = conversation_id where realm_id = $1 and {_READABLE_TOPIC} order by revision.id
+    join channel on channel.id = conversation_id where realm_id = $1 and {_READABLE_TOPIC} and {_shown("moves")}
+    order by revision.id
 ) as change where num_nonnulls(topic, channel_id) > 0
 """)
 READ_STATES = _lines(f"""

@@ -1,6 +1,5 @@
 """Taking in a mail: who may write there, what it says, sent like any other message."""
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Sequence
 from enum import StrEnum
@@ -17,14 +16,16 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import LocalBudgets, parse_rates, too_often
 from tertulia.kernel.mail import sender_of
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.threads import Threads
 from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import SendRequest
 from tertulia.notifications.mail_in import queries
-from tertulia.notifications.mail_in.addresses import find_token
+from tertulia.notifications.mail_in.addresses import find_token, hide_addresses
 from tertulia.notifications.mail_in.composing import place_of, text_of, with_links
 from tertulia.notifications.mail_in.loops import is_ours
 from tertulia.notifications.mail_in.model import Attachment, Received, Target
-from tertulia.notifications.mail_in.reading import TooMuch, read_mail
+from tertulia.notifications.mail_in.parsing import TooMuch
+from tertulia.notifications.mail_in.reading import read_mail
 from tertulia.people.users.addresses import fake_domain
 
 CLIENT = "Mail"
@@ -52,7 +53,7 @@ class MailIn:
         self._sending = sending
         self._uploading = uploading
         self._settings = settings
-        self._readers = asyncio.Semaphore(READERS)
+        self._readers = Threads("mail", running=READERS, waiting=settings.mail_in_connections)
         self._budgets = LocalBudgets()
         self._rates = parse_rates(settings.mail_in_rate)
 
@@ -71,8 +72,7 @@ class MailIn:
     async def take(self, address: str, envelope_sender: str, content: bytes) -> Outcome:
         """Make a message of a mail; answers once it is committed. A Refusal says why it cannot be one."""
         target = await self.get_target(address)
-        async with self._readers:
-            received, is_back = await asyncio.to_thread(self._read, content, envelope_sender, target)
+        received, is_back = await self._readers.run(self._read, content, envelope_sender, target)
         if is_back or (target.is_reply and received.is_automatic):
             return Outcome.DROPPED
         key = _key(address, received, content)
@@ -90,6 +90,11 @@ class MailIn:
             raise Refusal(str(problem)) from problem
         host = self._settings.url_of(target.caller.subdomain).partition("://")[2].partition(":")[0].lower()
         own = self._settings.mail_in_address.rpartition("@")[2].lower()
+        received = msgspec.structs.replace(
+            received,
+            sender=hide_addresses(self._settings, received.sender),
+            subject=hide_addresses(self._settings, received.subject),
+        )
         return received, is_ours(mail, sender_of(self._settings), {host, own})
 
     async def _check_rate(self, sender: Caller) -> None:
@@ -102,7 +107,8 @@ class MailIn:
 
     async def _post(self, target: Target, received: Received, key: str) -> None:
         place = place_of(target, received)
-        text = await asyncio.to_thread(text_of, target, received)
+        # After the quotations were cut, which are known by such addresses too.
+        text = hide_addresses(self._settings, await self._readers.run(text_of, target, received))
         # Of a mail that says nothing, and of one who may not write there, nothing is uploaded either.
         with_links(text, [(file.name, "") for file in received.files])
         judged = SendRequest(place, text if text.strip() else "x", CLIENT)

@@ -11,6 +11,7 @@ import secrets
 from tertulia.kernel.settings import Settings
 
 TOKEN_BYTES = 16
+HIDDEN = "(…)"
 _TOKEN = re.compile(r"[a-z2-7]{26}")
 
 
@@ -32,3 +33,9 @@ def find_token(settings: Settings, address: str) -> str | None:
         return None
     token = told[len(before) : len(told) - len(after)]
     return token if _TOKEN.fullmatch(token) else None
+
+
+def hide_addresses(settings: Settings, text: str) -> str:
+    """A text without such addresses: mails quote whom they were sent to, and whoever reads one could write as somebody else."""
+    before, _, after = settings.mail_in_address.partition("%s")
+    return re.sub(re.escape(before) + _TOKEN.pattern + re.escape(after), HIDDEN, text, flags=re.IGNORECASE)

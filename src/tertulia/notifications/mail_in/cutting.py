@@ -217,7 +217,7 @@ def _trimmed(lines: list[str]) -> list[str]:
 
 def _without_quotations(runs: list[_Run]) -> list[_Run]:
     while runs and runs[-1].is_quoted:
-        runs = runs[:-1]
+        runs.pop()
     quotations = sum(run.is_quoted for run in runs)
     if quotations == 1 and runs[0].is_quoted:  # the whole mail, and the answer below it
         return runs[1:]

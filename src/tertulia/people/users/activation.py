@@ -28,8 +28,8 @@ from tertulia.people.users.queries import Subscribers
 from tertulia.people.users.rules import check_is_owner, check_may_edit, is_last_owner, last_user, no_such_user
 
 
-async def deactivate_user(tx: Transaction, caller: Caller, user_id: int) -> None:
-    """Deactivate a person's account, as an administrator."""
+async def deactivate_user(tx: Transaction, caller: Caller, user_id: int) -> Account:
+    """Deactivate a person's account, as an administrator; returns it as it was."""
     held = await hold_both(tx, caller, user_id, owners=True, changes_standing=True)
     actor, target = get_both(held, caller.user_id, user_id)
     if target.is_bot:
@@ -43,6 +43,7 @@ async def deactivate_user(tx: Transaction, caller: Caller, user_id: int) -> None
     if is_last_owner(target, held.values()):
         raise Refusal("Cannot deactivate the only organization owner")
     await turn_off(tx, caller.realm_id, with_bots(held, target))
+    return target
 
 
 async def deactivate_oneself(tx: Transaction, caller: Caller) -> None:

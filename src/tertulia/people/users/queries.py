@@ -326,8 +326,12 @@ async def update_user(tx: Transaction, user_id: int, full_name: str, role: int) 
 
 
 async def set_email(tx: Transaction, user_id: int, email: str) -> None:
-    """Write a new address."""
-    await tx.execute("update account set email = $2, email_key = $3 where id = $1", user_id, email, email_key_of(email))
+    """Write a new address. Whoever reads mail at the old one cannot answer any more."""
+    sql = """
+    with answers as (delete from reply_address where user_id = $1)
+    update account set email = $2, email_key = $3 where id = $1
+    """
+    await tx.execute(sql, user_id, email, email_key_of(email))
 
 
 async def set_active(tx: Transaction, user_ids: Sequence[int], *, active: bool) -> None:

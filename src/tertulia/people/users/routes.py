@@ -9,6 +9,7 @@ from tertulia.kernel.conditions import accepted_encoding, entity_tags
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, Reply, delete, get, patch, post
 from tertulia.kernel.extra_parameters import extra_parameters
+from tertulia.kernel.limits import RateLimits
 from tertulia.kernel.reply import success_body
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.routes import get_realm_of
@@ -256,6 +257,8 @@ async def deactivate_user(
     caller: Administrator,
     call: Call,
     database: Database,
+    settings: Settings,
+    limits: RateLimits,
     again: Reauthentication,
     mails: AccountMails,
     *,
@@ -272,8 +275,11 @@ async def deactivate_user(
     if user_id == caller.user_id and not caller.is_bot:
         await again.check(caller, call, Proof(password, code, passkey))
     async with database.transaction() as tx:
-        await activation.deactivate_user(tx, caller, user_id)
+        target = await activation.deactivate_user(tx, caller, user_id)
         if deactivation_notification_comment is not None:
+            if settings.rate_limits:
+                # Accounts can be made for any address: nobody is rained on with an administrator's words.
+                await limits.spend_mail(call, "farewell", caller.realm_id, queries.email_key_of(target.email))
             await mails.farewell(tx, user_id, deactivation_notification_comment)
 
 

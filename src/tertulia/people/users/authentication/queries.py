@@ -267,11 +267,22 @@ async def delete_oldest_sessions(tx: Transaction, user_id: int, kept: int) -> li
 
 
 async def delete_access(tx: Transaction, user_ids: Sequence[int]) -> None:
-    """Delete all that opens these accounts: keys, sessions, and tokens that were sent by mail."""
+    """Delete all that opens these accounts: keys, sessions, tokens that were sent by mail, addresses that mail comes in at."""
     sql = """
     with keys as (delete from api_key where user_id = any($1::bigint[])),
     sessions as (delete from browser_session where user_id = any($1::bigint[])),
-    resets as (delete from password_reset where user_id = any($1::bigint[]))
+    resets as (delete from password_reset where user_id = any($1::bigint[])),
+    answers as (delete from reply_address where user_id = any($1::bigint[])),
+    addresses as (delete from channel_address where sender_id = any($1::bigint[]))
     delete from email_change where user_id = any($1::bigint[])
     """
     await tx.execute(sql, user_ids)
+
+
+async def delete_addresses(tx: Transaction, user_id: int, *, answers: bool) -> None:
+    """Delete the addresses at which mail becomes messages of a user; those for answers to mails they got as well, or not."""
+    sql = """
+    with answers as (delete from reply_address where user_id = $1 and $2)
+    delete from channel_address where sender_id = $1
+    """
+    await tx.execute(sql, user_id, answers)

@@ -1,5 +1,7 @@
 """The end of API keys and browser sessions: the one place where they are revoked (tests/rules/test_revocation.py).
 
+Addresses that mail comes in at end with them: whoever knows one writes as that user.
+
 A request that comes afterwards is refused, because the row is gone. One that waits already, a long poll, learns of it from
 the event log, ahead of everything that was committed later.
 """
@@ -31,12 +33,14 @@ async def end_key(tx: Transaction, user_id: int, key_id: int) -> EndedKey | None
 
 
 async def end_keys(tx: Transaction, user_id: int) -> None:
-    """End all keys of a user."""
+    """End all keys of a user, and the addresses by which anybody writes as them: a key made some, or could have."""
+    await queries.delete_addresses(tx, user_id, answers=True)
     _tell(tx, await queries.delete_keys(tx, [user_id], None, None), [])
 
 
 async def end_keys_by_password(tx: Transaction, user_id: int) -> None:
-    """End the keys of a user that were got by a password which is no longer theirs."""
+    """End what a user got by a password which is no longer theirs: keys, and mail addresses of channels."""
+    await queries.delete_addresses(tx, user_id, answers=False)
     _tell(tx, await queries.delete_keys(tx, [user_id], None, GOT_BY_PASSWORD), [])
 
 
@@ -86,7 +90,8 @@ async def end_provider_access(tx: Transaction, issuer: str, user_ids: Sequence[i
 
 
 async def end_everything_else(tx: Transaction, user_id: int, session: bytes | None, key_id: int) -> tuple[int, int]:
-    """End all sessions and keys of a user but one of them; returns how many of both."""
+    """End all sessions and keys of a user but one of them, and their mail addresses; returns how many of the first two."""
+    await queries.delete_addresses(tx, user_id, answers=True)
     sessions = await queries.delete_sessions(tx, [user_id], None, session)
     keys = await queries.delete_other_keys(tx, user_id, key_id)
     _tell(tx, keys, sessions)
