@@ -6,8 +6,6 @@ All ids of a family move by the same distance, also those that the archive does 
 import re
 from collections.abc import Sequence
 
-import msgspec
-
 from tertulia.archives.loading.numbers import Shifts
 
 _PERSON = re.compile(r"(@_?\*\*[^*\n|]*\|)(\d{1,15})(?=\*\*)")
@@ -15,7 +13,7 @@ _MESSAGE = re.compile(r"(#\*\*[^*\n>]+>[^*\n]*?@)(\d{1,15})(?=\*\*)")
 _NARROW = re.compile(r"(https?://[^\s/()<>\[\]\"']+)?(/?#narrow/)([^\s()<>\[\]\"'`]*)")
 _UPLOAD = re.compile(r"(https?://[^\s/()<>\[\]\"']+)?(/?user_uploads/)(\d{1,15})(?=/)")
 _LEADING = re.compile(r"(\d{1,15}(?:,\d{1,15})*)(.*)", re.DOTALL)
-_OPTION = re.compile(r"(\d{1,15}),(\d{1,9})")
+_OPTION = re.compile(r"(\"key\"\s*:\s*\")(\d{1,15})(?=,\d{1,9}\")")
 _FAMILIES = {
     **dict.fromkeys(("channel", "stream"), "conversation"),
     **dict.fromkeys(("near", "with", "id"), "message"),
@@ -58,17 +56,8 @@ class Rewriter:
         return str(int(code) + self._shifts.emoji) if kind == "realm_emoji" and code.isdecimal() else code
 
     def submessage(self, content: str) -> str:
-        """What a widget was told: options and tasks that people added have the id of who did."""
-        try:
-            told = msgspec.json.decode(content)
-        except (msgspec.MsgspecError, RecursionError):
-            return content
-        if not isinstance(told, dict) or not isinstance(key := told.get("key"), str):
-            return content
-        if (found := _OPTION.fullmatch(key)) is None or not self._shifts.person:
-            return content
-        told["key"] = f"{int(found[1]) + self._shifts.person},{found[2]}"
-        return msgspec.json.encode(told).decode()
+        """What a widget was told: an option or task that somebody added is named by their id."""
+        return _OPTION.sub(lambda found: found[1] + str(int(found[2]) + self._shifts.person), content)
 
     def _narrow(self, found: "re.Match[str]") -> str:
         base, opening, rest = found[1], found[2], found[3]
