@@ -192,7 +192,7 @@ def moved(found: Any, kind: str, shifts: dict[str, int]) -> Any:
         return [moved(one, kind, shifts) for one in found]
     if not isinstance(found, dict):
         return found
-    made = {}
+    made: dict[str, Any] = {}
     for key, value in found.items():
         family = OWN.get(kind) if key == "id" else FAMILIES.get(key, "person" if key == "participants" else None)
         shift = shifts.get(family or "", 0)
