@@ -16,8 +16,8 @@ from bench.report import Figure, Report
 from bench.stage import Stage, open_stage
 from tertulia.archives.form import kinds
 from tertulia.archives.loading.beginning import Begun
-from tertulia.archives.loading.numbers import Shifts
 from tertulia.archives.loading.rendering import Batch, Renderer
+from tertulia.archives.loading.shifts import Shifts
 from tertulia.archives.loading.world import read_world
 from tertulia.archives.reading.archive import open_archive
 from tertulia.kernel.db import Database

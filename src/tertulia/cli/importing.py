@@ -16,7 +16,7 @@ from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
     from tertulia.archives.loading.actions import Plan, Report
-    from tertulia.archives.loading.numbers import Shifts
+    from tertulia.archives.loading.shifts import Shifts
     from tertulia.kernel.db import Database
     from tertulia.kernel.settings import Settings
 

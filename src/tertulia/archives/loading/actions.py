@@ -20,7 +20,6 @@ from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.loading import beginning, ending
 from tertulia.archives.loading.beginning import FIRST_STAGE, Begun
 from tertulia.archives.loading.furnishing import Furnishing, check_groups, copy, known_settings, settings_of
-from tertulia.archives.loading.numbers import Shifts, Spans
 from tertulia.archives.loading.objects import FILE_COLUMNS, Objects
 from tertulia.archives.loading.rendering import (
     COLUMNS,
@@ -33,6 +32,7 @@ from tertulia.archives.loading.rendering import (
     write_in_process,
 )
 from tertulia.archives.loading.rows import MAKERS
+from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.loading.world import Topics, read_world
 from tertulia.archives.reading.archive import Archive, open_archive

@@ -11,7 +11,7 @@ import msgspec
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form.kinds import Organization
 from tertulia.archives.form.manifest import Manifest
-from tertulia.archives.loading.numbers import TABLES, Shifts, Spans, shift_of
+from tertulia.archives.loading.shifts import TABLES, Shifts, Spans, shift_of
 from tertulia.kernel.db import Database, Reader, Transaction
 
 IMPORT_LOCK = 10

@@ -5,9 +5,9 @@ import msgspec
 from tertulia.archives.form import kinds
 from tertulia.archives.loading.beginning import Begun
 from tertulia.archives.loading.furnishing import copy, known_settings, settings_of
-from tertulia.archives.loading.numbers import Spans
 from tertulia.archives.loading.rendering import Renderer
 from tertulia.archives.loading.rows import place_of
+from tertulia.archives.loading.shifts import Spans
 from tertulia.archives.reading.archive import Archive
 from tertulia.kernel.db import Database, Transaction
 from tertulia.organization.audit_log import Act, note, realm

@@ -1,6 +1,5 @@
 """What an organization is before anything is said in it: people, groups, channels, and what they are called. One transaction."""
 
-import secrets
 import zoneinfo
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
@@ -9,12 +8,13 @@ import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
-from tertulia.archives.loading.numbers import Shifts
+from tertulia.archives.loading.shifts import Shifts
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.reading.archive import Archive
 from tertulia.content.markup import alert_key, render_description
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.ids import new_api_key
 from tertulia.kernel.mail_addresses import is_address
 from tertulia.kernel.text import name_key_of
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GROUP_SETTINGS, REALM_SETTINGS
@@ -175,7 +175,7 @@ class Furnishing:
             if any(channels) or bot.all_public_channels:
                 defaults.append((id, *channels, bot.all_public_channels))
             if bot.url is not None:
-                service = Service(check_url(bot.url), bot.interface or 1, secrets.token_urlsafe(24))
+                service = Service(check_url(bot.url), bot.interface or 1, new_api_key())
                 await put_service(self._tx, id, service)
         columns = "user_id sending_channel_id register_channel_id all_public_channels"
         await copy(self._tx, "bot_default", columns, defaults)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from tertulia.archives.form.kinds import Message, Reaction
-from tertulia.archives.loading.numbers import Shifts
+from tertulia.archives.loading.shifts import Shifts
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.content.markup import (
     Channel,

@@ -6,8 +6,8 @@ from typing import Any
 import asyncpg
 
 from tertulia.archives.form import kinds
-from tertulia.archives.loading.numbers import Shifts
 from tertulia.archives.loading.rendering import change_row
+from tertulia.archives.loading.shifts import Shifts
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.conversations.channels.model import PALETTE
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy

@@ -6,7 +6,7 @@ All ids of a family move by the same distance, also those that the archive does 
 import re
 from collections.abc import Sequence
 
-from tertulia.archives.loading.numbers import Shifts
+from tertulia.archives.loading.shifts import Shifts
 
 _PERSON = re.compile(r"(@_?\*\*[^*\n|]*\|)(\d{1,15})(?=\*\*)")
 _MESSAGE = re.compile(r"(#\*\*[^*\n>]+>[^*\n]*?@)(\d{1,15})(?=\*\*)")
