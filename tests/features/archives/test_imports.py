@@ -36,7 +36,7 @@ MOMENTS = (
     *("read_state", "message_mark", "topic_policy", "upload_space"),
 )
 """Tables at which an import is killed, in the order in which they are written."""
-CHOSEN = MOMENTS if os.environ.get("TERTULIA_TEST_KILLS") == "all" else MOMENTS[::4]
+CHOSEN = MOMENTS if os.environ.get("IMPORT_KILLS") == "all" else MOMENTS[::4]
 
 
 class Imported(NamedTuple):
