@@ -118,6 +118,20 @@ def export(
     tell(report, before, json=json)
 
 
+@app.command("import")
+def import_(
+    messages: Annotated[int | None, typer.Option(help="How many messages.  [default: 1,000,000]")] = None,
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """An import of many messages, beside rendering them alone and COPY of the same rows alone."""
+    before = machine(prepare())
+    from bench.imports import measure
+
+    report = measure(quick=quick, messages=messages)
+    tell(report, before, json=json)
+
+
 def tell(report: Report, before: dict[str, Any], *, json: bool) -> None:
     """For people, or for programs; with what the machine was before."""
     report.machine = before

@@ -30,5 +30,6 @@ def tertulia(
 def said_once(done: subprocess.CompletedProcess[str], *, code: int = 1) -> str:
     """The one line that a command which could not do its work has left."""
     assert (done.returncode, done.stdout) == (code, ""), done
-    [line] = done.stderr.splitlines()
-    return line
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1, done.stderr
+    return lines[0]

@@ -12,6 +12,7 @@ from tertulia.cli import (
     directory,
     doctor,
     health,
+    importing,
     init,
     mail,
     migrate,
@@ -45,6 +46,7 @@ app.add_typer(backup.app, name="backup")
 app.command()(backup.restore)
 app.command()(moving.export)
 app.add_typer(moving.app, name="archive")
+app.add_typer(importing.app, name="import")
 app.command()(completion.completion)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")

@@ -119,6 +119,28 @@ def _talk(world: World) -> None:
     owner.send(world.protected.stream_id, "before", "secret before the administrator")
     owner.send([member.id], content="secret of two people")
     member.send([owner.id, realm.moderator.id], content="secret of three people")
+    _link(world, first)
+
+
+def _link(world: World, first: int) -> None:
+    """Texts with ids in them."""
+    owner, member, name = world.realm.owner, world.realm.member, world.public.name
+    place = f"#narrow/channel/{world.public.stream_id}-x/topic/plans/near/{first}"
+    here = world.server.url.replace("://", f"://{world.realm.subdomain}.")
+    shown = upload(owner, "shown.png", picture(300, 200))
+    links = f"[a](/{place}) {here}/{place} https://example.com/{place} #**{name}>plans@{first}** #**{name}>ideas**"
+    owner.send(world.public.stream_id, "links", f"{links} @*crew* [shown.png]({shown})")
+    group = f"#narrow/dm/{owner.id},{member.id}-group/near/{first}"
+    owner.send([member.id], content=f"@**Somebody New|{member.id}** {group} ```\nprint(1)\n``` @**all**")
+    poll = owner.send(world.public.stream_id, "links", "/poll Cake?")
+    for told in (
+        {"type": "new_option", "idx": 1, "option": "Yes"},
+        {"type": "vote", "key": f"{member.id},1", "vote": 1},
+    ):
+        member.post("submessage", message_id=poll, msg_type="widget", content=json.dumps(told))
+    kinds = owner.post("realm/profile_fields", name="Mentor", field_type=6)["id"]
+    check_success(member.request("PATCH", "users/me/profile_data", data=[{"id": kinds, "value": [owner.id]}]))
+    check_success(owner.request("PATCH", "realm", new_stream_announcements_stream_id=world.public.stream_id))
 
 
 def _choose(world: World) -> None:

@@ -30,6 +30,7 @@ HASHED = {
     "reply_address.digest",
 }
 NO_SECRET = {
+    "realm_import.digest": "of an archive's manifest: whether it is the same",
     "browser_session.csrf_token": "worth nothing without the session, which is hashed",
     "push_subscription.public_key": "the public half",
     "passkey.credential": "the authenticator's name for a key pair, which signs nothing",

@@ -18,9 +18,9 @@ Progress = Callable[[str], None]
 TELL_EACH = 10_000
 
 
-def check_archive(archive: Archive, progress: Progress) -> None:
-    """ArchiveFailed at the first thing that is wrong, with a sentence that says where."""
-    _Check(archive, progress).run()
+def check_archive(archive: Archive, progress: Progress, watch: Callable[[Record], None] | None = None) -> None:
+    """ArchiveFailed at the first thing that is wrong, with a sentence that says where. `watch` sees each line that is good."""
+    _Check(archive, progress).run(watch)
 
 
 class _Check:
@@ -39,7 +39,7 @@ class _Check:
         self._newest: dict[str, tuple[Any, ...]] = {}
         self._later: list[tuple[str, str, Sequence[int | None]]] = []
 
-    def run(self) -> None:
+    def run(self, watch: Callable[[Record], None] | None) -> None:
         done = 0
         for kind in KINDS:
             check = _CHECKS[KINDS[kind]]
@@ -48,6 +48,8 @@ class _Check:
                 check(self, record)
                 for name, picture in pictures_of(record):
                     self._blob(name, picture)
+                if watch is not None:
+                    watch(record)
                 if not (done := done + 1) % TELL_EACH:
                     self._progress(f"{done:,} lines read")
             if kind == "emoji":

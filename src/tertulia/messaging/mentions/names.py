@@ -14,7 +14,7 @@ from tertulia.messaging.mentions.queries import NameRequest
 from tertulia.organization.groups.system import SystemGroup
 from tertulia.people.alert_words.queries import words_within
 
-_SYSTEM_NAMES = {
+_SYSTEM_NAMES: dict[str, str] = {
     SystemGroup.NOBODY: "Nobody",
     SystemGroup.OWNERS: "Owners",
     SystemGroup.ADMINISTRATORS: "Administrators",
@@ -39,6 +39,11 @@ class ResolvedNames(msgspec.Struct, frozen=True):
 
 
 NOTHING = ResolvedNames()
+
+
+def display_name(group: str) -> str:
+    """What a group is called in texts, if that is not its name."""
+    return _SYSTEM_NAMES.get(group, "")
 
 
 class Names:
@@ -77,7 +82,7 @@ class Names:
                 if row["bot_type"] == BotType.OUTGOING_WEBHOOK:
                     webhooks[ord].add(row["id"])
             elif row["kind"] == queries.GROUP:
-                shown = _SYSTEM_NAMES.get(row["name"], "")
+                shown = display_name(row["name"])
                 groups[ord].append(MentionableGroup(row["id"], row["name"], shown, row["is_active"]))
                 if not row["is_allowed"]:
                     forbidden[ord].add(row["id"])

@@ -26,7 +26,7 @@ async def add(tx: Transaction, caller: Caller, name: str, language: str, templat
     """Add a playground; returns its id."""
     await check_is_administrator(tx, caller)
     await lock_realm(tx, caller.realm_id)
-    _check(name, language, template)
+    check_playground(name, language, template)
     playground_id = await queries.insert_playground(tx, caller.realm_id, name, language, template)
     if playground_id is None:
         raise Refusal("There is a playground of this name for this language already.")
@@ -47,7 +47,8 @@ async def remove(tx: Transaction, caller: Caller, playground_id: int) -> None:
     note(tx, caller.realm_id, Act.PLAYGROUND_REMOVED, ("playground", playground_id))
 
 
-def _check(name: str, language: str, template: str) -> None:
+def check_playground(name: str, language: str, template: str) -> None:
+    """Refuse what cannot be one."""
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         raise Refusal(f"The name of a playground has 1 to {MAX_NAME_LENGTH} characters.")
     if len(language) > MAX_LANGUAGE_LENGTH or not _LANGUAGE.fullmatch(language):

@@ -19,10 +19,7 @@ _SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,38}")
 
 async def create_realm(tx: Transaction, subdomain: str, name: str, description: str = "") -> int:
     """Make an organization with its system groups and its notification bot; returns its id."""
-    if subdomain and not _SUBDOMAIN.fullmatch(subdomain):
-        raise Refusal(
-            "A subdomain has up to 39 lower-case letters, digits and hyphens, and starts with none of the last."
-        )
+    check_subdomain(subdomain)
     if not 1 <= len(name) <= MAX_REALM_NAME_LENGTH:
         raise Refusal(f"An organization's name has 1 to {MAX_REALM_NAME_LENGTH} characters.")
     try:
@@ -33,6 +30,14 @@ async def create_realm(tx: Transaction, subdomain: str, name: str, description: 
     await queries.insert_notification_bot(tx, realm_id)
     note(tx, realm_id, Act.REALM_CREATED, realm(realm_id), name=(None, name), subdomain=(None, subdomain))
     return realm_id
+
+
+def check_subdomain(subdomain: str) -> None:
+    """Refuse what no organization can be at; nothing stands for the main address."""
+    if subdomain and not _SUBDOMAIN.fullmatch(subdomain):
+        raise Refusal(
+            "A subdomain has up to 39 lower-case letters, digits and hyphens, and starts with none of the last."
+        )
 
 
 async def switch_realm(tx: Transaction, realm_id: int, *, is_active: bool) -> bool:

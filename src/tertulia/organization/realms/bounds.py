@@ -12,7 +12,7 @@ DOMAINS = Bound(
     counted="realm_domain where realm_id = $1",
 )
 REALMS = Otherwise(
-    tables=("realm",),
+    tables=("realm", "realm_import"),
     because="made by the operator alone",
 )
 PICTURES = Otherwise(

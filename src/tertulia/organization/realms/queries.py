@@ -42,8 +42,12 @@ def _realm(row: asyncpg.Record) -> Realm:
 
 
 async def find_realm(reader: Reader, subdomain: str) -> Realm | None:
-    """The realm at a subdomain."""
-    row = await reader.fetchrow(f"select {_COLUMNS} from realm where subdomain = $1", subdomain)
+    """The realm at a subdomain. One that is still being imported is not there for anybody."""
+    sql = f"""
+    select {_COLUMNS} from realm where subdomain = $1
+        and not exists (select from realm_import where realm_id = realm.id and finished is null)
+    """
+    row = await reader.fetchrow(sql, subdomain)
     return _realm(row) if row else None
 
 

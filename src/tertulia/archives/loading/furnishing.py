@@ -1,0 +1,368 @@
+"""What an organization is before anything is said in it: people, groups, channels, and what they are called. One transaction."""
+
+import zoneinfo
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from tertulia.archives.errors import ArchiveFailed
+from tertulia.archives.form import kinds
+from tertulia.archives.loading.shifts import Shifts
+from tertulia.archives.loading.texts import Rewriter
+from tertulia.archives.reading.archive import Archive
+from tertulia.content.markup import alert_key, render_description
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.ids import new_api_key
+from tertulia.kernel.mail_addresses import is_address
+from tertulia.kernel.text import name_key_of
+from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GROUP_SETTINGS, REALM_SETTINGS
+from tertulia.organization.groups.system import FACTS, SystemGroup
+from tertulia.organization.linkifiers.model import LinkifierRecord
+from tertulia.organization.linkifiers.rules import check_linkifier
+from tertulia.organization.playgrounds.actions import check_playground
+from tertulia.organization.realms.queries import insert_notification_bot
+from tertulia.organization.realms.settings import CHANNELS, RealmSettings
+from tertulia.people.bots.model import Service
+from tertulia.people.bots.queries import put_service
+from tertulia.people.bots.rules import check_url
+from tertulia.people.preferences.model import UserSettings
+from tertulia.people.profiles.model import FieldType
+from tertulia.people.profiles.rules import RENDERED_TYPES
+from tertulia.people.users.passwords import MUST_RESET
+from tertulia.people.users.queries import email_key_of
+from tertulia.people.users.rules import clean_full_name
+
+S = TypeVar("S", bound=msgspec.Struct)
+Row = tuple[Any, ...]
+
+
+async def copy(tx: Transaction, table: str, columns: str, rows: Sequence[Row]) -> None:
+    """Rows by COPY."""
+    if rows:
+        await tx.connection.copy_records_to_table(table, records=rows, columns=columns.split())
+
+
+class Furnishing:
+    """Writes it."""
+
+    def __init__(self, tx: Transaction, archive: Archive, realm_id: int, shifts: Shifts, rewriter: Rewriter) -> None:
+        self._tx = tx
+        self._archive = archive
+        self._realm_id = realm_id
+        self._shifts = shifts
+        self._rewriter = rewriter
+        self._where = ""
+
+    async def write(self, avatars: dict[int, str], emoji: dict[int, tuple[str, bool]]) -> None:
+        """All of it. `avatars`: names of those in the store, by the archive's id; `emoji`: file and whether it moves."""
+        try:
+            people = list(self._archive.of(kinds.Person))
+            await self._people(people, avatars)
+            systems = await self._groups(list(self._archive.of(kinds.Group)))
+            await self._profiles(people)
+            await self._vocabulary(emoji)
+            await self._channels(systems)
+            await self._belongings(people)
+            await self._bots(people)
+        except Refusal as refusal:
+            raise ArchiveFailed(f"{self._where}: {refusal}") from refusal
+
+    # People
+
+    async def _people(self, people: Sequence[kinds.Person], avatars: dict[int, str]) -> None:
+        columns = """id realm_id email email_key full_name role bot_type bot_owner_id bot_role system_bot is_active
+            is_imported_stub date_joined timezone avatar password_hash settings"""
+        zones = zoneinfo.available_timezones() | {""}
+        rows = []
+        for one in people:
+            self._where = f"Person {one.id}"
+            if one.timezone not in zones:
+                raise ArchiveFailed(f"{self._where}: there is no time zone {one.timezone!r}.")
+            rows.append((one.bot is not None, self._person(one, avatars.get(one.id))))
+        for is_bot in (False, True):  # bots come after their owners, whose role counts for them
+            await copy(self._tx, "account", columns, [row for bot, row in rows if bot == is_bot])
+        if not any(one.bot is not None and one.bot.system for one in people):
+            await insert_notification_bot(self._tx, self._realm_id)
+
+    def _person(self, one: kinds.Person, avatar: str | None) -> Row:
+        bot = one.bot
+        if bot is None or bot.system is None:
+            clean_full_name(one.full_name)
+        email = one.email or f"user{one.id + self._shifts.person}@import.invalid"
+        if bot is None and not is_address(email):
+            raise ArchiveFailed(f"{self._where}: {email!r} is no mail address.")
+        settings = {} if one.private is None else known_settings(one.private.settings, UserSettings, self._where)
+        about_bot = (None, None, None, None)
+        if bot is not None:
+            about_bot = (bot.type, self._person_id(bot.owner_id), int(bot.role), bot.system)  # type: ignore[assignment]
+        return (
+            *(one.id + self._shifts.person, self._realm_id, email, email_key_of(email), one.full_name, int(one.role)),
+            *about_bot,
+            *(one.is_active, one.is_imported_stub, one.joined, one.timezone, avatar),
+            # People choose a password by a mail; bots have none.
+            None if bot is not None else MUST_RESET,
+            msgspec.json.encode(settings).decode(),
+        )
+
+    async def _profiles(self, people: Sequence[kinds.Person]) -> None:
+        fields = {one.id: one for one in self._archive.of(kinds.ProfileField)}
+        columns = """id realm_id type name hint field_data position display_in_profile_summary required editable_by_user
+            use_for_user_matching"""
+        rows = [
+            (
+                *(
+                    one.id + self._shifts.field,
+                    self._realm_id,
+                    one.type,
+                    one.name,
+                    one.hint,
+                    one.field_data,
+                    one.position,
+                ),
+                *(one.display_in_profile_summary, one.required, one.editable_by_user, one.use_for_user_matching),
+            )
+            for one in fields.values()
+        ]
+        await copy(self._tx, "profile_field", columns, rows)
+        values = [
+            (
+                self._realm_id,
+                person.id + self._shifts.person,
+                value.field_id + self._shifts.field,
+                *self._said(fields, value),
+            )
+            for person in people
+            for value in person.profile
+        ]
+        await copy(self._tx, "profile_value", "realm_id user_id field_id value rendered", values)
+
+    def _said(self, fields: dict[int, kinds.ProfileField], value: kinds.ProfileValue) -> tuple[str, str | None]:
+        type, text = FieldType(fields[value.field_id].type), value.value
+        if type is FieldType.USER:
+            try:
+                people = msgspec.json.decode(text, type=list[int])
+            except msgspec.MsgspecError as error:
+                raise ArchiveFailed(f"A value of the profile field {value.field_id} is no list of people.") from error
+            text = msgspec.json.encode([id + self._shifts.person for id in people]).decode()
+        return text, render_description(text) if type in RENDERED_TYPES else None
+
+    async def _belongings(self, people: Sequence[kinds.Person]) -> None:
+        """What belongs to somebody."""
+        muted, words, statuses = [], [], []
+        for one in people:
+            id = one.id + self._shifts.person
+            private = one.private or kinds.Private()
+            muted += [(id, other.user_id + self._shifts.person, other.at) for other in private.muted]
+            by_key = {word.lower(): word for word in private.alert_words}
+            words += [(id, word, key, self._realm_id, alert_key(key)) for key, word in by_key.items()]
+            if (status := one.status) is not None:
+                code = self._rewriter.emoji_code(status.reaction_type, status.emoji_code)
+                statuses.append((id, status.text, status.emoji_name, code, status.reaction_type))
+        await copy(self._tx, "muted_user", "user_id muted_id muted_at", muted)
+        await copy(self._tx, "alert_word", "user_id word word_key realm_id first_word", words)
+        await copy(self._tx, "user_status", "user_id status_text emoji_name emoji_code reaction_type", statuses)
+
+    async def _bots(self, people: Sequence[kinds.Person]) -> None:
+        defaults = []
+        for one in people:
+            self._where = f"Person {one.id}"
+            if (bot := one.bot) is None:
+                continue
+            id = one.id + self._shifts.person
+            channels = tuple(self._channel_id(channel) for channel in (bot.sending_channel_id, bot.register_channel_id))
+            if any(channels) or bot.all_public_channels:
+                defaults.append((id, *channels, bot.all_public_channels))
+            if bot.url is not None:
+                service = Service(check_url(bot.url), bot.interface or 1, new_api_key())
+                await put_service(self._tx, id, service)
+        columns = "user_id sending_channel_id register_channel_id all_public_channels"
+        await copy(self._tx, "bot_default", columns, defaults)
+
+    # Groups
+
+    async def _groups(self, groups: Sequence[kinds.Group]) -> dict[str, int]:
+        """Returns the ids of the system groups."""
+        check_groups(groups)
+        systems = {one.name: one.id + self._shifts.group for one in groups if one.name in FACTS and one.name}
+        systems |= await self._missing_systems([name for name in FACTS if name not in systems])
+        nobody = systems[SystemGroup.NOBODY]
+        rows = [self._group(one, nobody) for one in groups]
+        columns = f"""id realm_id name description is_system lowest_role is_for_full_members creator_id date_created
+            is_deactivated {" ".join(GROUP_SETTINGS)}"""
+        await copy(self._tx, "user_group", columns, rows)
+        named = [one for one in groups if one.name not in FACTS]
+        for table, column, family in (("group_member", "members", "person"), ("group_subgroup", "subgroups", "group")):
+            shift = getattr(self._shifts, family)
+            held = [
+                (self._realm_id, one.id + self._shifts.group, id + shift, one.name is None)
+                for one in named
+                for id in sorted(set(getattr(one, column)))
+            ]
+            who = "user_id" if family == "person" else "subgroup_id"
+            await copy(self._tx, table, f"realm_id group_id {who} is_anonymous", held)
+        organization = next(self._archive.of(kinds.Organization))
+        unknown = organization.permissions.keys() - REALM_SETTINGS.keys()
+        if unknown:
+            raise ArchiveFailed(f"The organization has a permission that this program does not know: {min(unknown)}.")
+        permissions = [(self._realm_id, name, id + self._shifts.group) for name, id in organization.permissions.items()]
+        await copy(self._tx, "realm_permission", "realm_id setting group_id", permissions)
+        return systems
+
+    def _group(self, one: kinds.Group, nobody: int) -> Row:
+        facts = FACTS[SystemGroup(one.name)] if one.name in FACTS and one.name else None
+        system = (True, facts.lowest_role, facts.is_for_full_members) if facts else (False, None, False)
+        missing = None if one.name is None else nobody
+        settings = [
+            one.permissions[name] + self._shifts.group if name in one.permissions else missing
+            for name in GROUP_SETTINGS
+        ]
+        return (
+            *(one.id + self._shifts.group, self._realm_id, one.name, one.description, *system),
+            *(self._person_id(one.creator_id), one.created, one.is_deactivated, *settings),
+        )
+
+    async def _missing_systems(self, names: Sequence[SystemGroup]) -> dict[str, int]:
+        """Those that every organization has here, and the archive does not have."""
+        sql = """
+        insert into user_group (realm_id, name, description, is_system, lowest_role, is_for_full_members, date_created)
+        select $1, name, description, true, lowest_role, is_for_full_members, null
+        from unnest($2::text[], $3::text[], $4::int[], $5::bool[]) as made(name, description, lowest_role, is_for_full_members)
+        returning id, name
+        """
+        facts = [FACTS[name] for name in names]
+        rows = await self._tx.fetch(
+            sql,
+            self._realm_id,
+            [str(name) for name in names],
+            [fact.description for fact in facts],
+            [fact.lowest_role for fact in facts],
+            [fact.is_for_full_members for fact in facts],
+        )
+        return {row["name"]: row["id"] for row in rows}
+
+    # What the organization has
+
+    async def _vocabulary(self, pictures: dict[int, tuple[str, bool]]) -> None:
+        emoji = [
+            (
+                *(one.id + self._shifts.emoji, self._realm_id, one.name, self._person_id(one.author_id)),
+                *(one.is_deactivated, one.created, *pictures[one.id]),
+            )
+            for one in self._archive.of(kinds.Emoji)
+        ]
+        columns = "id realm_id name author_id is_deactivated date_created file_name moves"
+        await copy(self._tx, "custom_emoji", columns, emoji)
+        linkifiers = [self._linkifier(one) for one in self._archive.of(kinds.Linkifier)]
+        columns = "id realm_id pattern url_template example_input reverse_template alternative_url_templates position"
+        await copy(self._tx, "linkifier", columns, linkifiers)
+        playgrounds = []
+        for play in self._archive.of(kinds.Playground):
+            self._where = f"Playground {play.id}"
+            check_playground(play.name, play.pygments_language, play.url_template)
+            about = (play.name, play.pygments_language, play.url_template)
+            playgrounds.append((play.id + self._shifts.playground, self._realm_id, *about))
+        await copy(self._tx, "playground", "id realm_id name pygments_language url_template", playgrounds)
+
+    def _linkifier(self, one: kinds.Linkifier) -> Row:
+        self._where = f"Linkifier {one.id}"
+        templates = (one.example_input, one.reverse_template, one.alternative_url_templates)
+        check_linkifier(LinkifierRecord(one.id, one.pattern, one.url_template, *templates))
+        return one.id + self._shifts.linkifier, self._realm_id, one.pattern, one.url_template, *templates, one.position
+
+    async def _channels(self, systems: dict[str, int]) -> None:
+        folders = [
+            (
+                *(one.id + self._shifts.folder, self._realm_id, one.name, name_key_of(one.name)),
+                *self._described(one.description),
+                *(one.position, self._person_id(one.creator_id), one.created, one.is_archived),
+            )
+            for one in self._archive.of(kinds.Folder)
+        ]
+        columns = (
+            "id realm_id name name_key description rendered_description position creator_id date_created is_archived"
+        )
+        await copy(self._tx, "channel_folder", columns, folders)
+        channels = list(self._archive.of(kinds.Channel))
+        conversations = [(one.id + self._shifts.conversation, self._realm_id, one.last_number) for one in channels]
+        await copy(self._tx, "conversation", "id realm_id last_seq", conversations)
+        columns = f"""id realm_id name name_key description rendered_description invite_only is_web_public
+            history_public_to_subscribers is_archived creator_id date_created topics_policy folder_id
+            {" ".join(CHANNEL_SETTINGS)}"""
+        await copy(self._tx, "channel", columns, [self._channel(one, systems) for one in channels])
+        defaults = [(one.id + self._shifts.conversation, self._realm_id) for one in channels if one.is_default]
+        await copy(self._tx, "default_channel", "channel_id realm_id", defaults)
+
+    def _channel(self, one: kinds.Channel, systems: dict[str, int]) -> Row:
+        """Without its retention: nothing may be deleted while the rest still comes."""
+        settings = [
+            one.permissions[name] + self._shifts.group
+            if name in one.permissions
+            else systems[SystemGroup.NOBODY if rule.default == CREATOR else rule.default]
+            for name, rule in CHANNEL_SETTINGS.items()
+        ]
+        return (
+            *(one.id + self._shifts.conversation, self._realm_id, one.name, name_key_of(one.name)),
+            *self._described(one.description),
+            *(one.is_private, one.is_web_public, one.history_public_to_subscribers, one.is_archived),
+            *(self._person_id(one.creator_id), one.created, one.topics_policy),
+            None if one.folder_id is None else one.folder_id + self._shifts.folder,
+            *settings,
+        )
+
+    def _described(self, text: str) -> tuple[str, str]:
+        text = self._rewriter.text(text)
+        return text, render_description(text)
+
+    def _person_id(self, id: int | None) -> int | None:
+        return None if id is None else id + self._shifts.person
+
+    def _channel_id(self, id: int | None) -> int | None:
+        return None if id is None else id + self._shifts.conversation
+
+
+def known_settings(settings: dict[str, Any], type: type[S], where: str) -> dict[str, Any]:
+    """Those that this program knows. What it does not know is left out; a value that cannot be is refused."""
+    try:
+        msgspec.convert(settings, type, strict=True)
+    except msgspec.ValidationError as error:
+        raise ArchiveFailed(f"{where} has a setting that cannot be: {error}.") from error
+    known = {field.name for field in msgspec.structs.fields(type)}
+    return {name: value for name, value in settings.items() if name in known}
+
+
+def settings_of(organization: kinds.Organization, shifts: Shifts) -> dict[str, Any]:
+    """Of the organization, as they are here."""
+    found = known_settings(organization.settings, RealmSettings, "The organization")
+    for name in CHANNELS:
+        if found.get(name, -1) > 0:
+            found[name] += shifts.conversation
+    return found
+
+
+def check_groups(groups: Iterable[kinds.Group]) -> None:
+    """System groups are those that we know, settings too, and no group is in itself."""
+    below = {one.id: one.subgroups for one in groups}
+    for one in groups:
+        if (one.name or "").startswith("role:") and one.name not in FACTS:
+            raise ArchiveFailed(f"Group {one.id}: there is no system group {one.name!r}.")
+        if one.name in FACTS and (one.members or one.subgroups or one.is_deactivated):
+            raise ArchiveFailed(f"Group {one.id}: who belongs to {one.name} follows from the roles.")
+        if unknown := one.permissions.keys() - GROUP_SETTINGS.keys():
+            raise ArchiveFailed(f"Group {one.id} has a permission that this program does not know: {min(unknown)}.")
+    done: set[int] = set()
+    for start, subgroups in below.items():
+        path: list[tuple[int, Iterable[int]]] = [(start, iter(subgroups))]
+        on_path = {start}
+        while path:
+            group, rest = path[-1]
+            if (child := next(iter(rest), None)) is None:  # an iterator goes on where it was
+                path.pop()
+                on_path.discard(group)
+                done.add(group)
+            elif child in on_path:
+                raise ArchiveFailed(f"Group {child} is in itself, by way of others.")
+            elif child not in done:
+                on_path.add(child)
+                path.append((child, iter(below[child])))

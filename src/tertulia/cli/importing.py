@@ -1,0 +1,150 @@
+"""`tertulia import`: an archive becomes an organization of this server (archives/loading)."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+import typer
+
+from tertulia.cli.errors import CommandFailed
+from tertulia.cli.output import AsJson, print_json
+from tertulia.cli.progress import Steps
+from tertulia.cli.target import DataFolder, target_settings
+
+if TYPE_CHECKING:
+    from tertulia.archives.loading.actions import Plan, Report
+    from tertulia.archives.loading.shifts import Shifts
+    from tertulia.kernel.db import Database
+    from tertulia.kernel.settings import Settings
+
+T = TypeVar("T")
+app = typer.Typer(help="Organizations that come from elsewhere.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.callback()
+def _group() -> None:
+    """Organizations that come from elsewhere."""
+
+
+@app.command("archive")
+def archive(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive, which `tertulia export` wrote.")],
+    subdomain: Annotated[
+        str, typer.Option(help="Where the organization will be, below the server's host; '' is the host itself.")
+    ],
+    source_url: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="An address that the organization had: links to it in texts will lead here. May be repeated."
+        ),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only read the archive, and say what would come.")] = False,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=64, help="How many render texts at a time.  [default: one per processor]")
+    ] = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of an archive, while the server runs. Nobody sees it until it is whole.
+
+    An import that was stopped goes on where it was: give the same command again. People choose a new password by mail.
+    """
+    from tertulia.archives.loading.actions import Wanted, import_archive, preview
+    from tertulia.content.storage import Store
+    from tertulia.organization.realms.actions import check_subdomain
+
+    settings = target_settings(data)
+    check_subdomain(subdomain)
+    wanted = Wanted(
+        file=file,
+        subdomain=subdomain,
+        sources=tuple(source_url or ()),
+        processes=processes or os.cpu_count() or 1,
+    )
+
+    if dry_run:
+
+        async def look(database: "Database") -> "tuple[Plan, Shifts]":
+            with Steps() as told:
+                return await preview(database, wanted, told)
+
+        plan, shifts = _with_database(settings, look)
+        _print_plan(plan, shifts, as_json=as_json)
+        return
+
+    async def work(database: "Database") -> "Report":
+        with Steps() as told:
+            return await import_archive(database, Store(settings), settings, wanted, told)
+
+    _print_report(_with_database(settings, work), as_json=as_json)
+
+
+def _with_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]]") -> T:
+    """Statements may take as long as they need: nobody waits for them with a request."""
+    from tertulia.kernel.db import Database
+    from tertulia.kernel.postgres import Limits
+    from tertulia.kernel.sealing import sealer_of
+
+    limits = Limits(statement=0.0, process="import")
+
+    async def run() -> T:
+        connecting = Database.connect(
+            settings.postgres_url,
+            shards=settings.shards,
+            size=2,
+            sealer=sealer_of(settings),
+            limits=limits,
+            checked=True,
+        )
+        async with await connecting as database:
+            return await work(database)
+
+    try:
+        return asyncio.run(run())
+    except OSError as problem:
+        raise CommandFailed(f"PostgreSQL cannot be reached: {problem}") from problem
+
+
+def _print_plan(plan: "Plan", shifts: "Shifts", *, as_json: bool) -> None:
+    import msgspec
+
+    moved = msgspec.to_builtins(shifts)
+    about = {"name": plan.organization.name, "moment": plan.manifest.moment, "scope": plan.manifest.scope}
+    if as_json:
+        print_json({**about, "counts": plan.manifest.counts, "shifts": moved})
+        return
+    print(f"{plan.organization.name}: {plan.manifest.scope} of {plan.manifest.moment:%Y-%m-%d %H:%M:%S} UTC")
+    _print_counts(plan.manifest.counts)
+    print(_about_ids(moved))
+    print("Passwords, keys and sessions are not in archives: people choose a new password by mail, bots get new keys.")
+    print("Nothing was written.", file=sys.stderr)
+
+
+def _print_report(report: "Report", *, as_json: bool) -> None:
+    import msgspec
+
+    if as_json:
+        print_json(msgspec.to_builtins(report))
+        return
+    _print_counts(report.counts)
+    print(_about_ids(msgspec.to_builtins(report.shifts)))
+    for what, count in report.lost.items():
+        print(f"{count:,}\t{what}")
+    messages = report.counts.get("messages", 0)
+    print(f"{report.seconds:,.0f} s, {messages / max(report.seconds, 0.1):,.0f} messages/s", file=sys.stderr)
+    print(report.url)
+
+
+def _print_counts(counts: dict[str, int]) -> None:
+    for kind, count in counts.items():
+        if kind != "organization":
+            print(f"{count:,}\t{kind.replace('_', ' ')}")
+
+
+def _about_ids(shifts: dict[str, Any]) -> str:
+    if not shifts:
+        return "Ids are those of the archive."
+    return "Ids are other ones here, because theirs are taken, for: " + ", ".join(sorted(shifts)) + "."
