@@ -30,8 +30,9 @@ class Stage:
         self.folder = folder
         # Rate limits are counted as always; bin/bench sets rates that are never reached.
         own = {"rate_limits": "true", **settings}
+        # What tests start with does not wait for the disk; a measurement does.
         self.server = OwnServer.start(
-            folder, env={f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
+            folder, env={f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}, from_nothing=True
         )
 
     @property

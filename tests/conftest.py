@@ -21,8 +21,11 @@ import pytest
 from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres
 from tertulia.kernel.settings import load_settings
 from tests.harness.elsewhere import Unfit, ready_at
+from tests.harness.in_memory import use_memory
+from tests.harness.ready_made import do_not_wait_for_the_disk
 from tests.harness.server import Engines, OwnServer, Server
 
+use_memory()
 # How long an example takes says how busy the machine is, and nothing of what is tested.
 hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -87,6 +90,7 @@ def engines(request: pytest.FixtureRequest) -> Iterator[Engines]:
         Postgres(find_postgres(settings), path / "postgres") as postgres,
         Nats(find_nats_server(settings), path / "nats", sync_seconds=settings.nats_sync_seconds) as nats,
     ):
+        do_not_wait_for_the_disk(postgres.url)
         yield Engines(postgres, nats)
 
 
@@ -121,8 +125,9 @@ def _repeating(item: pytest.Item) -> str:
 
 @contextmanager
 def _kept_after_failure(session: pytest.Session) -> Iterator[Path]:
-    """A temporary folder that stays when a test failed: the logs in it tell why."""
+    """A temporary folder that stays when a test failed that had it: the logs in it tell why."""
     path = Path(mkdtemp(prefix="tertulia-test-"))
+    failed_before = session.testsfailed
     yield path
-    if not session.testsfailed:
+    if session.testsfailed == failed_before:
         shutil.rmtree(path, ignore_errors=True)

@@ -14,6 +14,7 @@ from typing import Final
 
 import pytest
 
+from tests.harness.in_memory import ON_DISK
 from tests.system.debian_root import CHECKOUT, GUIDE, STANDALONE_GUIDE, make_base
 from tests.system.install_soak import PYTHONS, fetch_packages, new_root, try_commands
 
@@ -29,7 +30,7 @@ SUITE: Final = "bookworm"
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
     """Some gigabytes, which nobody wants to look at later."""
-    with tempfile.TemporaryDirectory(prefix="tertulia-bare-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tertulia-bare-", dir=ON_DISK) as folder:
         yield Path(folder)
 
 

@@ -67,7 +67,7 @@ def test_the_demo_people_have_talked_in_public_and_private(server: Server) -> No
 
 
 def test_sigterm_stops_all_it_started_and_a_second_start_has_everything(folder: Path) -> None:
-    first = OwnServer.start(folder)
+    first = OwnServer.start(folder, from_nothing=True)
     assert send(first, first.owner, "kept").status_code == 200
     pids = list(first.state.pids.values())
     assert first.stop() == 0
