@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class When(Enum):
-    BESIDE = "beside another: most tests wait for a server most of the time, so two suites share two cores well"
+    BESIDE = "beside another: most tests wait for a server most of the time, so three suites share two cores well"
     ALONE = "alone, when all others are done: it measures"
 
 
@@ -73,7 +73,7 @@ class Pytest(Suite):
         return f"{given}bin/test PATH::NAME runs one test alone"
 
     def _command(self, report: Path, arguments: Sequence[str]) -> Command:
-        # The cache of pytest is one for all, and two suites run at a time.
+        # The cache of pytest is one for all, and several suites run at a time.
         plugins = ["-p", "no:cacheprovider", "-p", "tests.check.second_try", "--outcome", str(report)]
         return Command([*self.program, *plugins, *arguments], self.env, self.folder)
 
