@@ -22,7 +22,6 @@ from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres
 from tertulia.kernel.settings import load_settings
 from tests.harness.elsewhere import Unfit, ready_at
 from tests.harness.in_memory import use_memory
-from tests.harness.ready_made import do_not_wait_for_the_disk
 from tests.harness.server import Engines, OwnServer, Server
 
 use_memory()
@@ -90,7 +89,6 @@ def engines(request: pytest.FixtureRequest) -> Iterator[Engines]:
         Postgres(find_postgres(settings), path / "postgres") as postgres,
         Nats(find_nats_server(settings), path / "nats", sync_seconds=settings.nats_sync_seconds) as nats,
     ):
-        do_not_wait_for_the_disk(postgres.url)
         yield Engines(postgres, nats)
 
 

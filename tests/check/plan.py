@@ -29,6 +29,7 @@ def everything(missing: list[str]) -> list[Suite]:
         contract(missing),
         Pytest(BESIDE, "clients", ["tests/clients", "-m", "clients"]),  # installs them on first use, into .clients/
         Pytest(BESIDE, "rules", ["tests/rules"]),
+        Program(BESIDE, "site", ["bin/docs", ".check/site"]),  # of the docs; its pages are listed in docs/site/conf.py
         *first_steps(missing),
         *gate(),
     ]

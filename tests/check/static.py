@@ -38,7 +38,6 @@ CHECKS = [
     Check("collected", COLLECT, f"{' '.join(COLLECT)} repeats it"),
     Check("sbom", ["bin/sbom", ".check/sbom.cdx.json"], "tests/check/sbom.py makes it of the lock files"),
     Check("audit", ["bin/audit"], "take a newer version (bin/lock --upgrade), or say in tests/check/audit.py why not"),
-    Check("site", ["bin/docs", ".check/site"], "bin/docs repeats it; pages are listed in docs/site/conf.py"),
     Check("web", ["bash", "-c", WEB], "npm run check in web/; npm run format mends the format"),
 ]
 

@@ -1,8 +1,7 @@
 """The data of a server after its first start, made once and copied: a start from nothing costs a quarter more than any other.
 
 A copy is what `tertulia dev` finds at its second start: the demo people with their keys, and what they said. It is made anew
-each day, and when a file of the server is another. Its PostgreSQL does not wait for the disk: no test pulls the plug of the
-machine, and what a process has written is there for the next one, whatever becomes of the first.
+each day, and when a file of the server is another.
 """
 
 import fcntl
@@ -11,10 +10,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
-
-import psycopg2
 
 from tertulia.engines import find_nats_server, find_postgres
 from tertulia.engines.find import postgres_version
@@ -31,15 +27,6 @@ def copy_ready_made(data: Path, make: Callable[[Path], None]) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)  # suites begin at the same moment: the first makes it for all
         # Owners stay: as root, PostgreSQL runs as somebody else.
         subprocess.run(["cp", "-a", "--reflink=auto", str(_made(make) / "data"), str(data)], check=True)
-
-
-def do_not_wait_for_the_disk(postgres_url: str) -> None:
-    """From now on, and after each start."""
-    connection = psycopg2.connect(postgres_url)
-    connection.autocommit = True
-    with closing(connection), connection.cursor() as cursor:
-        cursor.execute("alter system set fsync = off")
-        cursor.execute("select pg_reload_conf()")
 
 
 def _made(make: Callable[[Path], None]) -> Path:

@@ -27,7 +27,6 @@ from tertulia.events.log.stream import EventStream, Stored, parse_live
 from tertulia.kernel.engine_addresses import nats_servers
 from tertulia.kernel.settings import Settings, load_settings
 from tertulia.migrations import migrate
-from tests.harness.ready_made import do_not_wait_for_the_disk
 
 Value = TypeVar("Value")
 SHARDS = 3
@@ -256,7 +255,6 @@ def relay_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgre
 
 def make_template(postgres: Postgres) -> None:
     """The database that those of the sites are copies of."""
-    do_not_wait_for_the_disk(postgres.url)
     administer(postgres, f"create database {MIGRATED}")
     migrate(postgres.url_of(MIGRATED))
 
