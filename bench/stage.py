@@ -30,8 +30,9 @@ class Stage:
         self.folder = folder
         # Rate limits are counted as always; bin/bench sets rates that are never reached.
         own = {"rate_limits": "true", **settings}
+        # Not from a copy of what was made on another day, and without what its first start left in memory.
         self.server = OwnServer.start(
-            folder, env={f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}
+            folder, env={f"TERTULIA_{name.upper()}": str(value) for name, value in own.items()}, from_nothing=True
         )
 
     @property

@@ -21,8 +21,10 @@ import pytest
 from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres
 from tertulia.kernel.settings import load_settings
 from tests.harness.elsewhere import Unfit, ready_at
+from tests.harness.in_memory import use_memory
 from tests.harness.server import Engines, OwnServer, Server
 
+use_memory()
 # How long an example takes says how busy the machine is, and nothing of what is tested.
 hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
@@ -121,8 +123,9 @@ def _repeating(item: pytest.Item) -> str:
 
 @contextmanager
 def _kept_after_failure(session: pytest.Session) -> Iterator[Path]:
-    """A temporary folder that stays when a test failed: the logs in it tell why."""
+    """A temporary folder that stays when a test failed that had it: the logs in it tell why."""
     path = Path(mkdtemp(prefix="tertulia-test-"))
+    failed_before = session.testsfailed
     yield path
-    if not session.testsfailed:
+    if session.testsfailed == failed_before:
         shutil.rmtree(path, ignore_errors=True)

@@ -92,7 +92,7 @@ async def _judge_all(chosen: Sequence[type[Case]], baseline: Baseline, within: f
         failed = []
         async with _open(left) as cases:
             for case in cases:
-                tries[case.name].append(await case.measure())
+                tries[case.name].append(await case.measure(briefly=attempt == 1))
                 figures = best(tries[case.name])
                 verdicts = judge(case.name, figures, baseline, is_alone=case.is_alone, within=within)
                 _show(case, verdicts)

@@ -1,7 +1,7 @@
 """The whole plan of bin/check: one line for each suite.
 
-Those BESIDE run two at a time, in this order, the longest first, so that neither of the two lanes is left alone with a long
-one. Those ALONE follow one by one. What may have a second try gets it after all of them.
+Those BESIDE run three at a time, in this order, the longest first, so that no lane is left alone with a long one; those that
+wait much begin beside those that compute. Those ALONE follow one by one. What may have a second try gets it after all of them.
 
 CI has 40 minutes on two cores. A new suite takes its place by its length; whatever measures is ALONE.
 """
@@ -20,16 +20,16 @@ BESIDE, ALONE = When.BESIDE, When.ALONE
 def everything(missing: list[str]) -> list[Suite]:
     """What this machine lacks is added to `missing`."""
     return [
-        Pytest(BESIDE, "system", ["tests", "-m", "system and not clients and not finding"]),
-        Pytest(BESIDE, "histories", ["tests/system", "-m", "finding"]),
-        *cluster(missing),
-        Pytest(BESIDE, "clients", ["tests/clients", "-m", "clients"]),  # installs them on first use, into .clients/
+        *shared("features", 3, "tests/features"),
+        *shared("system", 2, "tests/system", "tests/upgrade", "-m", "system and not finding"),
         *browsers(missing),
         *installs(missing),
-        Pytest(BESIDE, "features 1", ["tests/features", "-m", "not system", "--share=1/2"]),
-        Pytest(BESIDE, "features 2", ["tests/features", "-m", "not system", "--share=2/2"]),
+        Pytest(BESIDE, "histories", ["tests/system", "-m", "finding"]),
+        *cluster(missing),
         contract(missing),
+        Pytest(BESIDE, "clients", ["tests/clients", "-m", "clients"]),  # installs them on first use, into .clients/
         Pytest(BESIDE, "rules", ["tests/rules"]),
+        Program(BESIDE, "site", ["bin/docs", ".check/site"]),  # of the docs; its pages are listed in docs/site/conf.py
         *first_steps(missing),
         *gate(),
     ]
@@ -37,8 +37,14 @@ def everything(missing: list[str]) -> list[Suite]:
 
 def quick() -> list[Suite]:
     """What a developer waits for before a commit."""
-    selection = ["tests", "-m", "not slow and not system"]
-    return [Pytest(BESIDE, f"quick {number}", [*selection, f"--share={number}/2"]) for number in (1, 2)]
+    return shared("quick", 2, "tests", "-m", "not slow and not system")
+
+
+def shared(name: str, parts: int, *selection: str) -> list[Suite]:
+    """A suite that is too long for one lane, dealt out by the seconds that its files took (seconds.py)."""
+    return [
+        Pytest(BESIDE, f"{name} {number}", [*selection, f"--share={number}/{parts}"]) for number in range(1, parts + 1)
+    ]
 
 
 def browsers(missing: list[str]) -> list[Suite]:

@@ -1,4 +1,4 @@
-"""A run of a plan: suites two at a time, then those that must be alone, then a second try for what may have one.
+"""A run of a plan: suites three at a time, then those that must be alone, then a second try for what may have one.
 
 The verdict: green if every test passed, some of them at the second try. Those are flaky, and listed for somebody to work on.
 A suite with failures does not keep the others from running: one run tells everything.
@@ -14,7 +14,8 @@ from tests.check.outcome import Outcome
 from tests.check.processes import Processes, Stopped
 from tests.check.suite import Suite, When
 
-LANES = 2
+LANES = 3
+"""For two cores: tests wait a fifth of their time, for what is due in a second and for each other."""
 MOST_TRIES = 20  # more failures than these are no chance: one screen or server that broke fails the tests that share it
 
 

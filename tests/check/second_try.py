@@ -5,20 +5,25 @@ its marks say so (AGAIN), or that it talks to processes that share two cores wit
 wherever a test is marked `finding`, a failure is a finding: it is never run again. A suite that broke off writes nothing, so
 that it can never be taken for a good one.
 
-`--share 2/3` keeps the second of three parts of what was selected; a file is never divided, for the sake of its fixtures.
+`--share 2/3` keeps the second of three parts of what was selected, by the seconds that files took when they were last recorded
+(seconds.py). A file is never divided, for the sake of its fixtures.
 """
 
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
 
+from tests.check.seconds import recorded_seconds
+
 AGAIN = ("clients", "cluster", "installs", "system", "timed")
 SERVERS = {"server", "own_server", "engines"}
 """The fixtures that start them."""
-WITH_SERVER = 20  # a test that talks to a server takes about as long as so many others
+WITH_SERVER = 0.5
+"""Seconds of a test in a file that is new, if it talks to a server; others take a fraction of it."""
+WITHOUT = WITH_SERVER / 20
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,10 +40,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if share := config.getoption("--share"):
         number, parts = map(int, share.split("/"))
-        sizes: Counter[Path] = Counter()
+        known = recorded_seconds()
+        sizes: dict[Path, float] = defaultdict(float)
         for item in items:
-            sizes[item.path] += WITH_SERVER if "server" in getattr(item, "fixturenames", ()) else 1
-        filled = [0] * parts
+            sizes[item.path] += WITH_SERVER if "server" in getattr(item, "fixturenames", ()) else WITHOUT
+        for path, estimate in sizes.items():
+            sizes[path] = known.get(path.relative_to(config.rootpath).as_posix(), estimate)
+        filled = [0.0] * parts
         mine = set()
         # The largest file goes first, each to the part that has the least to do: the same in every run.
         for path in sorted(sizes, key=lambda path: (-sizes[path], path)):
@@ -57,10 +65,12 @@ class _Tally:
         self._skipped: set[str] = set()
         self._failed: dict[str, bool] = {}
         """Whether it may be run again."""
+        self._seconds: dict[str, float] = defaultdict(float)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
+        self._seconds[item.nodeid.partition("::")[0]] += report.duration
         if report.failed:
             self._failed[item.nodeid] = may_run_again(item)
         elif report.skipped:
@@ -76,11 +86,12 @@ class _Tally:
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             return
-        outcome = {
+        outcome: dict[str, object] = {
             "passed": sorted(self._passed - self._failed.keys()),
             "skipped": sorted(self._skipped - self._failed.keys()),
             "findings": sorted(name for name, again in self._failed.items() if not again),
             "again": sorted(name for name, again in self._failed.items() if again),
+            "seconds": dict(sorted(self._seconds.items())),
         }
         self._file.write_text(json.dumps(outcome))
 

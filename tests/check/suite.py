@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class When(Enum):
-    BESIDE = "beside another: most tests wait for a server most of the time, so two suites share two cores well"
+    BESIDE = "beside another: most tests wait for a server most of the time, so three suites share two cores well"
     ALONE = "alone, when all others are done: it measures"
 
 
@@ -73,7 +73,7 @@ class Pytest(Suite):
         return f"{given}bin/test PATH::NAME runs one test alone"
 
     def _command(self, report: Path, arguments: Sequence[str]) -> Command:
-        # The cache of pytest is one for all, and two suites run at a time.
+        # The cache of pytest is one for all, and several suites run at a time.
         plugins = ["-p", "no:cacheprovider", "-p", "tests.check.second_try", "--outcome", str(report)]
         return Command([*self.program, *plugins, *arguments], self.env, self.folder)
 
@@ -83,12 +83,13 @@ class Playwright(Suite):
     """The tests of the web client in browsers. The client was built by the checks before."""
 
     def first(self, report: Path) -> Command:
-        return self._command(report, [])
+        # A trace is a record of every moment, made for all tests and kept of those that fail: the second try makes it.
+        return self._command(report, ["--trace=off"])
 
     def again(self, tests: Sequence[str], report: Path) -> Command:
         places = sorted({test.partition(" ")[0].removeprefix("web/") for test in tests})
-        # What the first try left to look at (screenshots, traces) stays.
-        return self._command(report, ["--workers=1", "--output=test-results/again", *places])
+        # What the first try left to look at (screenshots) stays.
+        return self._command(report, ["--workers=1", "--trace=on", "--output=test-results/again", *places])
 
     def read(self, report: Path, code: int) -> Outcome:
         return read_playwright(self.name, report, code)

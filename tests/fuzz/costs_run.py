@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import closing
+from itertools import cycle
 from pathlib import Path
 from random import Random
 from tempfile import mkdtemp
@@ -83,8 +84,8 @@ class Costs:
         self._backstage = backstage
         self.count = 0
 
-    def dear(self, characters: int, kinds: Sequence[str] = tuple(SLOW_ONCE)) -> list[Cost]:
-        """What takes longer than it may, the dearest first."""
+    def dear(self, characters: int, kinds: Sequence[str] = tuple(SLOW_ONCE), *, in_turn: bool = False) -> list[Cost]:
+        """What takes longer than it may, the dearest first. `in_turn`: each parameter gets one of the kinds, not all."""
         document = httpx.get(f"{self._server.url}/api/v1/openapi.json", timeout=60, trust_env=False).json()
         with closing(Stage(self._server, self._backstage)) as stage:
             realm = Realm(stage)
@@ -93,15 +94,16 @@ class Costs:
             login = speaker.email, speaker.user.api_key or ""
             without = frozenset({*ENDINGS, LONG_POLL})
             requests = Requests(Random(1), document, realm.host, login, world, without)
-            return sorted(asyncio.run(self._ask_all(requests, characters, kinds)), reverse=True)
+            return sorted(asyncio.run(self._ask_all(requests, characters, kinds, in_turn)), reverse=True)
 
-    async def _ask_all(self, requests: Requests, characters: int, kinds: Sequence[str]) -> list[Cost]:
+    async def _ask_all(self, requests: Requests, characters: int, kinds: Sequence[str], in_turn: bool) -> list[Cost]:
         address = urlsplit(self._server.url)
         found = []
+        turns = cycle(kinds)
         async with Connection(address.hostname or "", address.port or 80) as connection:
             for operation in requests.operations:
                 for parameter, is_in_address in _parameters(operation):
-                    for kind in kinds:
+                    for kind in [next(turns)] if in_turn else kinds:
                         unit = SLOW_ONCE[kind]
                         text = unit * ((IN_ADDRESS if is_in_address else characters) // len(unit.encode()))
                         for value in (text, [text]) if not is_in_address else (text,):

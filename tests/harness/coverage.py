@@ -4,6 +4,7 @@ docs/generate.py writes it, from the pages and the citations in the tests; no se
 """
 
 from collections import defaultdict
+from collections.abc import Iterable
 
 from tests.harness.protocol import PAGES, SECTION, Citation, Statement, citations, pages, statements
 
@@ -34,7 +35,7 @@ def coverage_page() -> str:
     return "".join(parts)
 
 
-def tests_by_anchor(cited: list[Citation]) -> dict[str, list[Citation]]:
+def tests_by_anchor(cited: Iterable[Citation]) -> dict[str, list[Citation]]:
     """Each test once, in the order of files."""
     tests: dict[str, list[Citation]] = defaultdict(list)
     for one in cited:

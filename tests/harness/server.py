@@ -18,6 +18,7 @@ import httpx
 import msgspec
 
 from tertulia.engines import ChildProcess, Nats, Postgres
+from tests.harness.ready_made import copy_ready_made
 from tests.harness.schemas import acheck_reply, check_reply
 
 PLAIN_HTTP = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -148,8 +149,13 @@ class OwnServer(Server):
         self.sealing_keys = folder / "data" / "sealing.keys"
 
     @classmethod
-    def start(cls, folder: Path, *options: str, env: Mapping[str, str] | None = None) -> "OwnServer":
-        """Start in that folder (data, logs and all) and wait until it is ready."""
+    def start(
+        cls, folder: Path, *options: str, env: Mapping[str, str] | None = None, from_nothing: bool = False
+    ) -> "OwnServer":
+        """Start in that folder (data, logs and all) and wait until it is ready. If it is empty, then with data that was made
+        before (ready_made.py), or from nothing."""
+        if not from_nothing and not (folder / "data").exists():
+            cls.prepare(folder)
         line, log = folder / "ready.json", folder / "dev.log"
         line.unlink(missing_ok=True)
         command = [sys.executable, "-m", "tertulia", "dev", "--json", "--port", "0", "--data", str(folder / "data")]
@@ -164,6 +170,17 @@ class OwnServer(Server):
                 raise AssertionError(f"`tertulia dev` did not become ready; see {folder}:\n{log.read_text()[-3000:]}")
             time.sleep(0.02)
         return cls(process, folder, msgspec.json.decode(line.read_bytes(), type=Ready))
+
+    @classmethod
+    def prepare(cls, folder: Path) -> Path:
+        """Put the data there that a start finds; the folder of PostgreSQL in it, for settings in its `local.conf`."""
+        copy_ready_made(folder / "data", cls._start_once)
+        return folder / "data" / "postgres" / "cluster"
+
+    @classmethod
+    def _start_once(cls, folder: Path) -> None:
+        code = cls.start(folder, from_nothing=True).stop()
+        assert code == 0, f"`tertulia dev` ended with code {code}; see {folder}"
 
     def stop(self) -> int:
         """As Ctrl-C or a service manager would; the exit code."""

@@ -12,7 +12,7 @@ from tertulia.engines import ChildProcess, find_postgres, free_port
 from tertulia.events.relay.source import Source, find_source
 from tertulia.kernel.settings import load_settings
 from tests.system.postgres_node import SLOTS_ARE_SYNCHRONISED_SINCE, Node, await_synced_slot, wait_until
-from tests.system.relay_site import Site, administer, eventually, making
+from tests.system.relay_site import Site, administer, eventually, make_template, making
 
 MOST_NODES = 3  # all have their ports from the beginning, so that everybody knows them
 
@@ -48,6 +48,7 @@ class PairSite(Site):
 
     def start(self) -> None:
         self.primary.start()
+        make_template(self.primary)
         super().start()
         self.add_standby()
 

@@ -30,6 +30,7 @@ from tertulia.migrations import migrate
 
 Value = TypeVar("Value")
 SHARDS = 3
+MIGRATED = "migrated"
 # A wait ends as soon as it is over; a machine that tests two things at once may be slow.
 PATIENCE_SECONDS = 60.0
 _numbers = itertools.count(1)
@@ -61,8 +62,7 @@ class Site:
         return Settings(postgres_url=self.postgres_url, nats_url=self.nats.url, **self._given)
 
     def start(self) -> None:
-        administer(self.postgres, f"create database {self.database}")
-        migrate(self.postgres_url)
+        administer(self.postgres, f"create database {self.database} template {MIGRATED}")
         self.nats.start()
 
     def stop(self) -> None:
@@ -249,7 +249,14 @@ async def database(site: Site) -> AsyncIterator[Any]:
 @pytest.fixture(scope="session")
 def relay_postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     with Postgres(find_postgres(load_settings()), tmp_path_factory.mktemp("relay")) as postgres:
+        make_template(postgres)
         yield postgres
+
+
+def make_template(postgres: Postgres) -> None:
+    """The database that those of the sites are copies of."""
+    administer(postgres, f"create database {MIGRATED}")
+    migrate(postgres.url_of(MIGRATED))
 
 
 def making(build: Callable[..., AnySite]) -> Iterator[Callable[..., AnySite]]:

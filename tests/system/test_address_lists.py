@@ -39,11 +39,20 @@ def _close_each(listening: socket.socket) -> None:
         connection.close()
 
 
-async def test_every_process_and_the_doctor_find_nats_by_the_second_address(site: Site, useless_host: str) -> None:
-    nats = {"TERTULIA_NATS_URL": f"nats://{useless_host}, {site.nats.url}"}
-    for asked in start(site, "relay", "web", "worker", **nats):
+async def test_every_process_and_command_finds_both_engines_by_the_second_address(
+    site: Site, useless_host: str
+) -> None:
+    user, at, host = site.postgres_url.rpartition("@")
+    second = {
+        "TERTULIA_POSTGRES_URL": f"{user}{at}{useless_host},{host}",
+        "TERTULIA_NATS_URL": f"nats://{useless_host}, {site.nats.url}",
+    }
+    assert "Error" not in site.run_command("migrate", **second)
+    for asked in start(site, "relay", "web", "worker", **second):
         await eventually(asked.ready)
-    assert " NATS: version" in site.run_command("doctor", **nats)
+    said = site.run_command("doctor", **second)
+    assert " PostgreSQL: version" in said
+    assert " NATS: version" in said
 
 
 async def test_a_client_that_never_reconnects_tries_every_server(site: Site, useless_host: str) -> None:
@@ -57,18 +66,3 @@ async def test_a_client_that_never_reconnects_tries_every_server(site: Site, use
             client.connect(**options, error_cb=ignore, connect_timeout=1, allow_reconnect=False, name="test"), 10
         )
         await client.close()
-
-
-async def test_every_process_and_command_finds_postgresql_by_the_second_host(site: Site, useless_host: str) -> None:
-    user, at, host = site.postgres_url.rpartition("@")
-    postgres = {"TERTULIA_POSTGRES_URL": f"{user}{at}{useless_host},{host}"}
-    assert "Error" not in site.run_command("migrate", **postgres)
-    for asked in start(site, "relay", "web", "worker", **postgres):
-        await eventually(asked.ready)
-    assert " PostgreSQL: version" in site.run_command("doctor", **postgres)
-
-
-def test_migrations_find_postgresql_behind_a_host_that_says_nothing(site: Site, useless_host: str) -> None:
-    user, at, host = site.postgres_url.rpartition("@")
-    said = site.run_command("migrate", TERTULIA_POSTGRES_URL=f"{user}{at}{useless_host},{host}")
-    assert "Error" not in said

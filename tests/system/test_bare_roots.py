@@ -14,6 +14,7 @@ from typing import Final
 
 import pytest
 
+from tests.harness.in_memory import place_for
 from tests.system.debian_root import CHECKOUT, GUIDE, STANDALONE_GUIDE, make_base
 from tests.system.install_soak import PYTHONS, fetch_packages, new_root, try_commands
 
@@ -24,12 +25,14 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another root"),
 ]
 SUITE: Final = "bookworm"
+ROOM: Final = 14 * 2**30
+"""Bytes that must be free in memory, so that some gigabytes of roots and images leave enough to whatever runs beside."""
 
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
     """Some gigabytes, which nobody wants to look at later."""
-    with tempfile.TemporaryDirectory(prefix="tertulia-bare-") as folder:
+    with tempfile.TemporaryDirectory(prefix="tertulia-bare-", dir=place_for(ROOM)) as folder:
         yield Path(folder)
 
 

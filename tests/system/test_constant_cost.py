@@ -24,8 +24,6 @@ from msgspec.structs import replace
 from tertulia.conversations.read_state import queries as read_queries
 from tertulia.conversations.read_state.marking import queries as change_queries
 from tertulia.conversations.read_state.marks import Mark
-from tertulia.engines import Postgres, find_postgres
-from tertulia.kernel.settings import load_settings
 from tertulia.messaging.narrows.conditions import Has, HasMark, IsHidden, IsMentioned, IsUnread, SentBy
 from tertulia.messaging.narrows.model import Narrowed
 from tertulia.messaging.narrows.scopes import Scope
@@ -37,7 +35,7 @@ from tests.harness.talk import Speaker, check_success, speaking
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
 
-FEW, MANY = 10, 20_000
+FEW, MANY = 10, 5_000
 ROUNDS = 10
 MAX_ROWS = 8
 
@@ -155,15 +153,8 @@ class Site:
 
 @contextmanager
 def counted_server(folder: Path) -> Iterator[OwnServer]:
-    """A server whose PostgreSQL counts statements: it is told so before anybody needs it, because that takes a restart."""
-    data = folder / "data"
-    data.mkdir(mode=0o711)
-    (data / "dev.lock").touch()  # by which `tertulia dev` knows its own folder
-    with Postgres(find_postgres(load_settings()), data / "postgres") as postgres:
-        connection = psycopg2.connect(postgres.url)
-        connection.autocommit = True
-        connection.cursor().execute("alter system set shared_preload_libraries = 'pg_stat_statements'")
-        connection.close()
+    """A server whose PostgreSQL counts statements, which it must be told before it starts."""
+    (OwnServer.prepare(folder) / "local.conf").write_text("shared_preload_libraries = 'pg_stat_statements'\n")
     server = OwnServer.start(folder)
     try:
         yield server
@@ -273,10 +264,10 @@ def test_a_registration_takes_few_statements_with_many_channels_and_messages_too
 
 @pytest.fixture(scope="module")
 def unread_readers(site: Site) -> tuple[int, int]:
-    """Somebody in 300 channels with 5 unread messages each, and somebody with 2,500 gaps in one."""
+    """Somebody in 100 channels with 5 unread messages each, and somebody with 2,500 gaps in one."""
     wide, deep = site.server.members[1].user_id, site.server.members[2].user_id
     site.ask("update read_state set read = int8multirange(int8range(1, 1000000)) where user_id in (%s, %s)", wide, deep)
-    channels = site.fill(channels=300, messages=300 * 20, subscribers=FEW)
+    channels = site.fill(channels=100, messages=100 * 20, subscribers=FEW)
     large = site.fill(channels=1, messages=5000, subscribers=FEW)
     everything = "history = int8multirange(int8range(1, null))"
     unread = f"update read_state set {everything}, read = int8multirange(int8range(1, %s)) where user_id = %s"
@@ -295,7 +286,7 @@ def test_unread_messages_are_found_by_one_index_scan_per_gap(
 ) -> None:
     wide, deep = unread_readers
     site.ask(f"set plan_cache_mode = {mode}")
-    for user_id, unread in ((wide, 300 * 5), (deep, 2500)):
+    for user_id, unread in ((wide, 100 * 5), (deep, 2500)):
         plan = _explain(site, user_id)
         [unread_rows] = [node for node in _nodes(plan["Plan"]) if node.get("Subplan Name") == "CTE unread"]
         assert unread_rows["Actual Rows"] == unread

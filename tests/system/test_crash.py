@@ -1,8 +1,12 @@
 """PostgreSQL dies with all that it had not written yet, and gives the numbers of lost transactions to new ones."""
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
 
 import asyncpg
+import psycopg2
 import pytest
 
 from tertulia.kernel.db import Database, OutcomeUnknown
@@ -15,15 +19,20 @@ pytestmark = [pytest.mark.system, pytest.mark.slow]
 LOST = 40
 
 
-@pytest.fixture
-async def lazy_server(own_server: OwnServer) -> OwnServer:
+@pytest.fixture(scope="module")
+def lazy_server(shared_folder: Path) -> Iterator[OwnServer]:
     """One whose PostgreSQL writes the log only when a commit makes it."""
-    connection = await asyncpg.connect(own_server.postgres_url)
-    await connection.execute("alter system set wal_writer_delay = '10s'")
-    await connection.execute("alter system set wal_writer_flush_after = '100MB'")
-    await connection.execute("select pg_reload_conf()")
-    await connection.close()
-    return own_server
+    server = OwnServer.start(shared_folder)
+    try:
+        connection = psycopg2.connect(server.postgres_url)
+        connection.autocommit = True
+        with closing(connection), connection.cursor() as cursor:
+            cursor.execute("alter system set wal_writer_delay = '10s'")
+            cursor.execute("alter system set wal_writer_flush_after = '100MB'")
+            cursor.execute("select pg_reload_conf()")
+        yield server
+    finally:
+        server.stop()
 
 
 async def test_what_happens_after_a_crash_is_heard_also_by_queues_that_saw_transactions_which_were_lost(

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -15,6 +16,16 @@ from tests.harness.command import tertulia
 from tests.harness.server import OwnServer, Server, User
 
 pytestmark = pytest.mark.system
+
+
+@pytest.fixture(scope="module")
+def dev(shared_folder: Path) -> Iterator[OwnServer]:
+    """One server for what changes it; the last test ends it."""
+    own = OwnServer.start(shared_folder)
+    try:
+        yield own
+    finally:
+        own.stop()
 
 
 def send(server: Server, user: User, content: str) -> httpx.Response:
@@ -67,7 +78,7 @@ def test_the_demo_people_have_talked_in_public_and_private(server: Server) -> No
 
 
 def test_sigterm_stops_all_it_started_and_a_second_start_has_everything(folder: Path) -> None:
-    first = OwnServer.start(folder)
+    first = OwnServer.start(folder, from_nothing=True)
     assert send(first, first.owner, "kept").status_code == 200
     pids = list(first.state.pids.values())
     assert first.stop() == 0
@@ -102,11 +113,11 @@ def test_a_killed_parent_takes_everything_with_it_and_nothing_is_lost(folder: Pa
         assert second.stop() == 0
 
 
-def test_a_process_that_dies_is_started_again(own_server: OwnServer) -> None:
+def test_a_process_that_dies_is_started_again(dev: OwnServer) -> None:
     for name in ("web", "relay", "worker", "nats", "postgres"):
-        own_server.kill(name)
-        await_answer(own_server, f"after the death of {name}")
-        assert f"{name} ended (killed by SIGKILL)" in (own_server.folder / "dev.log").read_text()
+        dev.kill(name)
+        await_answer(dev, f"after the death of {name}")
+        assert f"{name} ended (killed by SIGKILL)" in (dev.folder / "dev.log").read_text()
 
 
 def await_answer(server: Server, content: str) -> None:
@@ -119,13 +130,6 @@ def await_answer(server: Server, content: str) -> None:
             pass
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-def test_ctrl_c_stops_it_with_code_0(folder: Path) -> None:
-    own = OwnServer.start(folder)
-    own.process.send_signal(signal.SIGINT)
-    assert own.process.wait(30)
-    assert own.process.exit_code == 0
 
 
 def test_a_stop_in_the_middle_of_the_start_leaves_nothing(folder: Path) -> None:
@@ -164,8 +168,8 @@ def test_a_port_in_use_is_said_before_anything_is_started(server: Server, folder
     assert not (folder / "data" / "postgres").exists()
 
 
-def test_realms_users_and_keys_are_made_by_commands(own_server: OwnServer) -> None:
-    data = ("--data", str(own_server.folder / "data"))
+def test_realms_users_and_keys_are_made_by_commands(dev: OwnServer) -> None:
+    data = ("--data", str(dev.folder / "data"))
     assert tertulia("realm", "create", "Second", "--subdomain", "second", *data).stdout.strip().isdigit()
     again = tertulia("realm", "create", "Second", "--subdomain", "second", *data)
     assert (again.returncode, again.stdout) == (1, "")
@@ -178,21 +182,21 @@ def test_realms_users_and_keys_are_made_by_commands(own_server: OwnServer) -> No
     key = tertulia("key", "create", "rosa@example.com", "--realm", "second", *data).stdout.strip()
     assert len(key) == 32
     rosa = User(int(made.stdout), "rosa@example.com", None, key, 100)
-    with own_server.client(rosa) as client:
+    with dev.client(rosa) as client:
         me = client.get("users/me", headers={"Host": "second.localhost"})
         assert me.json()["full_name"] == "Rosa"
         assert client.get("users/me").status_code == 401  # a key of another organization
     assert tertulia("key", "create", "nobody@example.com", "--realm", "second", *data).returncode == 1
 
 
-def test_fill_adds_what_was_asked_for_and_leaves_no_trace_of_disorder(own_server: OwnServer) -> None:
+def test_fill_adds_what_was_asked_for_and_leaves_no_trace_of_disorder(dev: OwnServer) -> None:
     wanted = ("--users", "500", "--channels", "3", "--messages", "2000", "--subscribers", "120")
-    done = tertulia("dev", "fill", *wanted, "--json", "--data", str(own_server.folder / "data"))
+    done = tertulia("dev", "fill", *wanted, "--json", "--data", str(dev.folder / "data"))
     assert done.returncode == 0, done.stderr
     filled = json.loads(done.stdout)
     ids = [channel["stream_id"] for channel in filled["channels"]]
     assert (filled["users"], len(ids), filled["messages"]) == (500, 3, 2000)
-    connection = psycopg2.connect(own_server.postgres_url)
+    connection = psycopg2.connect(dev.postgres_url)
     try:
         with connection.cursor() as cursor:
             cursor.execute("select subscriber_count from channel where id = any(%s)", (ids,))
@@ -205,8 +209,14 @@ def test_fill_adds_what_was_asked_for_and_leaves_no_trace_of_disorder(own_server
             assert cursor.fetchone() == (3, 2000)
     finally:
         connection.close()
-    own_server.channels["general"] = ids[0]
-    assert send(own_server, own_server.owner, "into the crowd").status_code == 200
-    with own_server.client(own_server.owner) as client:
+    dev.channels["general"] = ids[0]
+    assert send(dev, dev.owner, "into the crowd").status_code == 200
+    with dev.client(dev.owner) as client:
         page = client.get("messages", params={"anchor": "newest", "num_before": 50, "num_after": 0}).json()
     assert len(page["messages"]) == 50
+
+
+def test_ctrl_c_stops_it_with_code_0(dev: OwnServer) -> None:
+    dev.process.send_signal(signal.SIGINT)
+    assert dev.process.wait(30)
+    assert dev.process.exit_code == 0

@@ -25,7 +25,7 @@ from tests.system.web_process import second_web
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.finding]
 
 # A longer run: TERTULIA_HISTORIES=5000 bin/test tests/system/test_exactness.py --timeout 36000
-HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "56"))
+HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "28"))
 LATE_HISTORIES = HISTORIES // 10
 # A failure shows the histories' seed and what happened; timing decides, so the same histories may pass when played again.
 SEED = int(os.environ.get("TERTULIA_SEED", random.randrange(10**9)))

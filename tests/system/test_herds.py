@@ -13,7 +13,7 @@ from tests.system.web_process import second_web
 
 pytestmark = pytest.mark.system
 
-QUEUES = 200
+QUEUES = 100
 
 
 async def obedient(client: httpx.AsyncClient, method: str, path: str, **fields: Any) -> tuple[httpx.Response, int]:

@@ -28,7 +28,7 @@ from tests.system.web_process import second_web
 pytestmark = [pytest.mark.system, pytest.mark.slow, pytest.mark.finding]
 
 # A longer run: TERTULIA_HISTORIES=5000 bin/test tests/system/test_people_exactness.py --timeout 36000
-HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "56")) // 7
+HISTORIES = int(os.environ.get("TERTULIA_HISTORIES", "35")) // 7
 SEED = int(os.environ.get("TERTULIA_SEED", random.randrange(10**9)))
 
 

@@ -136,6 +136,8 @@ def send_until_killed(site: StandaloneSite, email: str, key: str) -> dict[int, s
                     reply = client.post("messages", data=fields)
                 except Exception:
                     return
+                if reply.status_code != 200:  # a part of it was killed a moment before the rest
+                    return
                 answered[reply.json()["id"]] = text
                 if len(answered) > 20 * SENDERS:
                     enough.set()

@@ -125,7 +125,7 @@ class Maker:
 def main() -> None:
     DATABASES.mkdir(exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="tertulia-database-") as folder:
-        server = OwnServer.start(Path(folder))
+        server = OwnServer.start(Path(folder), from_nothing=True)
         try:
             maker = Maker(server)
             maker.make()

@@ -4,7 +4,7 @@ By PostgreSQL's own library, as pg_dump does it: the same addresses, certificate
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -119,7 +119,12 @@ def open_session(url: str) -> Iterator[DatabaseSession]:
         connection.autocommit = True  # transactions are begun by hand: their kind matters
         session = DatabaseSession(connection)
         session.ask(_SESSION)
-        yield session
+        try:
+            yield session
+        finally:
+            # PostgreSQL notices the end of a connection in its own time: whoever comes next would find the locks held.
+            with suppress(psycopg2.Error):
+                session.ask("select pg_advisory_unlock_all()")
     finally:
         connection.close()
 

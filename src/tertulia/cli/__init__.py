@@ -10,6 +10,19 @@ import sys
 
 def main() -> None:
     """The entry point of the command and of `python -m tertulia`."""
+    from tertulia.kernel.process import leave, load_quickly
+
+    load_quickly()
+    try:
+        _run()
+    except SystemExit as end:
+        if not isinstance(end.code, int | None):
+            raise
+        leave(end.code or 0)
+    leave(0)
+
+
+def _run() -> None:
     from tertulia.cli.commands import app
     from tertulia.cli.completion import answer_shell
     from tertulia.cli.errors import explain

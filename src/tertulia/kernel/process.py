@@ -3,15 +3,40 @@
 - Open files: each connection is one. The soft limit is often 1,024, and a process may raise it to the hard one.
 - Garbage collection: reference counts free almost everything here; the collector is for cycles only. By default it
   looks at young objects after every 700 allocations and, while thousands of polls wait, at all that they hold again
-  and again. Seldom is enough.
+  and again. Seldom is enough. While modules are loaded it finds nothing at all, and takes a tenth of the time.
+- The end: Python would take apart every module, which takes a fifth of the time of a short command, and then run what
+  libraries in C want done at the end. There are several copies of OpenSSL in one process: one of them may abort, and whoever
+  waits for the exit code believes that the work failed. What matters is done by then.
 """
 
+import atexit
 import gc
+import os
 import resource
+import sys
+import threading
+from typing import NoReturn
 
 YOUNG = 20_000
 MIDDLE = 20
 OLD = 50
+
+
+def load_quickly() -> None:
+    """Call before anything is loaded."""
+    gc.set_threshold(YOUNG)
+
+
+def leave(code: int) -> NoReturn:
+    """End this process as Python does, with its threads and what was to be done at the end, but for taking itself apart."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        code = code or 1  # whoever reads has gone, or the disk is full
+    os._exit(code)
 
 
 def raise_open_files() -> int:

@@ -22,12 +22,14 @@ from tertulia.backups.manifest import Manifest
 from tertulia.backups.place import Place, open_place
 from tertulia.backups.restoring import restore_backup
 from tertulia.backups.retention import prune
+from tertulia.backups.snapshot import open_session
 from tertulia.backups.verifying import verify_backup, verify_sums
 from tertulia.content.storage.orphans import OBJECTS_LOCK
 from tests.features.backups.conftest import Source
 from tests.harness.bucket import Bucket, s3_service
 from tests.harness.command import said_once, tertulia
 from tests.harness.files import upload
+from tests.harness.forwarder import Forwarder
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
 from tests.harness.talk import eventually
@@ -287,6 +289,16 @@ def test_a_backup_that_is_killed_leaves_no_archive_and_a_second_one_at_the_same_
     assert asyncio.run(open_place(str(place), source.settings, must_exist=False).archives()).whole == []
     held = f"select count(*) from pg_locks where locktype = 'advisory' and classid = {OBJECTS_LOCK} and objid = 1"
     eventually(lambda: rows_of(source.settings.postgres_url, held) == [(0,)])
+
+
+def test_what_a_backup_locks_is_free_when_it_has_ended_though_postgresql_hears_late_that_it_is_gone(
+    source: Source,
+) -> None:
+    with Forwarder(source.settings.postgres_url, delay=0.3) as slow:
+        with open_session(slow.url) as first:
+            first.lock_alone()
+        with open_session(source.settings.postgres_url) as second:
+            second.lock_alone()
 
 
 def test_no_file_is_deleted_while_a_backup_may_need_it(source: Source, stage: Stage) -> None:
