@@ -1,7 +1,5 @@
 """A second factor: set up, asked for, used once, recovered; and what an organization asks of its people."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import httpx
@@ -9,6 +7,7 @@ import pytest
 
 from tests.harness.authenticator import Authenticator
 from tests.harness.browser import Browser, person
+from tests.harness.command import tertulia
 from tests.harness.mails import mailed
 from tests.harness.passkeys import Open
 from tests.harness.passwords import PASSWORD
@@ -197,8 +196,7 @@ def test_only_owners_make_the_rule(stage: Stage, browser: Open, strict: tuple[st
 def test_the_operator_takes_a_lost_factor_away(browser: Open, stage: Stage, user: User, server: Server) -> None:
     one = browser()
     set_up(one, user)
-    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url, "PATH": "/usr/bin:/bin"}
-    command = [sys.executable, "-m", "tertulia", "user", "remove-factor", user.email]
-    subprocess.run(command, env=environment, check=True, timeout=60)
+    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url}
+    tertulia("user", "remove-factor", user.email, env=environment).check_returncode()
     check_error(one.request("GET", "users/me"), "UNAUTHORIZED", 401)
     check_success(log_in(browser(), user))
