@@ -18,7 +18,9 @@ import pytest
 AGAIN = ("clients", "cluster", "installs", "system", "timed")
 SERVERS = {"server", "own_server", "engines"}
 """The fixtures that start them."""
-WITH_SERVER = 20  # a test that talks to a server takes about as long as so many others
+WEIGHTS = {"server": 20, "timed": 80, "engines": 100, "slow": 250, "own_server": 700}
+"""How long tests take that have such a fixture or mark, on an average, if a server's usual test takes 20; others take OTHERS."""
+OTHERS = 5
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,7 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         number, parts = map(int, share.split("/"))
         sizes: Counter[Path] = Counter()
         for item in items:
-            sizes[item.path] += WITH_SERVER if "server" in getattr(item, "fixturenames", ()) else 1
+            sizes[item.path] += weight(item)
         filled = [0] * parts
         mine = set()
         # The largest file goes first, each to the part that has the least to do: the same in every run.
@@ -48,6 +50,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 mine.add(path)
         config.hook.pytest_deselected(items=[item for item in items if item.path not in mine])
         items[:] = [item for item in items if item.path in mine]
+
+
+def weight(item: pytest.Item) -> int:
+    """How long it will take, about."""
+    known = {*getattr(item, "fixturenames", ()), *(mark.name for mark in item.iter_markers())}
+    return max((WEIGHTS[name] for name in known & WEIGHTS.keys()), default=OTHERS)
 
 
 class _Tally:
