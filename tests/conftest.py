@@ -5,6 +5,7 @@ the one whose line of JSON is in the file TERTULIA_TEST_SERVER. `own_server` is 
 `engines` are a PostgreSQL and a nats-server without any of our processes; `folder` is an empty folder for one test.
 """
 
+import functools
 import inspect
 import os
 import shlex
@@ -17,6 +18,7 @@ from tempfile import mkdtemp
 import httpx
 import hypothesis
 import pytest
+from httpx._transports import default as _transports
 
 from tertulia.engines import Nats, Postgres, find_nats_server, find_postgres
 from tertulia.kernel.settings import load_settings
@@ -30,6 +32,9 @@ hypothesis.settings.register_profile(
     "unhurried", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
 )
 hypothesis.settings.load_profile("unhurried")
+
+# Each client of httpx would read the certificates of the world, which takes longer than most of what is asked.
+_transports.create_ssl_context = functools.cache(httpx.create_ssl_context)  # type: ignore[attr-defined]
 
 
 @pytest.fixture(scope="session")

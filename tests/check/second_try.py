@@ -21,9 +21,9 @@ from tests.check.seconds import recorded_seconds
 AGAIN = ("clients", "cluster", "installs", "system", "timed")
 SERVERS = {"server", "own_server", "engines"}
 """The fixtures that start them."""
-WITH_SERVER = 0.5
-"""Seconds of a test in a file that is new, if it talks to a server; others take a fraction of it."""
-WITHOUT = WITH_SERVER / 20
+WEIGHTS = {"server": 0.5, "timed": 2, "engines": 2.5, "slow": 6, "own_server": 17}
+"""Seconds of a test with such a fixture or mark, in a file that is new; others take OTHERS."""
+OTHERS = 0.1
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         known = recorded_seconds()
         sizes: dict[Path, float] = defaultdict(float)
         for item in items:
-            sizes[item.path] += WITH_SERVER if "server" in getattr(item, "fixturenames", ()) else WITHOUT
+            sizes[item.path] += weight(item)
         for path, estimate in sizes.items():
             sizes[path] = known.get(path.relative_to(config.rootpath).as_posix(), estimate)
         filled = [0.0] * parts
@@ -56,6 +56,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
                 mine.add(path)
         config.hook.pytest_deselected(items=[item for item in items if item.path not in mine])
         items[:] = [item for item in items if item.path in mine]
+
+
+def weight(item: pytest.Item) -> float:
+    """How long it will take, about."""
+    known = {*getattr(item, "fixturenames", ()), *(mark.name for mark in item.iter_markers())}
+    return max((WEIGHTS[name] for name in known & WEIGHTS.keys()), default=OTHERS)
 
 
 class _Tally:

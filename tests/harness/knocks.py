@@ -104,5 +104,5 @@ def knocks_at(door: Door) -> Feature:
         presenters={"knock": KnockPresenter()},
         services=(Service(Door, lambda _: door, close=Door.shut),),
         follow_ups={AFTER_KNOCK: lambda services: services[Door].answer},
-        chores=(Chore("sweep", 0.01, lambda services: services[Door].sweep),),
+        chores=(Chore("sweep", 1.0, lambda services: services[Door].sweep),),
     )

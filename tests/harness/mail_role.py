@@ -2,7 +2,6 @@
 
 import smtplib
 import socket
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import EmailMessage
@@ -10,7 +9,8 @@ from email.policy import SMTP
 from email.utils import make_msgid
 from pathlib import Path
 
-from tertulia.engines import ChildProcess, free_port
+from tertulia.engines import free_port
+from tests.harness.forking import Forked
 from tests.harness.server import MAIL_IN, OwnServer, is_ready
 from tests.harness.talk import eventually
 
@@ -25,7 +25,7 @@ class MailRole:
             mail_in_address=MAIL_IN, mail_in_port=self.port, metrics_port=metrics, mail_in_connections=3
         )
         self.log = folder / "mail.log"
-        self.process = ChildProcess([sys.executable, "-m", "tertulia", "mail"], self.log, env=env)
+        self.process = Forked(["mail"], self.log, env=env)
 
     def send(self, mail: EmailMessage, to: str, sender: str = "bob@example.com") -> tuple[int, str]:
         """By SMTP; what the role says in the end."""

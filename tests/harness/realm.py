@@ -10,12 +10,10 @@ class Realm:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.id, self.subdomain = stage.realm()
+        self.id, self.subdomain, users = stage.realm_with(OWNER, ADMINISTRATOR, MODERATOR, MEMBER, GUEST)
         self.host = f"{self.subdomain}.localhost"
-        self.owner, self.administrator, self.moderator, self.member, self.guest = map(
-            self.speaker, (OWNER, ADMINISTRATOR, MODERATOR, MEMBER, GUEST)
-        )
-        self.all = (self.owner, self.administrator, self.moderator, self.member, self.guest)
+        self.all = tuple(map(self.as_user, users))
+        self.owner, self.administrator, self.moderator, self.member, self.guest = self.all
 
     def speaker(self, role: int = MEMBER, *, url: str | None = None) -> Speaker:
         return self.stage.speaker(self.stage.user(role, realm_id=self.id), host=self.host, url=url)

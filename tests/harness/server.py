@@ -70,9 +70,11 @@ PATIENT = {
     "postgres_narrow_seconds": "60",
     "busy_seconds": "20",
     "password_memory_mib": "1",
+    "worker_pause_seconds": "0.25",
 }
 """Settings for tests: they call far more often than people do, and while one holds a lock, a busy machine takes longer than
-people would wait. Tests of the limits set them anew. Passwords protect nobody here: hashing them took a third of all time."""
+people would wait. Tests of the limits set them anew. Passwords protect nobody here: hashing them took a third of all time.
+And what a test waits for passes through several chores, one after the other."""
 MAIL_IN = "reply+%s@mail.example.com"
 """Where mail comes in, if a test runs the process for it."""
 

@@ -6,7 +6,6 @@ Everything here works on the engines of a running server (`Server`), beside its 
 import asyncio
 import os
 import signal
-import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -18,12 +17,13 @@ from typing import Any, TypeVar
 import psycopg2
 
 from tertulia.conversations.channels.actions import create_channel, subscribe, unsubscribe
-from tertulia.engines import ChildProcess, free_port
+from tertulia.engines import free_port
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.users.actions import create_api_key, create_user
+from tests.harness.forking import Forked
 from tests.harness.server import MAIL_IN, PATIENT, Channel, OwnServer, Server, User, is_ready
 from tests.harness.talk import Speaker, eventually, unique
 
@@ -70,20 +70,24 @@ class Stage:
 
     def realm(self) -> tuple[int, str]:
         """A new organization: its id and its subdomain."""
+        realm_id, subdomain, _ = self.realm_with()
+        return realm_id, subdomain
+
+    def realm_with(self, *roles: int) -> tuple[int, str, list[User]]:
+        """A new organization with a new account of each of these roles, in one transaction."""
         subdomain = unique("realm").replace(" ", "-")
-        return self.write(lambda tx: create_realm(tx, subdomain, "Elsewhere")), subdomain
+
+        async def make(tx: Transaction) -> tuple[int, list[User]]:
+            realm_id = await create_realm(tx, subdomain, "Elsewhere")
+            return realm_id, [await _new_user(tx, realm_id, role) for role in roles]
+
+        realm_id, users = self.write(make)
+        return realm_id, subdomain, users
 
     def user(self, role: int = Role.MEMBER, *, realm_id: int | None = None, bot_type: int | None = None) -> User:
         """A new account."""
         realm = self.realm_id if realm_id is None else realm_id
-        email = unique("user").replace(" ", ".") + "@example.com"
-
-        async def make(tx: Transaction) -> tuple[int, str]:
-            user_id = await create_user(tx, realm, email, "Somebody New", role, bot_type=bot_type)
-            return user_id, await create_api_key(tx, user_id)
-
-        user_id, key = self.write(make)
-        return User(user_id, email, None, key, role)
+        return self.write(lambda tx: _new_user(tx, realm, role, bot_type))
 
     def speaker(
         self,
@@ -164,6 +168,12 @@ class Stage:
             connection.close()
 
 
+async def _new_user(tx: Transaction, realm_id: int, role: int, bot_type: int | None = None) -> User:
+    email = unique("user").replace(" ", ".") + "@example.com"
+    user_id = await create_user(tx, realm_id, email, "Somebody New", role, bot_type=bot_type)
+    return User(user_id, email, None, await create_api_key(tx, user_id), role)
+
+
 def later(work: Callable[..., T], *arguments: Any, **named: Any) -> "Future[T]":
     """Do it in the background."""
     return _background.submit(work, *arguments, **named)
@@ -198,7 +208,7 @@ class Web:
         }
         env = os.environ | {f"TERTULIA_{name.upper()}": str(value) for name, value in asked.items()}
         self._log = folder / f"web-{port}.log"
-        self._process = ChildProcess([sys.executable, "-m", "tertulia", "web"], self._log, env=env)
+        self._process = Forked(["web"], self._log, env=env)
         self._process.start()
 
     def wait(self) -> "Web":

@@ -43,9 +43,11 @@ def names_in(value: ast.expr, constants: dict[str, str]) -> list[str]:
 
 def test_every_capability_that_a_feature_asks_for_can_be_said() -> None:
     trees = {
-        str(path.relative_to(ROOT)): ast.parse(path.read_text())
+        str(path.relative_to(ROOT)): ast.parse(text)
         for path in ROOT.rglob("*.py")
         if path.parent != ROOT / "events" / "queues"
+        # Whoever asks, and where a constant may be that says for what: other modules need not be understood.
+        if any(word in (text := path.read_text()) for word in {"needs", "lacks", "understands", *SAID})
     }
     found = asked_for(trees)
     assert len(found) > 8, "nothing is found any more: have the names changed?"

@@ -184,7 +184,7 @@ characters = st.characters(exclude_characters="\0", exclude_categories=["Cs"])
 texts = st.one_of(st.text(characters, max_size=60), st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join))
 
 
-@settings(max_examples=1500)
+@settings(max_examples=500)
 @given(texts)
 def test_any_text_becomes_safe_html_that_the_gate_leaves_alone(content: str) -> None:
     html = render(content, CONTEXT).html
@@ -202,7 +202,7 @@ def test_descriptions_and_topics_stand_any_text_too(content: str) -> None:
         assert link.text in content
 
 
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(st.text(alphabet="abT1 .,:;?()-+/…\n", max_size=30))
 def test_the_short_way_for_plain_text_leads_to_the_same_html(content: str) -> None:
     content = content.strip()

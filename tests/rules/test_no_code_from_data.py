@@ -11,7 +11,10 @@ CALLS = {"eval", "exec", "compile", "__import__"}
 def test_bo_03_no_module_turns_data_into_code() -> None:
     found = []
     for path in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+        text = path.read_text()
+        # Most modules name none of them, and need not be understood.
+        tree = ast.parse(text if any(word in text for word in MODULES | CALLS) else "")
+        for node in ast.walk(tree):
             names: set[str] = set()
             if isinstance(node, ast.Import):
                 names = {alias.name.partition(".")[0] for alias in node.names} & MODULES

@@ -3,8 +3,8 @@
 Any number of workers do the same chore side by side: each piece of work is claimed in the transaction that does it.
 """
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, replace
 from functools import partial
 
 from tertulia.kernel.db import Database, Transaction
@@ -14,6 +14,8 @@ Work = Callable[[], Awaitable[int]]
 """Does what is due; returns how many items that was."""
 
 HOUSEKEEPING_SECONDS = 60.0
+PROMPT_SECONDS = 1.0
+"""Somebody waits for a chore that is done so often, or more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,14 @@ class Chore:
 def housekeeping(task: Callable[[Database], Awaitable[int]]) -> Chore:
     """A chore that needs nothing but the database and may wait for a minute; named after its function."""
     return Chore(task.__name__, HOUSEKEEPING_SECONDS, lambda services: partial(task, services[Database]))
+
+
+def paced(chores: Iterable[Chore], seconds: float) -> list[Chore]:
+    """The same, and for what somebody waits for no pause is longer than that."""
+    return [
+        replace(chore, seconds=min(chore.seconds, seconds)) if chore.seconds <= PROMPT_SECONDS else chore
+        for chore in chores
+    ]
 
 
 async def in_batches(database: Database, size: int, do: Callable[[Transaction], Awaitable[int]]) -> int:

@@ -353,6 +353,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     metrics_port: int = 0
     """Port of /metrics and /health of this process; 0: none. `tertulia serve` gives this one to the relay, the next to the
     worker, the one after that to the web process, and one more to `tertulia mail`."""
+    worker_pause_seconds: float = 1.0
+    """How long the worker pauses at most between two looks at what somebody waits for: mails, pushes, scheduled messages and the
+    like. Each look is a small question to the database; most of them come at least every half second in any case."""
     development: bool = False
     compat_aliases: bool = True
     """Send the older names of keys beside ours, for existing clients."""
@@ -379,6 +382,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             "postgres_idle_transaction_seconds",
             "postgres_silence_seconds",
             "s3_seconds",
+            "worker_pause_seconds",
         ):
             if getattr(self, name) <= 0:
                 raise SettingsError(f"{name} must be more than 0")

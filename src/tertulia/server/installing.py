@@ -11,9 +11,10 @@ from typing import Any
 import msgspec
 import structlog
 
-from tertulia.content.pictures import AppIcons, NotAPicture, app_icons
+from tertulia.content.pictures.apart import app_icons
 from tertulia.content.pictures.drawing import large_icon
-from tertulia.content.pictures.icons import PAPER, PLAIN_SIDES
+from tertulia.content.pictures.fitting import NotAPicture
+from tertulia.content.pictures.icons import PAPER, PLAIN_SIDES, AppIcons
 from tertulia.content.storage import NotStored, Store, StoreUnavailable
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.call import Call, Receive, Scope

@@ -13,7 +13,7 @@ import structlog
 from prometheus_client import Counter, Gauge, Summary
 
 from tertulia.events.feature import Feature
-from tertulia.kernel.chores import Chore, Work
+from tertulia.kernel.chores import Chore, Work, paced
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.monitor import QUESTION_SECONDS, serve_monitor
 from tertulia.kernel.outages import Outage, postgres_outage
@@ -48,7 +48,7 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
             return "PostgreSQL" if database is None else await database.missing(QUESTION_SECONDS)
 
         stack.enter_context(traced(settings, "worker"))
-        chores = [chore for feature in features for chore in feature.chores]
+        chores = paced((chore for feature in features for chore in feature.chores), settings.worker_pause_seconds)
         await stack.enter_async_context(watched(settings, chores, partial(serve_monitor, settings, missing)))
         away = postgres_outage(settings.postgres_url)
         while database is None and not stop.is_set():

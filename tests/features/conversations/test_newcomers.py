@@ -1,11 +1,9 @@
 """What awaits whoever joins: default channels, and a word about them; what people hear who are put into a group."""
 
-import os
-import subprocess
-import sys
 from functools import partial
 
 from tests.contract.groups import make_group
+from tests.harness.command import tertulia
 from tests.harness.passwords import PASSWORD as OWN
 from tests.harness.passwords import give_password
 from tests.harness.realm import Realm
@@ -56,12 +54,11 @@ def test_new_people_are_told_what_the_organization_says_to_all_of_them(realm: Re
 def test_the_command_line_welcomes_people_too_but_not_guests(realm: Realm) -> None:
     default = realm.stage.channel(realm.owner, realm_id=realm.id)
     realm.stage.sql("insert into default_channel (channel_id, realm_id) values (%s, %s)", default.stream_id, realm.id)
-    env = os.environ | {"TERTULIA_POSTGRES_URL": realm.stage.server.postgres_url, "TERTULIA_USER_PASSWORD": PASSWORD}
+    env = {"TERTULIA_POSTGRES_URL": realm.stage.server.postgres_url, "TERTULIA_USER_PASSWORD": PASSWORD}
     made = []
     for role in ("member", "guest"):
         names = ["--name", "Ada", "--role", role, "--realm", realm.subdomain]
-        command = [sys.executable, "-m", "tertulia", "user", "create", address(), *names]
-        made.append(int(subprocess.run(command, env=env, check=True, capture_output=True, text=True).stdout))
+        made.append(int(tertulia("user", "create", address(), *names, env=env).stdout))
     assert subscribers(realm.owner, default.stream_id) == {realm.owner.id, made[0]}
 
 

@@ -3,8 +3,6 @@
 import base64
 import secrets
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +12,7 @@ import pytest
 
 from tertulia.engines import free_port
 from tests.harness.clamd import EICAR, STREAM_LIMIT, clamd
+from tests.harness.command import tertulia
 from tests.harness.files import fetch, post_file, upload
 from tests.harness.hostile import png
 from tests.harness.realm import Realm
@@ -148,9 +147,7 @@ def test_the_doctor_asks_the_scanner(server: Server, scanner: str, silent: str) 
     assert isinstance(server, OwnServer)
 
     def doctor(address: str) -> str:
-        command = [sys.executable, "-m", "tertulia", "doctor"]
-        env = server.environment(malware_scanner=address)
-        return subprocess.run(command, env=env, capture_output=True, text=True, check=False).stdout
+        return tertulia("doctor", env=server.environment(malware_scanner=address)).stdout
 
     assert f"ok      malware scanner: answers at {scanner}" in doctor(scanner)
     assert "WRONG   malware scanner" in doctor(silent)

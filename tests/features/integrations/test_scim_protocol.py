@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness.command import tertulia
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.scim import PATCH_OP, USER, Directory, refused, success, token_of
@@ -246,8 +247,9 @@ def test_operators_make_list_and_revoke_tokens(realm: Realm, stage: Stage) -> No
 
     def command(*words: str) -> str:
         env = stage.server.environment()  # type: ignore[attr-defined]
-        run = [sys.executable, "-m", "tertulia", "scim-token", *words, "--realm", realm.subdomain]
-        return subprocess.run(run, env=env, capture_output=True, text=True, check=True).stdout.strip()
+        done = tertulia("scim-token", *words, "--realm", realm.subdomain, env=env)
+        done.check_returncode()
+        return done.stdout.strip()
 
     directory = Directory(stage.server, realm.host, command("create", "Entra ID"))
     assert directory.get("/Users")["totalResults"] == 5

@@ -71,7 +71,7 @@ def check(world: World, reader: Reader, terms: list[Json], anchor: Any, before: 
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=some.data())
 @pytest.mark.timeout(300)
 def test_any_narrow_finds_what_its_description_says(world: World, data: some.DataObject) -> None:

@@ -321,7 +321,7 @@ def test_deciding_takes_nothing_of_a_message_that_is_being_deleted(realm: Realm,
         with realm.stage.session() as execute:
             execute("select from message where id = %s for update", sent)
             holds.set()
-            time.sleep(1.5)  # the worker looks twice a second
+            time.sleep(1)  # the worker looks four times a second
             with realm.stage.session() as other:
                 assert other("select 1 from push_due where message_id = %s for update nowait", sent) == [(1,)]
 

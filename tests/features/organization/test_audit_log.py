@@ -3,9 +3,6 @@
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -22,6 +19,7 @@ from tests.contract.test_avatar import upload
 from tests.contract.test_custom_emoji import png
 from tests.harness.authenticator import Authenticator
 from tests.harness.browser import Browser
+from tests.harness.command import tertulia
 from tests.harness.mails import mailed
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
@@ -184,9 +182,8 @@ def log_in_and_out(realm: Realm, browser: Open, mails: Path) -> None:
 
 def erase(server: Server, realm: Realm, user_id: int) -> None:
     assert isinstance(server, OwnServer)
-    command = [sys.executable, "-m", "tertulia", "audit", "erase", str(user_id), "--realm", realm.subdomain]
-    environment = {**os.environ, "TERTULIA_POSTGRES_URL": server.postgres_url}
-    subprocess.run(command, env=environment, check=True, timeout=60, capture_output=True)
+    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url}
+    tertulia("audit", "erase", str(user_id), "--realm", realm.subdomain, env=environment).check_returncode()
 
 
 def address() -> str:

@@ -3,8 +3,6 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,9 +13,10 @@ from typer.testing import CliRunner
 
 from tertulia.cli.commands import app
 from tertulia.cli.errors import explain
-from tertulia.engines import ChildProcess
 from tertulia.kernel.db import Transaction
 from tertulia.people.users.actions import create_api_key, create_user
+from tests.harness.command import tertulia
+from tests.harness.forking import Forked
 from tests.harness.server import ADMINISTRATOR, GUEST, MEMBER, OWNER, Server, User
 from tests.harness.slapd import BASE, GROUPS, LIMITED, PASSWORD, Slapd, directory
 from tests.harness.stage import Backstage, Stage, Web
@@ -305,8 +304,7 @@ def test_suspiciously_many_leavers_are_refused_until_the_operator_says_how_many(
     renamed = site.comes()
     site.slapd.change(renamed.entry, cn="Another Name")
     site.slapd.remove(*(one.entry for one in going))
-    command = [sys.executable, "-m", "tertulia", "directory", "sync"]
-    refused = subprocess.run(command, env=site.environment(), capture_output=True, text=True, check=False, timeout=120)
+    refused = tertulia("directory", "sync", env=site.environment())
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "Traceback" not in refused.stderr
     assert f"--max-leavers {LEAVING}" in refused.stderr
@@ -374,9 +372,8 @@ def test_a_worker_compares_by_itself_where_that_is_set_and_refuses_as_the_comman
     goes = site.comes()
     site.slapd.remove(goes.entry)
     settings = {"nats_url": site.stage.server.nats_url, "ldap_sync_minutes": 60}
-    command = [sys.executable, "-m", "tertulia", "worker"]
     site.stage.sql("delete from directory_sync where realm_id = %s", site.realm_id)
-    workers = [ChildProcess(command, tmp_path / f"{n}.log", env=site.environment(**settings)) for n in range(2)]
+    workers = [Forked(["worker"], tmp_path / f"{n}.log", env=site.environment(**settings)) for n in range(2)]
     for worker in workers:
         worker.start()
     try:

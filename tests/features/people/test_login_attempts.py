@@ -28,7 +28,7 @@ def browser(server: Server) -> Iterator[Open]:
             base_url=f"{url}/api/v1/",
             transport=httpx.HTTPTransport(local_address=network),
             cookies=cookies,
-            timeout=30,
+            timeout=90,
         )
         opened.append(one)
         return one

@@ -2,8 +2,6 @@
 
 import json
 import secrets
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 
 from tests.features.people.test_oidc import begin, check_failed, is_logged_in
 from tests.harness.browser import person
+from tests.harness.command import tertulia
 from tests.harness.crooked_provider import CLIENT_ID, CLIENT_SECRET, CrookedProvider, crooked_provider
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web, at_once
@@ -90,9 +89,8 @@ def test_the_operator_forgets_who_vouched_for_somebody(
     stage: Stage, server: Server, browser: httpx.Client, user: User
 ) -> None:
     know_elsewhere(stage, user)
-    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url, "PATH": "/usr/bin:/bin"}
-    command = [sys.executable, "-m", "tertulia", "user", "unlink", user.email]
-    assert subprocess.run(command, env=environment, check=True, timeout=60, capture_output=True).stdout == b"1\n"
+    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url}
+    assert tertulia("user", "unlink", user.email, env=environment).stdout == "1\n"
     assert browser.get(begin(browser)).status_code == 302
     assert check_success(browser.get("/api/v1/sessions/current"))["user_id"] == user.user_id
 

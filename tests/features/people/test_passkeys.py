@@ -1,13 +1,12 @@
 """Passkeys: added, used to sign in without a password and as a second step, renamed and removed."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tests.harness.authenticator import Authenticator
 from tests.harness.browser import Browser, person
+from tests.harness.command import tertulia
 from tests.harness.mails import mailed
 from tests.harness.passkeys import (
     EDDSA,
@@ -326,9 +325,8 @@ def test_a_passkey_is_the_factor_that_the_organization_asks_for(browser: Open, s
 def test_the_operator_takes_lost_passkeys_away(
     browser: Open, home: Browser, user: User, server: Server, device: PasskeyDevice, folder_of_mails: Path
 ) -> None:
-    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url, "PATH": "/usr/bin:/bin"}
-    command = [sys.executable, "-m", "tertulia", "user", "remove-factor", user.email]
-    subprocess.run(command, env=environment, check=True, timeout=60)
+    environment = {"TERTULIA_POSTGRES_URL": server.postgres_url}
+    tertulia("user", "remove-factor", user.email, env=environment).check_returncode()
     check_error(home.request("GET", "users/me"), "UNAUTHORIZED", 401)
     check_error(sign_in(browser(), device), "PASSKEY_FAILED", 401)
     check_success(by_password(browser(), user))

@@ -1,13 +1,12 @@
 """What the doctor makes of a proxy: one that is believed, one that nobody named, one that says nothing."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.harness.command import tertulia
 from tests.harness.server import OwnServer
 from tests.harness.stage import Web
 
@@ -34,8 +33,7 @@ def examine(server: OwnServer, web: Web, **settings: str) -> tuple[int, str]:
     """The doctor's exit code, and its line about the proxy."""
     port = web.metrics.rpartition(":")[2]
     env = server.environment(metrics_port=port, trusted_proxies=PROXY, external_scheme="https", **settings)
-    command = [sys.executable, "-m", "tertulia", "doctor"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
+    done = tertulia("doctor", env=env)
     [line] = [line for line in done.stdout.splitlines() if "proxy:" in line]
     return done.returncode, line
 
@@ -61,7 +59,6 @@ def test_the_doctor_sees_a_proxy_that_says_nothing(server: OwnServer, web: Web) 
 def test_the_doctor_refuses_to_believe_everybody(server: OwnServer, web: Web) -> None:
     port = web.metrics.rpartition(":")[2]
     env = server.environment(metrics_port=port, trusted_proxies="10.0.0.0/8, 0.0.0.0/0")
-    command = [sys.executable, "-m", "tertulia", "doctor"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, env=env)
+    done = tertulia("doctor", env=env)
     assert done.returncode == 1
     assert "the whole internet" in done.stdout

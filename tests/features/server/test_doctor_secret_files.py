@@ -1,13 +1,11 @@
 """`tertulia doctor` looks at who can read the files that hold secrets."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from tertulia.kernel.sealing import new_key
+from tests.harness.command import tertulia
 
 
 @pytest.fixture
@@ -27,11 +25,7 @@ def settings(tmp_path: Path) -> Path:
 
 def line_of(file: Path, *arguments: str) -> str:
     """What the doctor says of them; the engines are away, which does not matter here."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("TERTULIA_")}
-    if not arguments:
-        environment["TERTULIA_CONFIG"] = str(file)
-    command = [sys.executable, "-m", "tertulia", "doctor", *arguments]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
+    done = tertulia("doctor", *arguments, env={} if arguments else {"TERTULIA_CONFIG": str(file)})
     [line] = [line for line in done.stdout.splitlines() if " secret files: " in line]
     return line
 

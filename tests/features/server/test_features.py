@@ -103,12 +103,13 @@ def test_a_feature_is_added_to_the_server_by_one_entry_in_the_list(stage: Stage,
     assert door.is_shut
 
 
-async def test_the_worker_does_the_chores_of_the_features_in_the_list(settings: Settings) -> None:
+async def test_the_worker_does_the_chores_of_the_features_in_the_list_as_often_as_is_set(settings: Settings) -> None:
     door, stop = Door(), asyncio.Event()
+    settings = msgspec.structs.replace(settings, worker_pause_seconds=0.01)
     # Alone: the chores of the others are done by the worker of the shared server, with its settings.
     working = asyncio.create_task(run_worker(settings, stop, [knocks_at(door)]))
     async with asyncio.timeout(30):
-        while door.swept < 3:
+        while door.swept < 60:  # once a second without the setting
             await asyncio.sleep(0.01)
         stop.set()
         await working

@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import sys
 from collections.abc import Mapping
 from contextlib import closing
 
@@ -12,6 +11,7 @@ import pytest
 
 from tertulia.kernel.sealing import new_key
 from tertulia.server.features import FEATURES
+from tests.harness.command import tertulia
 from tests.harness.server import OwnServer, Server, is_ready
 from tests.harness.talk import Speaker, eventually, unique
 
@@ -81,9 +81,7 @@ async def test_every_hash_is_a_hash(server: Server) -> None:
 
 
 def _command(env: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tertulia", *words], env=env, capture_output=True, text=True, check=False
-    )
+    return tertulia(*words, env=env)
 
 
 def restart_web(server: OwnServer) -> None:

@@ -10,7 +10,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tertulia.content.pictures import NotAPicture, Shrunk, shrink
+from tertulia.content.pictures.apart import shrink
+from tertulia.content.pictures.fitting import NotAPicture
+from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.content.storage import Store, StoreUnavailable, orphans
 from tertulia.files.remote_pictures import queries
 from tertulia.files.uploads.thumbnails.sizes import MOVING, STILL, ThumbnailFormat, thumbnail_key

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.content.markup import RemotePicture
-from tertulia.content.pictures import Shrunk
+from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.files.remote_pictures.model import Known
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.fetching import Due, State

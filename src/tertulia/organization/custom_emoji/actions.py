@@ -4,7 +4,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from tertulia.content.pictures import Picture
+from tertulia.content.pictures.fitting import Picture
 from tertulia.content.pictures.keeping import adopt, offered
 from tertulia.content.storage import Store
 from tertulia.events.log.record import Audience, record

@@ -4,7 +4,8 @@ import functools
 
 import msgspec
 
-from tertulia.content.pictures import BODY_LIMIT, fit, receive
+from tertulia.content.pictures.apart import fit
+from tertulia.content.pictures.receiving import BODY_LIMIT, receive
 from tertulia.content.storage import Store
 from tertulia.kernel.auth import HumanMember, Person
 from tertulia.kernel.db import Database, Reader, Transaction

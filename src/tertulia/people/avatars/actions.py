@@ -7,8 +7,9 @@ from contextlib import asynccontextmanager
 
 import msgspec
 
-from tertulia.content.pictures import cover, receive
+from tertulia.content.pictures.apart import cover
 from tertulia.content.pictures.keeping import adopt, offered
+from tertulia.content.pictures.receiving import receive
 from tertulia.content.storage import Store, orphans
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.call import Call

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tertulia.content.pictures import BODY_LIMIT
+from tertulia.content.pictures.receiving import BODY_LIMIT
 from tertulia.content.storage import Store
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Database, Transaction

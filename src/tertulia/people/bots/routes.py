@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from tertulia.content.pictures import BODY_LIMIT
+from tertulia.content.pictures.receiving import BODY_LIMIT
 from tertulia.content.storage import Store
 from tertulia.kernel.auth import BotType, HumanMember, RoleNumber
 from tertulia.kernel.db import Database, Reader, Transaction

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import structlog
 
-from tertulia.content.pictures import NotAPicture, Shrunk, shrink
+from tertulia.content.pictures.apart import shrink
+from tertulia.content.pictures.fitting import NotAPicture
+from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.content.storage import NotStored, Store, orphans
 from tertulia.files.uploads.model import StoredFile, Thumbnail
 from tertulia.files.uploads.thumbnails import queries as thumbnail_queries

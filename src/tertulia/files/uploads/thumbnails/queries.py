@@ -1,6 +1,6 @@
 """SQL of thumbnails: one statement per function."""
 
-from tertulia.content.pictures import Shrunk
+from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.files.uploads.model import StoredFile, Thumbnail
 from tertulia.files.uploads.queries import FILE
 from tertulia.kernel.db import Transaction

@@ -7,8 +7,9 @@ from typing import Literal
 
 import msgspec
 
-from tertulia.content.pictures import cover, receive, within
+from tertulia.content.pictures.apart import cover, within
 from tertulia.content.pictures.keeping import adopt, offered
+from tertulia.content.pictures.receiving import receive
 from tertulia.content.storage import Store, orphans
 from tertulia.events.log.record import Audience, record
 from tertulia.kernel.auth import Caller

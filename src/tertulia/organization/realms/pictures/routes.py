@@ -1,6 +1,6 @@
 """Endpoints of an organization's icon and logos."""
 
-from tertulia.content.pictures import BODY_LIMIT
+from tertulia.content.pictures.receiving import BODY_LIMIT
 from tertulia.content.storage import Store
 from tertulia.kernel.auth import Administrator
 from tertulia.kernel.db import Database, Transaction
