@@ -17,12 +17,12 @@ import socket
 import subprocess
 import sys
 import threading
-import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cache
 from pathlib import Path
 
+from tertulia.cli import main as tertulia
 from tertulia.engines.launch import PR_SET_PDEATHSIG
 from tertulia.engines.running import Running
 
@@ -199,27 +199,6 @@ def _become(said: bytes, numbers: list[int]) -> None:
     sys.argv = ["tertulia", *wanted["words"]]
 
 
-def _run() -> int:
-    """The command; its exit code."""
-    from tertulia.cli import main as tertulia
-
-    try:
-        tertulia()
-    except SystemExit as end:
-        if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
-        return end.code if isinstance(end.code, int) else int(end.code is not None)
-    except BaseException:
-        traceback.print_exc()
-        return 1
-    return 0
-
-
 if __name__ == "__main__":
     main()
-    code = _run()
-    # As the interpreter ends, but without taking everything apart that was imported.
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    os._exit(code)
+    tertulia()
