@@ -15,8 +15,9 @@ from tertulia.archives.form import kinds
 from tertulia.archives.form.kinds import File, Picture
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.reading.archive import Archive
-from tertulia.content.pictures import NotAPicture, cover, fit, within
-from tertulia.content.pictures import Picture as Fitted
+from tertulia.content.pictures.apart import cover, fit, within
+from tertulia.content.pictures.fitting import NotAPicture
+from tertulia.content.pictures.fitting import Picture as Fitted
 from tertulia.content.pictures.keeping import content_type
 from tertulia.content.pictures.receiving import MAX_MIB
 from tertulia.content.storage import Store, StoreUnavailable, orphans
