@@ -77,15 +77,15 @@ class Counter:
 async def counting(postgres_url: str, *modules: ModuleType, **services: Any) -> AsyncIterator[Counter]:
     """`services`: makers of further services, called with the database."""
     settings = Settings()
-    database = await CountingDatabase.connect(postgres_url, shards=settings.shards, size=2)
-    database.statements = []
-    made = [make(database) for make in services.values()]
-    api = Api(
-        collect(*modules),
-        services={Settings: settings, Database: database, **{type(one): one for one in made}},
-        scopes={Transaction: database.transaction, Reader: database.reader},
-        admission=Admission(KeyAuthenticator(database, settings)),
-    )
-    transport = httpx.ASGITransport(app=api)
-    async with database, httpx.AsyncClient(transport=transport, base_url="http://localhost/api/v1/") as client:
-        yield Counter(database, client)
+    async with await CountingDatabase.connect(postgres_url, shards=settings.shards, size=2) as database:
+        database.statements = []
+        made = [make(database) for make in services.values()]
+        api = Api(
+            collect(*modules),
+            services={Settings: settings, Database: database, **{type(one): one for one in made}},
+            scopes={Transaction: database.transaction, Reader: database.reader},
+            admission=Admission(KeyAuthenticator(database, settings)),
+        )
+        transport = httpx.ASGITransport(app=api)
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost/api/v1/") as client:
+            yield Counter(database, client)

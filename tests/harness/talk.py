@@ -183,6 +183,12 @@ class Queue:
         """All events up to that message's."""
         return self.until(lambda event: is_message(event, message_id), speaker)
 
+    def check_ends(self) -> None:
+        """It ends in a moment: who changed what it may hear was answered before the queue was told."""
+        while (reply := self.request()).status_code == 200:
+            self.last = max([self.last, *(event["id"] for event in reply.json()["events"])])
+        check_error(reply, "BAD_EVENT_QUEUE_ID", queue_id=self.id)
+
     def message_event(self, message_id: int) -> Json:
         """The event of that message."""
         return self.until_message(message_id)[-1]

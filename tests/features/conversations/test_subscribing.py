@@ -160,18 +160,18 @@ def test_a_change_of_a_group_that_shows_a_private_channel_ends_the_queues_of_tho
     assert not sees(insider, channel)
     with _listening(insider) as theirs, _listening(bystander) as others:
         realm.owner.post(f"user_groups/{group}/members", add=[insider.id])
-        check_error(theirs.request(dont_block=True), "BAD_EVENT_QUEUE_ID", queue_id=theirs.id)
+        theirs.check_ends()
         others.so_far()
     assert sees(insider, channel)
     with _listening(insider) as theirs:
         assert channel["stream_id"] in _never(theirs.state)
         realm.owner.post(f"user_groups/{group}/members", delete=[insider.id])
-        check_error(theirs.request(dont_block=True), "BAD_EVENT_QUEUE_ID", queue_id=theirs.id)
+        theirs.check_ends()
     assert not sees(insider, channel)
     within = make_group(realm.owner, [insider.id])
     with _listening(insider) as theirs:
         realm.owner.post(f"user_groups/{group}/subgroups", add=[within])
-        check_error(theirs.request(dont_block=True), "BAD_EVENT_QUEUE_ID", queue_id=theirs.id)
+        theirs.check_ends()
 
 
 def test_nobodys_queue_ends_for_whom_such_a_change_makes_no_difference(realm: Realm) -> None:
@@ -183,7 +183,7 @@ def test_nobodys_queue_ends_for_whom_such_a_change_makes_no_difference(realm: Re
         realm.owner.post(f"user_groups/{group}/members", add=[one.id for one in everybody])
         for one, queue in zip(everybody, queues, strict=True):
             if one in (realm.moderator, realm.member):
-                check_error(queue.request(dont_block=True), "BAD_EVENT_QUEUE_ID", queue_id=queue.id)
+                queue.check_ends()
             else:
                 queue.so_far()  # administrators see the channel anyway, guests do not by a group
 

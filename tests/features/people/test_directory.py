@@ -8,6 +8,7 @@ import pytest
 import tertulia.people.users.routes
 from tertulia.conversations.channels.handover import hold_conversations, part
 from tertulia.conversations.invitations.arrival import ARRIVAL
+from tertulia.kernel.limits import LocalBudgets, RateLimits
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.account_mails.feature import account_mails
 from tertulia.people.profiles.queries import hold_fields
@@ -212,6 +213,7 @@ async def test_what_a_request_asks_of_the_database_does_not_grow_with_the_users(
         "again": lambda _: Reauthentication(),  # nothing here asks for it
         "handover": lambda _: BotHandover(hold_conversations, part, ()),
         "mails": lambda _: account_mails(Settings()),
+        "limits": lambda _: RateLimits(Settings(), LocalBudgets()),
     }
     async with counting(realm.stage.server.postgres_url, tertulia.people.users.routes, **services) as counter:
 
