@@ -45,7 +45,8 @@ def measure(*, quick: bool, messages: int | None = None) -> Report:
     messages = messages or (20_000 if quick else 1_000_000)
     with open_stage(external_host="localhost") as stage:
         stage.fill(users=200, channels=20, messages=messages, subscribers=100)
-        execute(stage, _SPICE, _REACT, "analyze")
+        for statement in (_SPICE, _REACT, "analyze"):
+            asyncio.run(stage.sql(statement))
         file = stage.folder / "whole.tar"
         assert run(stage, "export", "", str(file)).code == 0
         start = run(stage, "archive", "--help").seconds
@@ -79,14 +80,6 @@ def measure(*, quick: bool, messages: int | None = None) -> Report:
             f"the time that the command takes to start ({start:.1f} s) is not counted",
         ],
     )
-
-
-def execute(stage: Stage, *statements: str) -> None:
-    connection = psycopg2.connect(stage.server.postgres_url)
-    connection.autocommit = True
-    for statement in statements:
-        connection.cursor().execute(statement)
-    connection.close()
 
 
 def render_alone(stage: Stage, file: Path) -> float:

@@ -2,6 +2,7 @@
 import type { Id } from '../data/api-types'
 import type { Channel } from '../data/realm.svelte'
 import type { UnreadTalk } from '../data/unread.svelte'
+import type { World } from '../data/world.svelte'
 
 export interface InboxChannel {
     channel: Channel
@@ -19,6 +20,16 @@ export interface InboxView {
 /** The conversations of the inbox as they are listed. */
 export function linesOf({ mentions, directs, channels }: InboxView): UnreadTalk[] {
     return [...mentions, ...directs, ...channels.flatMap((each) => each.topics)]
+}
+
+/** Of somebody. */
+export function inboxFor({ unread, realm }: World): InboxView {
+    return inboxOf(
+        unread.talks.values(),
+        realm.channels,
+        (talk) => unread.counts(talk),
+        (talk) => unread.hasMention(talk),
+    )
 }
 
 /** `counts`: whether a conversation is not muted. The newest comes first in each list. */

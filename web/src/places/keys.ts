@@ -6,7 +6,7 @@ import { go, here } from '../page/route.svelte'
 import { beginToWrite } from '../page/shared.svelte'
 import type { Key } from '../ui/keys.svelte'
 import { sayError } from '../ui/toasts.svelte'
-import { inboxOf, linesOf } from './inbox'
+import { inboxFor, linesOf } from './inbox'
 import type { Action } from './offers'
 
 export function globalKeys(world: World, open: { find: () => void; sheet: () => void }): Key[] {
@@ -29,13 +29,7 @@ export function write() {
 
 /** The conversation after this one in the inbox, round and round; false if everything is read. */
 export function nextUnread(world: World): boolean {
-    const view = inboxOf(
-        world.unread.talks.values(),
-        world.realm.channels,
-        (talk) => world.unread.counts(talk),
-        (talk) => world.unread.hasMention(talk),
-    )
-    const all = linesOf(view)
+    const all = linesOf(inboxFor(world))
     const place = here(world.me)
     const at = place ? all.findIndex((talk) => talk.key === keyOf(place)) : -1
     const next = all[(at + 1) % all.length]

@@ -18,6 +18,7 @@ from tertulia.kernel.ids import new_api_key
 from tertulia.kernel.mail_addresses import is_address
 from tertulia.kernel.text import name_key_of
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GROUP_SETTINGS, REALM_SETTINGS
+from tertulia.organization.groups.statements import insert_some_system_groups
 from tertulia.organization.groups.system import FACTS, SystemGroup
 from tertulia.organization.linkifiers.model import LinkifierRecord
 from tertulia.organization.linkifiers.rules import check_linkifier
@@ -186,7 +187,8 @@ class Furnishing:
         """Returns the ids of the system groups."""
         check_groups(groups)
         systems = {one.name: one.id + self._shifts.group for one in groups if one.name in FACTS and one.name}
-        systems |= await self._missing_systems([name for name in FACTS if name not in systems])
+        missing = [group for group in FACTS if group not in systems]  # every organization has them here
+        systems |= await insert_some_system_groups(self._tx, self._realm_id, missing)
         nobody = systems[SystemGroup.NOBODY]
         rows = [self._group(one, nobody) for one in groups]
         columns = f"""id realm_id name description is_system lowest_role is_for_full_members creator_id date_created
@@ -222,25 +224,6 @@ class Furnishing:
             *(one.id + self._shifts.group, self._realm_id, one.name, one.description, *system),
             *(self._person_id(one.creator_id), one.created, one.is_deactivated, *settings),
         )
-
-    async def _missing_systems(self, names: Sequence[SystemGroup]) -> dict[str, int]:
-        """Those that every organization has here, and the archive does not have."""
-        sql = """
-        insert into user_group (realm_id, name, description, is_system, lowest_role, is_for_full_members, date_created)
-        select $1, name, description, true, lowest_role, is_for_full_members, null
-        from unnest($2::text[], $3::text[], $4::int[], $5::bool[]) as made(name, description, lowest_role, is_for_full_members)
-        returning id, name
-        """
-        facts = [FACTS[name] for name in names]
-        rows = await self._tx.fetch(
-            sql,
-            self._realm_id,
-            [str(name) for name in names],
-            [fact.description for fact in facts],
-            [fact.lowest_role for fact in facts],
-            [fact.is_for_full_members for fact in facts],
-        )
-        return {row["name"]: row["id"] for row in rows}
 
     # What the organization has
 

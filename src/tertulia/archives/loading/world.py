@@ -82,7 +82,7 @@ async def read_world(
     realm_id = begun.realm_id
     async with database.reader() as reader:
         people = await reader.fetch(_PEOPLE, realm_id)
-        hidden = await _hidden(reader, realm_id, [row["id"] for row in people if row["role"] == Role.GUEST])
+        hidden = await _hidden(reader, realm_id, {row["id"]: row["role"] for row in people})
         groups = await reader.fetch(
             "select id, name, is_deactivated from user_group where realm_id = $1 and name is not null", realm_id
         )
@@ -121,12 +121,12 @@ async def read_world(
     )
 
 
-async def _hidden(reader: Reader, realm_id: int, guests: list[int]) -> dict[int, frozenset[int]]:
+async def _hidden(reader: Reader, realm_id: int, roles: dict[int, int]) -> dict[int, frozenset[int]]:
     sql = "select exists (select from realm_permission where realm_id = $1 and setting = 'can_access_all_users_group')"
+    guests = [id for id, role in roles.items() if role == Role.GUEST]
     if not guests or not await reader.fetchval(sql, realm_id):
         return {}
-    everybody = [row["id"] for row in await reader.fetch("select id from account where realm_id = $1", realm_id)]
-    return {guest: await hidden_from_guest(reader, realm_id, guest, everybody) for guest in guests}
+    return {guest: await hidden_from_guest(reader, realm_id, guest, list(roles)) for guest in guests}
 
 
 async def _emoji(reader: Reader, realm_id: int) -> tuple[CustomEmoji, ...]:

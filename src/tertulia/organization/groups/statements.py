@@ -7,22 +7,19 @@ import msgspec
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Transaction
 from tertulia.organization.groups.settings import GROUP_SETTINGS
-from tertulia.organization.groups.system import FACTS
+from tertulia.organization.groups.system import FACTS, SystemGroup
 from tertulia.organization.groups.values import GroupMembers
 
 GROUPS_LOCK = 3
 """The class of the advisory lock on a realm's groups (docs/explanation/architecture.md, Locks)."""
 
 _SYSTEM_GROUPS = """
-with made as (
-    insert into user_group (realm_id, name, description, is_system, lowest_role, is_for_full_members, date_created)
-    select $1, name, description, true, lowest_role, is_for_full_members, null
-    from unnest($2::text[], $3::text[], $4::int[], $5::bool[]) with ordinality
-        as system_group(name, description, lowest_role, is_for_full_members, ord)
-    order by ord
-    returning id, name
-)
-select id from made where name = 'role:nobody'
+insert into user_group (realm_id, name, description, is_system, lowest_role, is_for_full_members, date_created)
+select $1, name, description, true, lowest_role, is_for_full_members, null
+from unnest($2::text[], $3::text[], $4::int[], $5::bool[]) with ordinality
+    as system_group(name, description, lowest_role, is_for_full_members, ord)
+order by ord
+returning id, name
 """
 
 _NOBODY_MAY = """
@@ -45,16 +42,22 @@ class NewGroup(msgspec.Struct, frozen=True):
 
 async def insert_system_groups(tx: Transaction, realm_id: int) -> None:
     """Insert the groups every realm has; nobody may change them."""
-    facts = list(FACTS.values())
-    nobody = await tx.fetchval(
+    made = await insert_some_system_groups(tx, realm_id, list(FACTS))
+    await tx.execute(_NOBODY_MAY, realm_id, made[SystemGroup.NOBODY])
+
+
+async def insert_some_system_groups(tx: Transaction, realm_id: int, groups: Sequence[SystemGroup]) -> dict[str, int]:
+    """Insert these; returns their ids by their names."""
+    facts = [FACTS[group] for group in groups]
+    rows = await tx.fetch(
         _SYSTEM_GROUPS,
         realm_id,
-        [str(group) for group in FACTS],
+        [str(group) for group in groups],
         [fact.description for fact in facts],
         [fact.lowest_role for fact in facts],
         [fact.is_for_full_members for fact in facts],
     )
-    await tx.execute(_NOBODY_MAY, realm_id, nobody)
+    return {row["name"]: row["id"] for row in rows}
 
 
 async def lock_groups(tx: Transaction, realm_id: int) -> None:
