@@ -29,12 +29,15 @@ def _group() -> None:
     """Organizations that come from elsewhere."""
 
 
+Subdomain = Annotated[
+    str, typer.Option(help="Where the organization will be, below the server's host; '' is the host itself.")
+]
+
+
 @app.command("archive")
 def archive(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive, which `tertulia export` wrote.")],
-    subdomain: Annotated[
-        str, typer.Option(help="Where the organization will be, below the server's host; '' is the host itself.")
-    ],
+    subdomain: Subdomain,
     source_url: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,6 +83,22 @@ def archive(
             return await import_archive(database, Store(settings), settings, wanted, told)
 
     _print_report(_with_database(settings, work), as_json=as_json)
+
+
+@app.command("remove")
+def remove(subdomain: Subdomain, data: DataFolder = None) -> None:
+    """Take an import away that is not whole, with its rows and files. What is whole is never touched.
+
+    If it is stopped, give the same command again.
+    """
+    from tertulia.archives.loading.removing import remove_half
+
+    async def work(database: "Database") -> None:
+        with Steps() as told:
+            await remove_half(database, subdomain, told)
+
+    _with_database(target_settings(data), work)
+    print(f"The half import at the subdomain {subdomain!r} is gone.")
 
 
 def _with_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]]") -> T:

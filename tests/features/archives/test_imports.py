@@ -287,3 +287,39 @@ def is_waiting(stage: Stage) -> bool:
     """Whether the import waits for a table that the test holds."""
     sql = "select count(*) from pg_stat_activity where application_name like '%%import%%' and wait_event_type = 'Lock'"
     return stage.sql(sql) != [(0,)]
+
+
+def test_a_half_import_is_removed_with_all_that_it_brought(world: World, whole: Archive) -> None:
+    stage, subdomain, env = world.realm.stage, fresh_name(), environment(world.server)
+    before = rows(stage)
+    with stage.session() as execute:
+        execute("lock table upload_space in share mode")  # the last transaction writes it
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tertulia", *command(whole.file, subdomain)], env=env, stderr=subprocess.PIPE
+        )
+        eventually(lambda: is_waiting(stage))
+        process.kill()
+        process.communicate()
+    [(realm_id,)] = stage.sql("select id from realm where subdomain = %s", subdomain)
+    assert {table for table, count in rows(stage).items() if count > before[table]} >= set(MOMENTS) - {"upload_space"}
+    assert objects(world, realm_id)
+    stage.sql("update realm_import set stage = 'removing' where realm_id = %s returning 1", realm_id)
+    assert "is being removed" in said_once(tertulia(*command(whole.file, subdomain), env=env))
+    removed = tertulia("import", "remove", "--subdomain", subdomain, env=env)
+    assert removed.returncode == 0, removed.stderr
+    assert rows(stage) == before
+    eventually(lambda: not objects(world, realm_id))
+    for where in (subdomain, world.realm.subdomain):
+        assert "no half import" in said_once(tertulia("import", "remove", "--subdomain", where, env=env))
+
+
+def objects(world: World, realm_id: int) -> list[Path]:
+    """In the store."""
+    found = Path(world.server.files).rglob("*")
+    return [path for path in found if str(realm_id) in path.parts and path.is_file()]
+
+
+def rows(stage: Stage) -> dict[str, int]:
+    """How many each table has, but for those in which the worker notes what it does."""
+    tables = stage.sql("select relname from pg_stat_user_tables where relname not in ('orphan_object')")
+    return {table: stage.sql(f"select count(*) from {table}")[0][0] for (table,) in tables}

@@ -17,6 +17,8 @@ from tertulia.kernel.db import Database, Reader, Transaction
 IMPORT_LOCK = 10
 """The class of the advisory lock that whoever imports holds (docs/explanation/architecture.md, Locks)."""
 FIRST_STAGE = "organization"
+REMOVING = "removing"
+"""The stage of an import that is being taken away (removing.py): it does not go on."""
 _LOCK_MILLISECONDS = 700
 """Less than PostgreSQL waits before it looks for deadlocks: it is always we who give way."""
 _TRIES = 30
@@ -85,10 +87,14 @@ async def find(reader: Reader, subdomain: str, manifest: Manifest) -> Begun | No
             f"The organization {where} was imported on {row['finished']:%Y-%m-%d %H:%M} UTC. To import"
             " an archive once more, name another subdomain."
         )
+    if row["stage"] == REMOVING:
+        raise ArchiveFailed(
+            f"A half import {where} is being removed. Give `tertulia import remove` again until it ends."
+        )
     if row["digest"] != digest_of(manifest):
         raise ArchiveFailed(
             f"Another archive is half imported {where}, since {row['started']:%Y-%m-%d %H:%M} UTC. Import that one"
-            " to its end, or name another subdomain."
+            " to its end, remove it with `tertulia import remove`, or name another subdomain."
         )
     shifts = msgspec.json.decode(row["shifts"], type=Shifts)
     return Begun(row["id"], shifts, row["stage"], row["lines"], goes_on=True)
