@@ -54,6 +54,8 @@ def archive(
     """Make an organization of an archive, while the server runs. Nobody sees it until it is whole.
 
     An import that was stopped goes on where it was: give the same command again. People choose a new password by mail.
+
+    A newer archive of an organization that was imported takes the place of the older one, as long as nobody has written here.
     """
     from tertulia.archives.loading.actions import Wanted, import_archive, preview
     from tertulia.content.storage import Store
@@ -152,6 +154,8 @@ def _print_report(report: "Report", *, as_json: bool) -> None:
     print(_about_ids(msgspec.to_builtins(report.shifts)))
     for what, count in report.lost.items():
         print(f"{count:,}\t{what}")
+    if report.renewed:
+        print("The organization was there from an older archive, and is brought up to date.")
     messages = report.counts.get("messages", 0)
     print(f"{report.seconds:,.0f} s, {messages / max(report.seconds, 0.1):,.0f} messages/s", file=sys.stderr)
     print(report.url)

@@ -218,8 +218,8 @@ def check_same_lines(whole: Archive, again: Archive, shifts: dict[str, int]) -> 
         ]
 
 
-def export_of(world: World, subdomain: str, file: Path) -> Archive:
-    done = tertulia("export", subdomain, str(file), env=world.server.environment())
+def export_of(server: OwnServer, subdomain: str, file: Path) -> Archive:
+    done = tertulia("export", subdomain, str(file), env=server.environment())
     assert done.returncode == 0, done.stderr
     return Archive.read(file)
 
@@ -228,7 +228,7 @@ def test_what_was_imported_is_exported_again_with_each_id_moved_by_one_distance(
     world: World, whole: Archive, beside: Imported, folder: Path
 ) -> None:
     shifts = beside.report["shifts"]
-    again = export_of(world, beside.subdomain, folder / "again.tar")
+    again = export_of(world.server, beside.subdomain, folder / "again.tar")
     check_same_lines(whole, again, shifts)
     [was], [now] = ([one for one in found.lines("messages") if "[a](" in one["content"]] for found in (whole, again))
     ids = [(world.public.stream_id, shifts["conversation"]), (None, shifts["message"])]
@@ -274,7 +274,7 @@ def test_an_import_that_is_killed_goes_on_where_it_was_and_nobody_sees_it_before
     assert "no organization" in said_once(tertulia("export", subdomain, str(folder / "half.tar"), env=env))
     done = imported(world.server, stage, whole.file, subdomain)
     assert done.report["went_on"]
-    again = export_of(world, subdomain, folder / "again.tar")
+    again = export_of(world.server, subdomain, folder / "again.tar")
     check_same_lines(whole, again, done.report["shifts"])
     ids = {one["id"] for one in again.lines("messages")}
     assert min(ids) < min(sent)

@@ -17,8 +17,8 @@ import msgspec
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 from tertulia.archives.form.manifest import Manifest
-from tertulia.archives.loading import beginning, ending
-from tertulia.archives.loading.beginning import FIRST_STAGE, Begun
+from tertulia.archives.loading import beginning, ending, removing, renewing
+from tertulia.archives.loading.beginning import FIRST_STAGE, Begun, Whole
 from tertulia.archives.loading.furnishing import Furnishing, check_groups, copy, known_settings, settings_of
 from tertulia.archives.loading.objects import FILE_COLUMNS, Objects
 from tertulia.archives.loading.rendering import (
@@ -31,6 +31,7 @@ from tertulia.archives.loading.rendering import (
     start_process,
     write_in_process,
 )
+from tertulia.archives.loading.renewing import CLEARING
 from tertulia.archives.loading.rows import MAKERS
 from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.archives.loading.texts import Rewriter
@@ -49,7 +50,7 @@ from tertulia.people.preferences.model import UserSettings
 T = TypeVar("T")
 Told = Callable[[str, int, int], None]
 """Told often what is being done, how much of it is done, and how much there is."""
-STAGES = (FIRST_STAGE, *MAKERS, "end")
+STAGES = (CLEARING, FIRST_STAGE, *MAKERS, "end")
 """Kinds that come before these are written with the organization, those that come after with the end."""
 LINES_AT_ONCE = 5000
 MESSAGES_AT_ONCE = 1000
@@ -84,6 +85,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     lost: dict[str, int]
     """What did not come, or not as it was."""
     went_on: bool
+    renewed: bool
+    """An older archive of the organization was there before."""
     seconds: float
 
 
@@ -123,8 +126,14 @@ async def preview(database: Database, wanted: Wanted, told: Told) -> tuple[Plan,
     with open_archive(wanted.file) as archive:
         plan = read_plan(archive, told)
     async with database.reader() as reader:
-        begun = await beginning.find(reader, wanted.subdomain, plan.manifest)
-        return plan, begun.shifts if begun else await beginning.shifts_of(reader, plan.spans)
+        found = await beginning.find(reader, wanted.subdomain, plan.manifest)
+        if isinstance(found, Begun):
+            return plan, found.shifts
+        shifts = await beginning.shifts_of(reader, plan.spans)
+        if found is None:
+            return plan, shifts
+        renewing.check(found, plan.manifest, plan.spans)
+        return plan, renewing.shifts_then(found, shifts, plan.spans)
 
 
 async def import_archive(database: Database, store: Store, settings: Settings, wanted: Wanted, told: Told) -> Report:
@@ -134,9 +143,8 @@ async def import_archive(database: Database, store: Store, settings: Settings, w
         plan = read_plan(archive, told)
         async with beginning.alone(database):
             async with database.reader() as reader:
-                begun = await beginning.find(reader, wanted.subdomain, plan.manifest)
-            if begun is None:
-                begun = await beginning.begin(database, wanted.subdomain, plan.organization, plan.manifest, plan.spans)
+                found = await beginning.find(reader, wanted.subdomain, plan.manifest)
+            begun = await _begin(database, wanted, plan, found)
             work = _Import(database, store, settings, wanted, archive, plan, begun, told)
             await work.run()
     return Report(
@@ -146,8 +154,17 @@ async def import_archive(database: Database, store: Store, settings: Settings, w
         shifts=begun.shifts,
         lost=work.lost,
         went_on=begun.goes_on,
+        renewed=begun.renews,
         seconds=round(time.monotonic() - started, 1),
     )
+
+
+async def _begin(database: Database, wanted: Wanted, plan: Plan, found: Begun | Whole | None) -> Begun:
+    if isinstance(found, Begun):
+        return found
+    if found is not None:
+        return await renewing.renew(database, found, plan.manifest, plan.spans)
+    return await beginning.begin(database, wanted.subdomain, plan.organization, plan.manifest, plan.spans)
 
 
 class _Import:
@@ -179,6 +196,7 @@ class _Import:
 
     async def run(self) -> None:
         stages: dict[str, Callable[[], Any]] = {
+            CLEARING: self._clear,
             FIRST_STAGE: self._furnish,
             "files": self._write_files,
             "messages": self._write_messages,
@@ -225,6 +243,10 @@ class _Import:
 
     # Stages
 
+    async def _clear(self) -> None:
+        await removing.clear(self._database, self._begun.realm_id, self._told)
+        await self._leave()
+
     async def _furnish(self) -> None:
         self._told("organization", 0, 1)
         avatars, emoji = await self._objects.avatars(), await self._objects.emoji()
@@ -232,7 +254,9 @@ class _Import:
         realm_id = self._begun.realm_id
         async with self._writing(1, ends=True) as tx:
             await self._objects.adopt(tx)
-            furnishing = Furnishing(tx, self._archive, realm_id, self._shifts, self._rewriter)
+            furnishing = Furnishing(
+                tx, self._archive, realm_id, self._shifts, self._rewriter, renews=self._begun.renews
+            )
             await furnishing.write(avatars, emoji)
             domains = [(realm_id, one.domain.lower(), one.allow_subdomains) for one in self._plan.organization.domains]
             await copy(tx, "realm_domain", "realm_id domain allow_subdomains", domains)

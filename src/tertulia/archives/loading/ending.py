@@ -38,9 +38,15 @@ where channel.id = kept.id
 """
 _SPACE = """
 insert into upload_space (realm_id, used) select $1, coalesce(sum(size), 0) from attachment where realm_id = $1
+on conflict (realm_id) do update set used = excluded.used
 """
+# What begins with a line below is the server's own.
 _SHOW = """
-update realm set settings = settings || $2::text::jsonb, user_defaults = $3::text::jsonb, is_active = true where id = $1
+update realm set name = $4, description = $5, user_defaults = $3::text::jsonb, is_active = true,
+    settings = $2::text::jsonb || (
+        select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(settings) where starts_with(key, '_')
+    )
+where id = $1
 """
 _TABLES = "account, channel, conversation, subscription, topic, message, message_mark, read_state, reaction, attachment"
 
@@ -64,9 +70,13 @@ async def finish(
     lost = await _write_reminders(tx, archive, spans, begun, renderer)
     settings = msgspec.json.encode(settings_of(organization, shifts)).decode()
     defaults = known_settings(organization.user_defaults, UserSettings, "The organization")
-    await tx.execute(_SHOW, realm_id, settings, msgspec.json.encode(defaults).decode())
-    await tx.execute("update realm_import set finished = now() where realm_id = $1", realm_id)
-    note(tx, realm_id, Act.REALM_CREATED, realm(realm_id), name=(None, organization.name))
+    encoded = msgspec.json.encode(defaults).decode()
+    await tx.execute(_SHOW, realm_id, settings, encoded, organization.name, organization.description)
+    await tx.execute("update realm_import set finished = now(), renews = false where realm_id = $1", realm_id)
+    if begun.renews:
+        note(tx, realm_id, Act.REALM_CHANGED, realm(realm_id), is_active=(False, True))
+    else:
+        note(tx, realm_id, Act.REALM_CREATED, realm(realm_id), name=(None, organization.name))
     return lost
 
 

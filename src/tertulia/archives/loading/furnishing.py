@@ -2,12 +2,14 @@
 
 import zoneinfo
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
+from tertulia.archives.loading.accounts import end_who_left, put_again
 from tertulia.archives.loading.shifts import Shifts
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.reading.archive import Archive
@@ -48,12 +50,16 @@ async def copy(tx: Transaction, table: str, columns: str, rows: Sequence[Row]) -
 class Furnishing:
     """Writes it."""
 
-    def __init__(self, tx: Transaction, archive: Archive, realm_id: int, shifts: Shifts, rewriter: Rewriter) -> None:
+    def __init__(
+        self, tx: Transaction, archive: Archive, realm_id: int, shifts: Shifts, rewriter: Rewriter, *, renews: bool
+    ) -> None:
+        """`renews`: people may be there already."""
         self._tx = tx
         self._archive = archive
         self._realm_id = realm_id
         self._shifts = shifts
         self._rewriter = rewriter
+        self._renews = renews
         self._where = ""
 
     async def write(self, avatars: dict[int, str], emoji: dict[int, tuple[str, bool]]) -> None:
@@ -82,9 +88,12 @@ class Furnishing:
             if one.timezone not in zones:
                 raise ArchiveFailed(f"{self._where}: there is no time zone {one.timezone!r}.")
             rows.append((one.bot is not None, self._person(one, avatars.get(one.id))))
+        put = put_again if self._renews else partial(copy, table="account")
         for is_bot in (False, True):  # bots come after their owners, whose role counts for them
-            await copy(self._tx, "account", columns, [row for bot, row in rows if bot == is_bot])
-        if not any(one.bot is not None and one.bot.system for one in people):
+            await put(self._tx, columns=columns, rows=[row for bot, row in rows if bot == is_bot])
+        if self._renews:
+            await end_who_left(self._tx, self._realm_id, [one.id + self._shifts.person for one in people])
+        elif not any(one.bot is not None and one.bot.system for one in people):
             await insert_notification_bot(self._tx, self._realm_id)
 
     def _person(self, one: kinds.Person, avatar: str | None) -> Row:

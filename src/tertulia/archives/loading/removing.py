@@ -1,6 +1,9 @@
-"""Take a half import away: its rows, its objects, and the ids' owner last. Whoever is stopped gives the same command again."""
+"""Take away what an import brought: a half import with its organization, or what a newer archive replaces.
 
-from collections.abc import Callable
+Messages and files go in batches, all else in one transaction. Whoever is stopped begins again.
+"""
+
+from collections.abc import Callable, Sequence
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.loading.beginning import REMOVING, alone
@@ -20,7 +23,7 @@ MESSAGES_AT_ONCE = 5000
 FILES_AT_ONCE = 500
 _CLAIM = """
 update realm_import set stage = $2 from realm
-where realm.id = realm_id and subdomain = $1 and finished is null returning realm_id
+where realm.id = realm_id and subdomain = $1 and finished is null and not renews returning realm_id
 """
 _MESSAGES = """
 with first as (select id from message where conversation_id = $1 limit $2),
@@ -34,18 +37,20 @@ _OF_CHANNELS = "channel_id in (select id from channel where realm_id = $1)"
 _OF_PEOPLE = "user_id in (select id from account where realm_id = $1)"
 _REST = (
     ("read_state", "conversation_id in (select id from conversation where realm_id = $1)"),
-    ("draft", _OF_PEOPLE),
-    ("bot_default", _OF_PEOPLE),
-    ("subscription", _OF_CHANNELS),
-    ("default_channel", "realm_id = $1"),
+    *(
+        (table, _OF_PEOPLE)
+        for table in ("draft", "saved_snippet", "muted_user", "alert_word", "user_status", "bot_default")
+    ),
+    *((table, "realm_id = $1") for table in ("scheduled_message", "reminder", "default_channel", "realm_picture")),
+    *((table, _OF_CHANNELS) for table in ("subscription", "channel_day")),
     ("topic", "conversation_id in (select id from channel where realm_id = $1)"),
     *((table, "realm_id = $1") for table in ("channel", "channel_folder", "conversation")),
     *((table, "realm_id = $1") for table in ("custom_emoji", "linkifier", "playground", "profile_value")),
     *((table, "realm_id = $1") for table in ("profile_field", "realm_domain", "realm_permission", "group_member")),
-    *((table, "realm_id = $1") for table in ("group_subgroup", "user_group", "account")),
-    ("realm", "id = $1"),
+    *((table, "realm_id = $1") for table in ("group_subgroup", "user_group")),
 )
 """What is left of it after messages and files: who refers to others goes before them. The rest goes with what it belongs to."""
+_ITSELF = (("account", "realm_id = $1"), ("realm", "id = $1"))
 
 Told = Callable[[str, int, int], None]
 
@@ -57,17 +62,26 @@ async def remove_half(database: Database, subdomain: str, told: Told) -> None:
             realm_id = await tx.fetchval(_CLAIM, subdomain, REMOVING)
         if realm_id is None:
             raise ArchiveFailed(
-                f"There is no half import at the subdomain {subdomain!r}. An organization that is whole is not removed"
-                " by this command."
+                f"There is no half import at the subdomain {subdomain!r}. An organization that is whole, or was before a"
+                " newer archive came, is not removed by this command."
             )
-        await _remove_messages(database, realm_id, told)
-        await _remove_files(database, realm_id, told)
-        told("the rest", 0, 1)
-        async with database.transaction() as tx:
-            await _drop_pictures(tx, realm_id)
-            for table, of_realm in _REST:
-                await tx.execute(f"delete from {table} where {of_realm}", realm_id)  # noqa: S608
-        told("the rest", 1, 1)
+        await _remove(database, realm_id, (*_REST, *_ITSELF), told)
+
+
+async def clear(database: Database, realm_id: int, told: Told) -> None:
+    """All that an import brought, but for the organization itself and its people."""
+    await _remove(database, realm_id, _REST, told)
+
+
+async def _remove(database: Database, realm_id: int, rest: Sequence[tuple[str, str]], told: Told) -> None:
+    await _remove_messages(database, realm_id, told)
+    await _remove_files(database, realm_id, told)
+    told("the rest", 0, 1)
+    async with database.transaction() as tx:
+        await _drop_pictures(tx, realm_id)
+        for table, of_realm in rest:
+            await tx.execute(f"delete from {table} where {of_realm}", realm_id)  # noqa: S608
+    told("the rest", 1, 1)
 
 
 async def _remove_messages(database: Database, realm_id: int, told: Told) -> None:
@@ -97,7 +111,10 @@ async def _remove_files(database: Database, realm_id: int, told: Told) -> None:
 
 async def _drop_pictures(tx: Transaction, realm_id: int) -> None:
     keys: list[str] = []
-    avatars = "select avatar from account where realm_id = $1 and avatar is not null"
+    avatars = """
+    update account set avatar = null from account as before
+    where account.realm_id = $1 and account.avatar is not null and before.id = account.id returning before.avatar
+    """
     for row in await tx.fetch(avatars, realm_id):
         keys += avatar_keys(realm_id, row["avatar"])
     for row in await tx.fetch("select file_name, moves from custom_emoji where realm_id = $1", realm_id):

@@ -98,6 +98,16 @@ class Spans:
         return first <= id <= last
 
 
+ROOM = 100_000
+"""At least so many ids stay free after the last one of a family, for what a newer archive has; and as many as it has now."""
+
+
+def reserved_for(family: str, span: tuple[int, int], shift: int) -> int:
+    """The last id of a family that nobody else gets."""
+    first, last = span
+    return last + shift + (0 if family == "realm" else max(ROOM, last - first + 1))
+
+
 def shift_of(span: tuple[int, int], *, highest: int, given: int) -> int:
     """Kept where no row has an id as high as the first of them; otherwise they begin after all that were ever given."""
     first, _ = span

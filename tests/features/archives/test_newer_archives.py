@@ -1,0 +1,119 @@
+"""A newer archive of an organization that came from one."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.features.archives.conftest import World
+from tests.features.archives.test_imports import (
+    check_same_lines,
+    command,
+    environment,
+    export_of,
+    fresh_name,
+    imported,
+    is_waiting,
+    same_for_everybody,
+    wait_for_pictures,
+)
+from tests.harness.channels import make
+from tests.harness.command import said_once, tertulia
+from tests.harness.server import OwnServer
+from tests.harness.stage import Backstage, Stage
+from tests.harness.talk import check_error, check_success, eventually
+
+
+def go_on(world: World, first: int, second: int) -> None:
+    """People change what they had, and say more."""
+    realm, public = world.realm, world.public.stream_id
+    owner, member = realm.owner, realm.member
+    new = member.send(public, "afterwards", f"more for @**|{owner.id}**")
+    owner.post(f"messages/{new}/reactions", emoji_name="tada")
+    check_success(owner.request("PATCH", f"messages/{first}", content="said otherwise now"))
+    owner.delete(f"messages/{second}")
+    made = make(realm, owner, member)
+    owner.send(made.stream_id, "a new room", "hello")
+    check_success(owner.request("PATCH", f"messages/{new}", topic="later on", propagate_mode="change_all"))
+    check_success(owner.request("PATCH", "realm", description="Where we talk more"))
+    check_success(member.request("PATCH", "settings", twenty_four_hour_time=False))
+    owner.post("user_groups/create", name="newer crew", description="Us too", members=[owner.id, member.id])
+    member.post("saved_snippets", title="Bye", content="Bye, all")
+
+
+@pytest.fixture
+def elsewhere(folder: Path) -> Iterator[Stage]:
+    """A server that has nothing but its demo."""
+    place = folder / "elsewhere"
+    place.mkdir()
+    server = OwnServer.start(place)
+    backstage = Backstage(server)
+    stage = Stage(server, backstage)
+    yield stage
+    stage.close()
+    backstage.close()
+    server.stop()
+
+
+def test_a_newer_archive_takes_the_place_of_the_older_one_until_somebody_writes_here(
+    world: World, elsewhere: Stage, folder: Path
+) -> None:
+    realm, stage, server, subdomain = world.realm, elsewhere, elsewhere.server, fresh_name()
+    assert isinstance(server, OwnServer)
+    env = environment(server)
+    was = "--source-url", world.server.url.replace("://", f"://{realm.subdomain}.")
+    said = [realm.owner.send(world.public.stream_id, "plans", text) for text in ("to be edited", "to be deleted")]
+    wait_for_pictures(realm.stage, realm.id)
+    older = world.export(folder / "older.tar")
+    kept = imported(server, stage, older.file, fresh_name())
+    here = imported(server, stage, older.file, subdomain)
+    shift = here.report["shifts"]["person"]
+    assert shift > stage.sql("select (reserved->>'person')::bigint from realm_import order by 1 limit 1")[0][0] - 1000
+    member = here.person(realm.member.id + shift)
+    queue = member.register()
+    known = {one["id"] for one in member.window("oldest", after=1000)["messages"]}
+
+    go_on(world, *said)
+    leaver = realm.speaker()
+    wait_for_pictures(realm.stage, realm.id)
+    newer = world.export(folder / "newer.tar")
+    planned = tertulia(*command(newer.file, subdomain, "--dry-run"), env=env)
+    assert json.loads(planned.stdout)["shifts"] == here.report["shifts"], planned.stderr
+    with stage.session() as execute:
+        execute("lock table reaction in share mode")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tertulia", *command(newer.file, subdomain, *was)], env=env, stderr=subprocess.PIPE
+        )
+        eventually(lambda: is_waiting(stage))
+        process.kill()
+        process.communicate()
+    check_error(member.request("GET", "users/me"), "UNAUTHORIZED", 401)
+    assert "no half import" in said_once(tertulia("import", "remove", "--subdomain", subdomain, env=env))
+    again = imported(server, stage, newer.file, subdomain, *was)
+    assert again.report["went_on"]
+    assert again.report["renewed"]
+    assert again.report["shifts"] == here.report["shifts"]
+    same_for_everybody(world, again, without="[0-9]+")
+    check_same_lines(newer, export_of(server, subdomain, folder / "again.tar"), again.report["shifts"])
+    now = {one["id"] for one in member.window("oldest", after=1000)["messages"]}  # by the key from before
+    assert len(known - now) == 1
+    assert now - known
+    queue.check_ends()
+    assert "was imported" in said_once(tertulia(*command(newer.file, subdomain), env=env))
+    assert "nothing new" in said_once(tertulia(*command(older.file, subdomain), env=env))
+
+    check_success(realm.owner.request("DELETE", f"users/{leaver.id}"))
+    gone = again.person(leaver.id + shift)
+    newest = world.export(folder / "newest.tar")
+    imported(server, stage, newest.file, subdomain)
+    assert gone.request("GET", "users/me").status_code == 401
+
+    member.send([member.id], content="written here")
+    latest = world.export(folder / "latest.tar")
+    refused = said_once(tertulia(*command(latest.file, subdomain), env=env))
+    assert "Somebody has written here since: there are new conversations, messages." in refused
+    assert member.get("users/me")["user_id"] == member.id
+    assert imported(server, stage, latest.file, kept.subdomain).report["renewed"]
