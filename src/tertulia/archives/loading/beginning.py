@@ -138,7 +138,7 @@ async def shifts_of(reader: Reader, spans: Spans) -> Shifts:
         highest, given = row["highest"], row["given"]
         if family == "message":
             highest = max(highest, await reader.fetchval("select coalesce(max(id), 0) from scheduled_message"))
-        found[family] = shift_of(span, highest=highest, given=given)
+        found[family] = shift_of(family, span, highest=highest, given=given)
     return Shifts(**found)
 
 
