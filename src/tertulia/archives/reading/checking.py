@@ -6,7 +6,7 @@ Memory: eight bytes for each message and change; what else there is of people, c
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from datetime import MAXYEAR
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
 from typing import Any, get_args, get_origin
 
 import msgspec
@@ -76,11 +76,10 @@ class _Check:
         raise ArchiveFailed(f"{where or self._where}: {what}.")
 
     def _times(self, record: Record) -> None:
-        """The database and JSON know the first and the last year only in some time zones."""
         for name in _TIMES[type(record)]:
             time = getattr(record, name)
-            if time is not None and not 1 < time.year < MAXYEAR:
-                self._fail(f"{name} is in the year {time.year}, which is no time for it")
+            if time is not None and time.year in (MINYEAR, MAXYEAR) and not _is_in_utc(time):
+                self._fail(f"{name} is before or after all times that there are in UTC")
         for name in _PARTS[type(record)]:
             for part in getattr(record, name):
                 self._times(part)
@@ -306,6 +305,15 @@ _CHECKS: dict[type[Record], Callable[[_Check, Any], None]] = {
     kinds.ScheduledMessage: _Check.unsent,
     kinds.Reminder: _Check.reminder,
 }
+
+
+def _is_in_utc(time: datetime) -> bool:
+    """Whether the time is in a year from 1 to 9999 there as well: it is stored so."""
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
 
 
 def _named(type: Any, is_meant: Callable[[Any], bool]) -> list[str]:
