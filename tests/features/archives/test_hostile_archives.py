@@ -57,6 +57,12 @@ def field(type: int, data: str) -> Change:
     )
 
 
+def own_bot(lines: Lines) -> None:
+    for one in lines["people"]:
+        if one["bot"] and not one["bot"]["system"]:
+            one["bot"]["owner_id"] = one["id"]
+
+
 REFUSED: dict[str, tuple[Change, str]] = {
     "messages that are kept for millions of years": (setting("message_retention_days", 2**31 - 1), "retention_days"),
     "a retention that is no integer there": (setting("message_retention_days", 2**40), "retention_days"),
@@ -68,6 +74,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "a channel of two lines": (in_first("channels", name="a\nb"), "Channel"),
     "a time before time": (in_first("people", joined="0001-01-01T00:00:00+14:00"), "UTC"),
     "a time after time": (in_first("messages", sent="9999-12-31T23:59:59-14:00"), "UTC"),
+    "a bot that is its own": (own_bot, "no bot"),
     "a field that is no JSON": (field(3, "choices"), "no JSON"),
     "a field with a script": (
         field(7, '{"subtype": "custom", "url_pattern": "javascript:%(username)s"}'),

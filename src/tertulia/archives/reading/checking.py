@@ -144,8 +144,10 @@ class _Check:
         if one.email is not None:
             self._once("address", one.email.lower())
         self._refer("profile field", *(value.field_id for value in one.profile))
-        if one.bot is not None:
-            self._refer_then("person", one.bot.owner_id)
+        if one.bot is None:
+            self._once("person who is no bot", one.id)
+        else:
+            self._refer_then("person who is no bot", one.bot.owner_id)
         if one.private is not None:
             self._times(one.private)
             self._refer_then("person", *(muted.user_id for muted in one.private.muted))
