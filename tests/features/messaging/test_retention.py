@@ -146,3 +146,24 @@ def test_archived_channels_keep_nothing_longer(realm: Realm) -> None:
     realm.owner.delete(f"streams/{channel.stream_id}")
     expire(realm)
     assert left(realm, message) == []
+
+
+def test_one_organization_that_keeps_messages_very_long_does_not_keep_those_of_others(realm: Realm) -> None:
+    """One statement looks at all organizations, and there is no time millions of years ago."""
+    kept, expired = (send(realm.owner, realm.stage.channel(realm.owner, realm_id=realm.id))[0] for _ in range(2))
+    age(realm, 5, kept, expired)
+    for path in ("realm", f"streams/{realm.stage.channel(realm.owner, realm_id=realm.id).stream_id}"):
+        assert realm.owner.request("PATCH", path, message_retention_days=36_501).status_code == 400
+    assert realm.owner.request("PATCH", "realm", audit_log_retention_days=36_501).status_code == 400
+    other = Realm(realm.stage)
+    message = other.owner.send(realm.stage.channel(other.owner, realm_id=other.id).stream_id, "tea")
+    age(other, 9, message)
+    stored = "update realm set settings = settings || jsonb_build_object('message_retention_days', %s) where id = %s"
+    realm.stage.sql(stored, 2**31 - 1, other.id)  # from before there was a bound
+    try:
+        keep(realm, 3)
+        expire(realm)
+    finally:
+        realm.stage.sql("update realm set settings = settings - 'message_retention_days' where id = %s", other.id)
+    assert left(realm, kept, expired) == []
+    assert left(other, message) == [message]

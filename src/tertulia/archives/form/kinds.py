@@ -13,6 +13,7 @@ from msgspec import Meta, Struct
 
 from tertulia.conversations.read_state.marks import Mark
 from tertulia.kernel.auth import Role
+from tertulia.organization.realms.settings import LONGEST_RETENTION
 
 MOST_ID = 2**53 - 1
 """What every reader of JSON keeps exact."""
@@ -20,6 +21,10 @@ END = r"$(?!\n)"
 """Of a pattern: in Python `$` alone is also right before a last line's end."""
 Id = Annotated[int, Meta(ge=1, le=MOST_ID)]
 Number = Annotated[int, Meta(ge=0, le=MOST_ID)]
+MOST_NUMBER = 2**31 - 1
+"""Of the messages of one conversation: no conversation has more, and what is counted by them is kept as an integer."""
+Place = Annotated[int, Meta(ge=0, le=MOST_NUMBER)]
+Order = Annotated[int, Meta(ge=-MOST_NUMBER, le=MOST_NUMBER)]
 Name = Annotated[str, Meta(min_length=1, max_length=100)]
 ShortName = Annotated[str, Meta(min_length=1, max_length=60)]
 Topic = Annotated[str, Meta(max_length=60)]
@@ -31,7 +36,9 @@ Sum = Annotated[str, Meta(pattern="^[0-9a-f]{64}" + END)]
 Flag = Annotated[str, Meta(pattern=f"^({'|'.join(mark.name.lower() for mark in Mark)}){END}")]
 Time = Annotated[datetime, Meta(tz=True)]
 EmojiKind = Literal["unicode_emoji", "realm_emoji", "service_extra_emoji"]
-Numbers = list[tuple[Number, Number | None]]
+EmojiName = Annotated[str, Meta(max_length=100)]
+EmojiCode = Annotated[str, Meta(max_length=100)]
+Numbers = list[tuple[Place, Annotated[int, Meta(ge=0, le=MOST_NUMBER + 1)] | None]]
 """Ranges of the numbers of messages in a conversation: from the first up to, without it, the second; none: without end."""
 
 
@@ -93,7 +100,7 @@ class ProfileField(Record, frozen=True, kw_only=True):
     name: Annotated[str, Meta(min_length=1, max_length=40)]
     hint: Annotated[str, Meta(max_length=80)] = ""
     field_data: str = ""
-    position: int
+    position: Order
     display_in_profile_summary: bool = False
     required: bool = False
     editable_by_user: bool = True
@@ -107,8 +114,8 @@ class ProfileValue(Record, frozen=True, kw_only=True):
 
 class Status(Record, frozen=True, kw_only=True):
     text: Annotated[str, Meta(max_length=60)] = ""
-    emoji_name: str = ""
-    emoji_code: str = ""
+    emoji_name: EmojiName = ""
+    emoji_code: EmojiCode = ""
     reaction_type: EmojiKind = "unicode_emoji"
 
 
@@ -181,7 +188,7 @@ class Linkifier(Record, frozen=True, kw_only=True):
     example_input: str | None = None
     reverse_template: str | None = None
     alternative_url_templates: list[str] = []
-    position: int
+    position: Order
 
 
 class Playground(Record, frozen=True, kw_only=True):
@@ -199,7 +206,7 @@ class Folder(Record, frozen=True, kw_only=True):
     id: Id
     name: ShortName
     description: Description = ""
-    position: int
+    position: Order
     creator_id: Id | None = None
     created: Time
     is_archived: bool = False
@@ -218,10 +225,10 @@ class Channel(Record, frozen=True, kw_only=True):
     is_default: bool = False
     creator_id: Id | None = None
     created: Time
-    message_retention_days: int | None = None
+    message_retention_days: Annotated[int, Meta(ge=-1, le=LONGEST_RETENTION)] | None = None
     topics_policy: Literal["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"] = "inherit"
     folder_id: Id | None = None
-    last_number: Number = 0
+    last_number: Place = 0
     """Of its newest message ever: numbers of deleted ones are not given again."""
     permissions: dict[str, Id] = {}
 
@@ -231,7 +238,7 @@ class Direct(Record, frozen=True, kw_only=True):
 
     id: Id
     participants: Annotated[list[Id], Meta(min_length=1)]
-    last_number: Number = 0
+    last_number: Place = 0
 
 
 class ChannelTopic(Record, frozen=True, kw_only=True):
@@ -240,7 +247,7 @@ class ChannelTopic(Record, frozen=True, kw_only=True):
     id: Id
     channel_id: Id
     name: Topic
-    last_number: Number = 0
+    last_number: Place = 0
     """Of its newest message."""
     participants: list[Id] = []
     """Who wrote or reacted in it."""
@@ -283,8 +290,8 @@ class File(Record, frozen=True, kw_only=True):
 
 class Reaction(Record, frozen=True, kw_only=True):
     user_id: Id
-    emoji_name: str
-    emoji_code: str
+    emoji_name: EmojiName
+    emoji_code: EmojiCode
     reaction_type: EmojiKind = "unicode_emoji"
     at: Time
 
@@ -317,7 +324,7 @@ class Message(Record, frozen=True, kw_only=True):
 
     id: Id
     conversation_id: Id
-    number: Id
+    number: Annotated[int, Meta(ge=1, le=MOST_NUMBER)]
     topic_id: Id | None = None
     sender_id: Id
     sent: Time
@@ -339,7 +346,7 @@ class TopicChange(Record, frozen=True, kw_only=True):
 
     id: Id
     topic_id: Id
-    last_number: Number
+    last_number: Place
     user_id: Id | None = None
     at: Time
     topic: Topic | None = None

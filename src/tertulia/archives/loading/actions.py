@@ -19,7 +19,7 @@ from tertulia.archives.form import kinds
 from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.loading import beginning, ending, removing, renewing
 from tertulia.archives.loading.beginning import FIRST_STAGE, Begun, Whole
-from tertulia.archives.loading.furnishing import Furnishing, check_groups, copy, known_settings, settings_of
+from tertulia.archives.loading.furnishing import Furnishing, copy
 from tertulia.archives.loading.objects import FILE_COLUMNS, Objects
 from tertulia.archives.loading.rendering import (
     COLUMNS,
@@ -33,6 +33,7 @@ from tertulia.archives.loading.rendering import (
 )
 from tertulia.archives.loading.renewing import CLEARING
 from tertulia.archives.loading.rows import MAKERS
+from tertulia.archives.loading.rules import check_rules
 from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.loading.world import Topics, read_world
@@ -45,7 +46,6 @@ from tertulia.files.uploads.queries import files_by_id
 from tertulia.files.uploads.showing import as_upload
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
-from tertulia.people.preferences.model import UserSettings
 
 T = TypeVar("T")
 Told = Callable[[str, int, int], None]
@@ -114,10 +114,8 @@ def read_plan(archive: Archive, told: Told) -> Plan:
 
     check_archive(archive, lambda _: None, watch)
     told("reading", total, total)
+    check_rules(archive, spans)
     [organization] = archive.of(kinds.Organization)
-    settings_of(organization, Shifts())
-    known_settings(organization.user_defaults, UserSettings, "The organization")
-    check_groups(list(archive.of(kinds.Group)))
     return Plan(archive.manifest, organization, spans, topics)
 
 
@@ -254,10 +252,9 @@ class _Import:
         realm_id = self._begun.realm_id
         async with self._writing(1, ends=True) as tx:
             await self._objects.adopt(tx)
-            furnishing = Furnishing(
-                tx, self._archive, realm_id, self._shifts, self._rewriter, renews=self._begun.renews
-            )
+            furnishing = Furnishing(tx, self._archive, self._begun, self._rewriter, self._plan.spans)
             await furnishing.write(avatars, emoji)
+            self.lost.update(furnishing.lost)
             domains = [(realm_id, one.domain.lower(), one.allow_subdomains) for one in self._plan.organization.domains]
             await copy(tx, "realm_domain", "realm_id domain allow_subdomains", domains)
             await copy(tx, "realm_picture", "realm_id kind name", [(realm_id, *one) for one in pictures.items()])

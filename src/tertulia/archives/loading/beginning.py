@@ -194,7 +194,7 @@ async def shifts_of(reader: Reader, spans: Spans) -> Shifts:
         highest, given = max(row["highest"], await reader.fetchval(_RESERVED, family)), row["given"]
         if family == "message":
             highest = max(highest, await reader.fetchval("select coalesce(max(id), 0) from scheduled_message"))
-        found[family] = shift_of(span, highest=highest, given=given)
+        found[family] = shift_of(family, span, highest=highest, given=given)
     return Shifts(**found)
 
 

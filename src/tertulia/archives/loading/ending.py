@@ -4,14 +4,14 @@ import msgspec
 
 from tertulia.archives.form import kinds
 from tertulia.archives.loading.beginning import Begun
-from tertulia.archives.loading.furnishing import copy, known_settings, settings_of
+from tertulia.archives.loading.furnishing import copy
 from tertulia.archives.loading.rendering import Renderer
 from tertulia.archives.loading.rows import place_of
+from tertulia.archives.loading.rules import settings_of, user_settings
 from tertulia.archives.loading.shifts import Spans
 from tertulia.archives.reading.archive import Archive
 from tertulia.kernel.db import Database, Transaction
 from tertulia.organization.audit_log import Act, note, realm
-from tertulia.people.preferences.model import UserSettings
 
 # Who belongs to a conversation, and of whom the archive does not say what they have read: all of it.
 _READ_ALL = """
@@ -68,10 +68,9 @@ async def finish(
     await tx.execute(_RETENTION, [id for id, _ in kept], [days for _, days in kept])
     await _write_scheduled(tx, archive, begun, renderer)
     lost = await _write_reminders(tx, archive, spans, begun, renderer)
-    settings = msgspec.json.encode(settings_of(organization, shifts)).decode()
-    defaults = known_settings(organization.user_defaults, UserSettings, "The organization")
-    encoded = msgspec.json.encode(defaults).decode()
-    await tx.execute(_SHOW, realm_id, settings, encoded, organization.name, organization.description)
+    settings = msgspec.json.encode(settings_of(organization, shifts, spans)).decode()
+    defaults = msgspec.json.encode(user_settings(organization.user_defaults, "The organization")).decode()
+    await tx.execute(_SHOW, realm_id, settings, defaults, organization.name, organization.description)
     await tx.execute("update realm_import set finished = now(), renews = false where realm_id = $1", realm_id)
     if begun.renews:
         note(tx, realm_id, Act.REALM_CHANGED, realm(realm_id), is_active=(False, True))

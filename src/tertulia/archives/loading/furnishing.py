@@ -1,7 +1,7 @@
 """What an organization is before anything is said in it: people, groups, channels, and what they are called. One transaction."""
 
 import zoneinfo
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -10,7 +10,9 @@ import msgspec
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 from tertulia.archives.loading.accounts import end_who_left, put_again
-from tertulia.archives.loading.shifts import Shifts
+from tertulia.archives.loading.beginning import Begun
+from tertulia.archives.loading.rules import as_field, check_groups, user_settings
+from tertulia.archives.loading.shifts import Spans
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.reading.archive import Archive
 from tertulia.content.markup import alert_key, render_description
@@ -26,13 +28,12 @@ from tertulia.organization.linkifiers.model import LinkifierRecord
 from tertulia.organization.linkifiers.rules import check_linkifier
 from tertulia.organization.playgrounds.actions import check_playground
 from tertulia.organization.realms.queries import insert_notification_bot
-from tertulia.organization.realms.settings import CHANNELS, RealmSettings
 from tertulia.people.bots.model import Service
 from tertulia.people.bots.queries import put_service
 from tertulia.people.bots.rules import check_url
-from tertulia.people.preferences.model import UserSettings
 from tertulia.people.profiles.model import FieldType
-from tertulia.people.profiles.rules import RENDERED_TYPES
+from tertulia.people.profiles.rules import user_ids_of, value_of
+from tertulia.people.users.model import ProfileEntry
 from tertulia.people.users.passwords import MUST_RESET
 from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.rules import clean_full_name
@@ -50,16 +51,15 @@ async def copy(tx: Transaction, table: str, columns: str, rows: Sequence[Row]) -
 class Furnishing:
     """Writes it."""
 
-    def __init__(
-        self, tx: Transaction, archive: Archive, realm_id: int, shifts: Shifts, rewriter: Rewriter, *, renews: bool
-    ) -> None:
-        """`renews`: people may be there already."""
+    def __init__(self, tx: Transaction, archive: Archive, begun: Begun, rewriter: Rewriter, spans: Spans) -> None:
         self._tx = tx
         self._archive = archive
-        self._realm_id = realm_id
-        self._shifts = shifts
+        self._realm_id = begun.realm_id
+        self._shifts = begun.shifts
+        self._renews = begun.renews
         self._rewriter = rewriter
-        self._renews = renews
+        self._spans = spans
+        self.lost: dict[str, int] = {}
         self._where = ""
 
     async def write(self, avatars: dict[int, str], emoji: dict[int, tuple[str, bool]]) -> None:
@@ -103,7 +103,7 @@ class Furnishing:
         email = one.email or f"user{one.id + self._shifts.person}@import.invalid"
         if bot is None and not is_address(email):
             raise ArchiveFailed(f"{self._where}: {email!r} is no mail address.")
-        settings = {} if one.private is None else known_settings(one.private.settings, UserSettings, self._where)
+        settings = {} if one.private is None else user_settings(one.private.settings, self._where)
         about_bot = (None, None, None, None)
         if bot is not None:
             about_bot = (bot.type, self._person_id(bot.owner_id), int(bot.role), bot.system)  # type: ignore[assignment]
@@ -137,26 +137,28 @@ class Furnishing:
         ]
         await copy(self._tx, "profile_field", columns, rows)
         values = [
-            (
-                self._realm_id,
-                person.id + self._shifts.person,
-                value.field_id + self._shifts.field,
-                *self._said(fields, value),
-            )
+            (self._realm_id, person.id + self._shifts.person, value.field_id + self._shifts.field, *said)
             for person in people
             for value in person.profile
+            if (said := self._said(fields[value.field_id], value)) is not None
         ]
         await copy(self._tx, "profile_value", "realm_id user_id field_id value rendered", values)
 
-    def _said(self, fields: dict[int, kinds.ProfileField], value: kinds.ProfileValue) -> tuple[str, str | None]:
-        type, text = FieldType(fields[value.field_id].type), value.value
-        if type is FieldType.USER:
-            try:
-                people = msgspec.json.decode(text, type=list[int])
-            except msgspec.MsgspecError as error:
-                raise ArchiveFailed(f"A value of the profile field {value.field_id} is no list of people.") from error
-            text = msgspec.json.encode([id + self._shifts.person for id in people]).decode()
-        return text, render_description(text) if type in RENDERED_TYPES else None
+    def _said(self, line: kinds.ProfileField, value: kinds.ProfileValue) -> tuple[str, str | None] | None:
+        """As it is stored; None if it does not fit its field: a choice that there was once, say."""
+        field, entry = as_field(line), ProfileEntry(line.id, value.value)
+        try:
+            if field.type == FieldType.USER:
+                people = [id for id in user_ids_of(field, entry) if self._spans.has("person", id)]
+                entry = ProfileEntry(line.id, [id + self._shifts.person for id in people])
+            found = value_of(field, entry)
+        except Refusal:
+            found = None
+        if found is None:
+            what = "values of profiles that do not fit their field"
+            self.lost[what] = self.lost.get(what, 0) + 1
+            return None
+        return found.value, found.rendered
 
     async def _belongings(self, people: Sequence[kinds.Person]) -> None:
         """What belongs to somebody."""
@@ -311,50 +313,6 @@ class Furnishing:
         return None if id is None else id + self._shifts.person
 
     def _channel_id(self, id: int | None) -> int | None:
-        return None if id is None else id + self._shifts.conversation
-
-
-def known_settings(settings: dict[str, Any], type: type[S], where: str) -> dict[str, Any]:
-    """Those that this program knows. What it does not know is left out; a value that cannot be is refused."""
-    try:
-        msgspec.convert(settings, type, strict=True)
-    except msgspec.ValidationError as error:
-        raise ArchiveFailed(f"{where} has a setting that cannot be: {error}.") from error
-    known = {field.name for field in msgspec.structs.fields(type)}
-    return {name: value for name, value in settings.items() if name in known}
-
-
-def settings_of(organization: kinds.Organization, shifts: Shifts) -> dict[str, Any]:
-    """Of the organization, as they are here."""
-    found = known_settings(organization.settings, RealmSettings, "The organization")
-    for name in CHANNELS:
-        if found.get(name, -1) > 0:
-            found[name] += shifts.conversation
-    return found
-
-
-def check_groups(groups: Iterable[kinds.Group]) -> None:
-    """System groups are those that we know, settings too, and no group is in itself."""
-    below = {one.id: one.subgroups for one in groups}
-    for one in groups:
-        if (one.name or "").startswith("role:") and one.name not in FACTS:
-            raise ArchiveFailed(f"Group {one.id}: there is no system group {one.name!r}.")
-        if one.name in FACTS and (one.members or one.subgroups or one.is_deactivated):
-            raise ArchiveFailed(f"Group {one.id}: who belongs to {one.name} follows from the roles.")
-        if unknown := one.permissions.keys() - GROUP_SETTINGS.keys():
-            raise ArchiveFailed(f"Group {one.id} has a permission that this program does not know: {min(unknown)}.")
-    done: set[int] = set()
-    for start, subgroups in below.items():
-        path: list[tuple[int, Iterable[int]]] = [(start, iter(subgroups))]
-        on_path = {start}
-        while path:
-            group, rest = path[-1]
-            if (child := next(iter(rest), None)) is None:  # an iterator goes on where it was
-                path.pop()
-                on_path.discard(group)
-                done.add(group)
-            elif child in on_path:
-                raise ArchiveFailed(f"Group {child} is in itself, by way of others.")
-            elif child not in done:
-                on_path.add(child)
-                path.append((child, iter(below[child])))
+        """None as well for one outside the archive, which could come to mean another organization's."""
+        known = id is not None and self._spans.has("conversation", id)
+        return id + self._shifts.conversation if id is not None and known else None

@@ -155,7 +155,7 @@ class Renderer:
             None if line.topic_id is None else line.topic_id + shifts.topic,
             *(sender, line.sent, line.client, content, rendered.html),
             *(facts & WILDCARDS, rendered.has_link, rendered.has_image, rendered.has_attachment),
-            *(line.arrived, line.topic_since + shifts.change if line.topic_since else 0),
+            *(line.arrived, max(0, line.topic_since + shifts.change) if line.topic_since else 0),
         ))  # fmt: skip
         tables["reaction"] += [self._reaction(id, one) for one in line.reactions]
         self._revisions(id, line, files, written)

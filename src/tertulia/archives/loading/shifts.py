@@ -2,8 +2,17 @@
 
 import msgspec
 
+from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
-from tertulia.archives.form.kinds import Record
+from tertulia.archives.form.kinds import MOST_ID, Record
+
+MOST_KEPT = 10**12
+"""Higher ids are moved down: whoever gets the next one of this server would have one after them."""
+MOST_KEPT_REALM = 10**6
+MOST_REALM = 2**31 - 1
+"""Locks are taken by the number of a realm, which is an integer there."""
+MOST_APART = 10**11
+"""The first and the last id of a kind: all between are taken from everybody else here, for good."""
 
 
 class Shifts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -92,13 +101,22 @@ class Spans:
         if not first < id < last:
             self.found[family] = (min(first, id), max(last, id))
 
+    def check(self) -> None:
+        """ArchiveFailed if an import would use up the ids of this server."""
+        for family, (first, last) in self.found.items():
+            if last - first > MOST_APART:
+                raise ArchiveFailed(
+                    f"Ids of {TABLES[family].replace('_', ' ')}s lie {last - first:,} apart ({first} and {last}), and"
+                    f" {MOST_APART:,} is the most: all between would be taken from the other organizations here."
+                )
+
     def has(self, family: str, id: int) -> bool:
         """Whether an id lies between the first and the last of its family."""
         first, last = self.found.get(family, (1, 0))
         return first <= id <= last
 
 
-ROOM = 100_000
+ROOM = 1_000_000
 """At least so many ids stay free after the last one of a family, for what a newer archive has; and as many as it has now."""
 
 
@@ -108,7 +126,16 @@ def reserved_for(family: str, span: tuple[int, int], shift: int) -> int:
     return last + shift + (0 if family == "realm" else max(ROOM, last - first + 1))
 
 
-def shift_of(span: tuple[int, int], *, highest: int, given: int) -> int:
-    """Kept where no row has an id as high as the first of them; otherwise they begin after all that were ever given."""
-    first, _ = span
-    return 0 if highest < first else max(given, highest) + 1 - first
+def shift_of(family: str, span: tuple[int, int], *, highest: int, given: int) -> int:
+    """Kept where no row has an id as high as the first of them; otherwise they begin after all that were ever given.
+
+    An archive can say how high its ids are, so very high ones are not kept: the next id of everybody here comes after them.
+    """
+    first, last = span
+    kept, most = (MOST_KEPT_REALM, MOST_REALM) if family == "realm" else (MOST_KEPT, MOST_ID)
+    shift = 0 if highest < first and last <= kept else max(given, highest) + 1 - first
+    if reserved_for(family, span, shift) > most:
+        raise ArchiveFailed(
+            f"This server has too few ids left for the {TABLES[family].replace('_', ' ')}s of the archive."
+        )
+    return shift

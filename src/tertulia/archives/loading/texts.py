@@ -38,8 +38,8 @@ class Rewriter:
         if not self._is_needed:
             return text
         if "**" in text:
-            text = _PERSON.sub(lambda found: found[1] + str(int(found[2]) + self._shifts.person), text)
-            text = _MESSAGE.sub(lambda found: found[1] + str(int(found[2]) + self._shifts.message), text)
+            text = _PERSON.sub(lambda found: found[1] + moved(found[2], self._shifts.person), text)
+            text = _MESSAGE.sub(lambda found: found[1] + moved(found[2], self._shifts.message), text)
         if "#narrow/" in text:
             text = _NARROW.sub(self._narrow, text)
         if "user_uploads/" in text:
@@ -53,11 +53,11 @@ class Rewriter:
 
     def emoji_code(self, kind: str, code: str) -> str:
         """Of a reaction or a status: that of a custom emoji is its id."""
-        return str(int(code) + self._shifts.emoji) if kind == "realm_emoji" and code.isdecimal() else code
+        return moved(code, self._shifts.emoji) if kind == "realm_emoji" and code.isdecimal() else code
 
     def submessage(self, content: str) -> str:
         """What a widget was told: an option or task that somebody added is named by their id."""
-        return _OPTION.sub(lambda found: found[1] + str(int(found[2]) + self._shifts.person), content)
+        return _OPTION.sub(lambda found: found[1] + moved(found[2], self._shifts.person), content)
 
     def _narrow(self, found: "re.Match[str]") -> str:
         base, opening, rest = found[1], found[2], found[3]
@@ -68,8 +68,8 @@ class Rewriter:
             family = _FAMILIES.get(parts[place].removeprefix("-"))
             if family is not None and (operand := _LEADING.fullmatch(parts[place + 1])) is not None:
                 shift = getattr(self._shifts, family)
-                moved = ",".join(str(int(one) + shift) for one in operand[1].split(","))
-                parts[place + 1] = moved + operand[2]
+                ids = ",".join(moved(one, shift) for one in operand[1].split(","))
+                parts[place + 1] = ids + operand[2]
         return (self._target if base is not None else "") + opening + "/".join(parts)
 
     def _upload(self, found: "re.Match[str]") -> str:
@@ -77,3 +77,8 @@ class Rewriter:
         if realm_id != self._realm_id or (base is not None and base not in self._sources):
             return found[0]
         return (self._target if base is not None else "") + opening + str(realm_id + self._shifts.realm)
+
+
+def moved(id: str, shift: int) -> str:
+    """Of an id that the archive does not have, and that would be none here: 0, which nothing has."""
+    return str(max(0, int(id) + shift))

@@ -8,8 +8,8 @@ import msgspec
 from tertulia.archives.form import kinds
 from tertulia.archives.form.kinds import Record
 from tertulia.archives.loading.beginning import Begun
-from tertulia.archives.loading.furnishing import settings_of
 from tertulia.archives.loading.rendering import Author, World
+from tertulia.archives.loading.rules import known_settings
 from tertulia.content.markup import (
     Channel,
     Context,
@@ -78,7 +78,7 @@ async def read_world(
     database: Database, begun: Begun, organization: kinds.Organization, sources: list[str], url: str
 ) -> World:
     """All of it but files, which are asked for with the messages that link them."""
-    settings = msgspec.convert(settings_of(organization, begun.shifts), RealmSettings)
+    settings = msgspec.convert(known_settings(organization.settings, RealmSettings, "The organization"), RealmSettings)
     realm_id = begun.realm_id
     async with database.reader() as reader:
         people = await reader.fetch(_PEOPLE, realm_id)

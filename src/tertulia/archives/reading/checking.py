@@ -6,7 +6,10 @@ Memory: eight bytes for each message and change; what else there is of people, c
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any
+from datetime import MAXYEAR, MINYEAR, UTC, datetime
+from typing import Any, get_args, get_origin
+
+import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
@@ -45,6 +48,7 @@ class _Check:
             check = _CHECKS[KINDS[kind]]
             for number, record in enumerate(self._archive.lines(kind), 1):
                 self._where = f"Line {number:,} of {kind}"
+                self._times(record)
                 check(self, record)
                 for name, picture in pictures_of(record):
                     self._blob(name, picture)
@@ -70,6 +74,15 @@ class _Check:
 
     def _fail(self, what: str, *, where: str = "") -> None:
         raise ArchiveFailed(f"{where or self._where}: {what}.")
+
+    def _times(self, record: Record) -> None:
+        for name in _TIMES[type(record)]:
+            time = getattr(record, name)
+            if time is not None and time.year in (MINYEAR, MAXYEAR) and not _is_in_utc(time):
+                self._fail(f"{name} is before or after all times that there are in UTC")
+        for name in _PARTS[type(record)]:
+            for part in getattr(record, name):
+                self._times(part)
 
     def _once(self, family: str, key: object) -> None:
         seen = self._seen.setdefault(family, set())
@@ -131,9 +144,12 @@ class _Check:
         if one.email is not None:
             self._once("address", one.email.lower())
         self._refer("profile field", *(value.field_id for value in one.profile))
-        if one.bot is not None:
-            self._refer_then("person", one.bot.owner_id)
+        if one.bot is None:
+            self._once("person who is no bot", one.id)
+        else:
+            self._refer_then("person who is no bot", one.bot.owner_id)
         if one.private is not None:
+            self._times(one.private)
             self._refer_then("person", *(muted.user_id for muted in one.private.muted))
 
     def emoji(self, one: kinds.Emoji) -> None:
@@ -157,6 +173,8 @@ class _Check:
         self._refer("folder", one.folder_id)
         self._refer("group", *one.permissions.values())
         self._last[one.id] = one.last_number
+        if one.message_retention_days == 0:
+            self._fail("messages are kept for a number of days, or for ever (-1)")
         if one.is_web_public and one.is_private:
             self._fail("a channel cannot be private and open to the web")
 
@@ -289,6 +307,34 @@ _CHECKS: dict[type[Record], Callable[[_Check, Any], None]] = {
     kinds.ScheduledMessage: _Check.unsent,
     kinds.Reminder: _Check.reminder,
 }
+
+
+def _is_in_utc(time: datetime) -> bool:
+    """Whether the time is in a year from 1 to 9999 there as well: it is stored so."""
+    try:
+        time.astimezone(UTC)
+    except OverflowError:
+        return False
+    return True
+
+
+def _named(type: Any, is_meant: Callable[[Any], bool]) -> list[str]:
+    return [field.name for field in msgspec.structs.fields(type) if is_meant(field.type)]
+
+
+def _is_time(hint: Any) -> bool:
+    return hint in (kinds.Time, kinds.Time | None)
+
+
+def _is_dated(hint: Any) -> bool:
+    """A list of parts that have a time."""
+    [of] = get_args(hint) if get_origin(hint) is list and len(get_args(hint)) == 1 else [None]
+    return isinstance(of, type) and issubclass(of, Record) and bool(_named(of, _is_time))
+
+
+_RECORDS = [*KINDS.values(), kinds.Muted, kinds.Private, kinds.Reaction, kinds.Change, kinds.Submessage]
+_TIMES = {type: _named(type, _is_time) for type in _RECORDS}
+_PARTS = {type: _named(type, _is_dated) for type in _RECORDS}
 
 
 def _is_ascending(ranges: Numbers) -> bool:

@@ -9,10 +9,10 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.params import Wire, decode_json
 from tertulia.organization.groups.values import GroupValue
 from tertulia.organization.realms.limits import MAX_CHANNEL_DESCRIPTION_LENGTH
+from tertulia.organization.realms.settings import LONGEST_RETENTION
 
 FOREVER = -1
 TOPICS_POLICIES = ("inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only")
-MAX_RETENTION_DAYS = 2**31 - 1
 
 
 class ChannelRequest(msgspec.Struct, frozen=True):
@@ -75,7 +75,7 @@ def parse_retention(value: Any) -> int | str:
         if word in ("realm_default", "unlimited"):
             return word
         value = decode_json(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MAX_RETENTION_DAYS:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= LONGEST_RETENTION:
         raise ValueError("is neither a number of days nor realm_default or unlimited")
     return value
 
@@ -87,8 +87,9 @@ def retention_days(value: int | str | None) -> int | None:
     return value
 
 
+_DAYS = {"type": "integer", "minimum": 1, "maximum": LONGEST_RETENTION}
 TopicsPolicy = Annotated[str, Wire(parse_topics_policy, {"type": "string", "enum": list(TOPICS_POLICIES)})]
 Retention = Annotated[
     int | str,
-    Wire(parse_retention, {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["realm_default", "unlimited"]}]}),
+    Wire(parse_retention, {"anyOf": [_DAYS, {"enum": ["realm_default", "unlimited"]}]}),
 ]

@@ -6,9 +6,11 @@ import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.messaging.reading.access import Reached
+from tertulia.organization.realms.settings import LONGEST_RETENTION
 
-_KEPT_DAYS = """
-coalesce(channel.message_retention_days, (realm.settings->>'message_retention_days')::int, -1)
+# However long somebody has asked for: a time that PostgreSQL cannot write would end the statement for all organizations.
+_KEPT_DAYS = f"""
+least(coalesce(channel.message_retention_days, (realm.settings->>'message_retention_days')::int, -1), {LONGEST_RETENTION})
 """
 _DUE = f"""
 with ruled as (

@@ -22,12 +22,13 @@ from tertulia.organization.groups.values import ChangedValue
 from tertulia.organization.realms import queries
 from tertulia.organization.realms.actions import MAX_ENDS
 from tertulia.organization.realms.languages import LANGUAGES
-from tertulia.organization.realms.limits import MAX_REALM_DESCRIPTION_LENGTH, MAX_REALM_NAME_LENGTH
+from tertulia.organization.realms.limits import MAX_REALM_DESCRIPTION_LENGTH, MAX_REALM_NAME_LENGTH, MAX_TOPIC_LENGTH
 from tertulia.organization.realms.settings import (
     AUDIT_RETENTION,
     CALLS,
     CHANNELS,
     KEEP_FOR_EVER,
+    LONGEST_RETENTION,
     NO_CHANNEL,
     OWNERS_DECIDE,
     PRIVATE_CHANNELS,
@@ -115,14 +116,28 @@ async def check_is_administrator(tx: Transaction, caller: Caller) -> Caller:
     return now
 
 
+def check_stored(settings: RealmSettings) -> None:
+    """Refuse what no PATCH /realm would have stored: an archive may say anything."""
+    for name, value in msgspec.structs.asdict(settings).items():
+        if name in TIME_LIMITS or name in (RETENTION, AUDIT_RETENTION):
+            no_limit = None if name in TIME_LIMITS else KEEP_FOR_EVER
+            _clean(name, UNLIMITED if value == no_limit else value)
+        elif name == CALLS:
+            _clean(name, DEFAULT_SERVER if value is None else value)
+        else:
+            _clean(name, value)
+    if not 0 < len(settings.empty_topic_display_name) <= MAX_TOPIC_LENGTH:
+        raise Refusal("Invalid empty_topic_display_name")
+
+
 def _clean(name: str, value: Any) -> Any:
     """A value as it is stored."""
     if name in TIME_LIMITS:
-        return _limit(name, value, None)
+        return _limit(name, value, None, 1, MAX_LIMIT)
     if name == RETENTION:
-        return _limit(name, value, KEEP_FOR_EVER)
+        return _limit(name, value, KEEP_FOR_EVER, 1, LONGEST_RETENTION)
     if name == AUDIT_RETENTION:
-        return _limit(name, value, KEEP_FOR_EVER, SHORTEST_AUDIT_RETENTION)
+        return _limit(name, value, KEEP_FOR_EVER, SHORTEST_AUDIT_RETENTION, LONGEST_RETENTION)
     if name in ABOUT:
         return clean_about(name, value.strip())
     if name == CALLS:
@@ -152,11 +167,11 @@ def _call_server(url: str) -> str | None:
     return url.rstrip("/")
 
 
-def _limit(name: str, value: int | str, unlimited: int | None, lowest: int = 1) -> int | None:
+def _limit(name: str, value: int | str, unlimited: int | None, lowest: int, highest: int) -> int | None:
     """A positive number, or the word for no limit."""
     if value == UNLIMITED:
         return unlimited
-    if isinstance(value, int) and lowest <= value <= MAX_LIMIT:
+    if isinstance(value, int) and lowest <= value <= highest:
         return value
     raise Refusal(f"Bad value for '{name}': {value}", code="REQUEST_VARIABLE_INVALID", var_name=name, bad_value=value)
 

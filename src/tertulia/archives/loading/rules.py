@@ -1,0 +1,135 @@
+"""What an endpoint would refuse, an archive does not bring: asked of the whole archive before a row is written (pure)."""
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+import msgspec
+
+from tertulia.archives.errors import ArchiveFailed
+from tertulia.archives.form import kinds
+from tertulia.archives.loading.shifts import Shifts, Spans
+from tertulia.archives.reading.archive import Archive
+from tertulia.conversations.channels.rules import clean_channel_name
+from tertulia.kernel.errors import Refusal
+from tertulia.organization.groups.settings import GROUP_SETTINGS
+from tertulia.organization.groups.system import FACTS
+from tertulia.organization.realms.changing.actions import check_stored, clean_about
+from tertulia.organization.realms.settings import CHANNELS, NO_CHANNEL, RealmSettings
+from tertulia.people.preferences.choices import check_choices
+from tertulia.people.preferences.model import UserSettings
+from tertulia.people.profiles.model import ProfileField
+from tertulia.people.profiles.rules import clean_field_data
+
+S = TypeVar("S", bound=msgspec.Struct)
+
+
+def check_rules(archive: Archive, spans: Spans) -> None:
+    """ArchiveFailed at the first thing that nobody could have made by the API."""
+    spans.check()
+    where = "The organization"
+    try:
+        [organization] = archive.of(kinds.Organization)
+        clean_about("name", organization.name)
+        clean_about("description", organization.description)
+        check_stored(msgspec.convert(settings_of(organization, Shifts(), spans), RealmSettings))
+        user_settings(organization.user_defaults, where)
+        check_groups(list(archive.of(kinds.Group)))
+        for field in archive.of(kinds.ProfileField):
+            where = f"Profile field {field.id}"
+            check_field(field)
+        for person in archive.of(kinds.Person):
+            where = f"Person {person.id}"
+            user_settings(person.private.settings if person.private else {}, where)
+        for channel in archive.of(kinds.Channel):
+            where = f"Channel {channel.id}"
+            clean_channel_name(channel.name)
+    except Refusal as refusal:
+        raise ArchiveFailed(f"{where}: {refusal}") from refusal
+
+
+# Settings
+
+
+def known_settings(settings: dict[str, Any], type: type[S], where: str) -> dict[str, Any]:
+    """Those that this program knows. What it does not know is left out; a value that cannot be is refused."""
+    try:
+        msgspec.convert(settings, type, strict=True)
+    except msgspec.ValidationError as error:
+        raise ArchiveFailed(f"{where} has a setting that cannot be: {error}.") from error
+    known = {field.name for field in msgspec.structs.fields(type)}
+    return {name: value for name, value in settings.items() if name in known}
+
+
+def user_settings(settings: dict[str, Any], where: str) -> dict[str, Any]:
+    """Of a person, or of those who come."""
+    found = known_settings(settings, UserSettings, where)
+    check_choices(found)
+    return found
+
+
+def settings_of(organization: kinds.Organization, shifts: Shifts, spans: Spans) -> dict[str, Any]:
+    """Of the organization, as they are here. A channel outside the archive could come to mean another organization's."""
+    found = known_settings(organization.settings, RealmSettings, "The organization")
+    for name in CHANNELS:
+        channel = found.get(name, NO_CHANNEL)
+        if spans.has("conversation", channel):
+            found[name] = channel + shifts.conversation
+        else:
+            found.pop(name, None)
+    return found
+
+
+# Profiles
+
+
+def check_field(field: kinds.ProfileField) -> None:
+    """Refuse what the type of a field does not know."""
+    try:
+        data = msgspec.json.decode(field.field_data) if field.field_data else None
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Refusal("field_data is no JSON.") from error
+    clean_field_data(field.type, data)
+
+
+def as_field(field: kinds.ProfileField) -> ProfileField:
+    """A field as the rules of profiles know it."""
+    return ProfileField(
+        id=field.id,
+        type=field.type,
+        order=0,
+        name=field.name,
+        hint=field.hint,
+        field_data=field.field_data,
+        required=field.required,
+        editable_by_user=field.editable_by_user,
+    )
+
+
+# Groups
+
+
+def check_groups(groups: Iterable[kinds.Group]) -> None:
+    """System groups are those that we know, settings too, and no group is in itself."""
+    below = {one.id: one.subgroups for one in groups}
+    for one in groups:
+        if (one.name or "").startswith("role:") and one.name not in FACTS:
+            raise ArchiveFailed(f"Group {one.id}: there is no system group {one.name!r}.")
+        if one.name in FACTS and (one.members or one.subgroups or one.is_deactivated):
+            raise ArchiveFailed(f"Group {one.id}: who belongs to {one.name} follows from the roles.")
+        if unknown := one.permissions.keys() - GROUP_SETTINGS.keys():
+            raise ArchiveFailed(f"Group {one.id} has a permission that this program does not know: {min(unknown)}.")
+    done: set[int] = set()
+    for start, subgroups in below.items():
+        path: list[tuple[int, Iterable[int]]] = [(start, iter(subgroups))]
+        on_path = {start}
+        while path:
+            group, rest = path[-1]
+            if (child := next(iter(rest), None)) is None:  # an iterator goes on where it was
+                path.pop()
+                on_path.discard(group)
+                done.add(group)
+            elif child in on_path:
+                raise ArchiveFailed(f"Group {child} is in itself, by way of others.")
+            elif child not in done:
+                on_path.add(child)
+                path.append((child, iter(below[child])))
