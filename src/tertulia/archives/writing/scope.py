@@ -37,6 +37,15 @@ where $2 and account.realm_id = $1 and coalesce(owner.bot_type, case when owner.
 """
 
 
+class Asked(NamedTuple):
+    """What is exported, and how much of it."""
+
+    realm_id: int
+    scope: Scope
+    user_id: int = 0
+    """Whose own data it is, if it is `mine`."""
+
+
 class Allowed(NamedTuple):
     """What the statements ask; None: everything."""
 

@@ -259,6 +259,11 @@ def messages_of(*, is_everything: bool) -> str:
     return MESSAGES.format(readable=_OF_ALL if is_everything else _OF_SOME)
 
 
+def count_messages(*, is_everything: bool) -> str:
+    """How many there will be."""
+    return f"select count(*) from message where {_OF_ALL if is_everything else _OF_SOME}"
+
+
 PLAIN = {
     "groups": GROUPS,
     "profile_fields": PROFILE_FIELDS,
