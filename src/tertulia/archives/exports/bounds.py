@@ -10,7 +10,6 @@ OF_REALM = Bound(
     tables=("export_job",),
     refusal="Your organization has asked for {limit} exports within a week, and that is as many as it may. Try again later.",
     counted="export_job where realm_id = $1 and scope <> 'mine' and asked > now() - interval '7 days'",
-    code="TOO_MANY_EXPORTS",
 )
 OF_PERSON = Bound(
     name="own_exports",
@@ -20,7 +19,6 @@ OF_PERSON = Bound(
     tables=("export_job",),
     refusal="You have asked for your data within the last day. Try again tomorrow.",
     counted="export_job where user_id = $1 and scope = 'mine' and asked > now() - interval '1 day'",
-    code="TOO_MANY_EXPORTS",
 )
 
 ALL = (OF_REALM, OF_PERSON)

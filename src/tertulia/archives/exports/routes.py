@@ -3,7 +3,7 @@
 import msgspec
 
 from tertulia.archives.exports import actions, queries
-from tertulia.archives.exports.model import ExportRecord, ExportType, record_of
+from tertulia.archives.exports.model import ExportRecord, ExportType, OwnExportRecord, own_record_of, record_of
 from tertulia.content.storage import Store
 from tertulia.files.downloads.serving import serve
 from tertulia.files.uploads.kinds import UNKNOWN
@@ -22,8 +22,14 @@ class Exports(msgspec.Struct):
     exports: list[ExportRecord]
 
 
+class OwnExports(msgspec.Struct):
+    """The answer of GET /export/own."""
+
+    exports: list[OwnExportRecord]
+
+
 class Asked(msgspec.Struct):
-    """The answer of POST /export/realm."""
+    """The answer of POST /export/realm and POST /export/own."""
 
     id: int
 
@@ -74,6 +80,41 @@ async def get_exports(caller: Administrator, reader: Reader) -> Exports:
 async def delete_export(caller: Administrator, tx: Transaction, *, export_id: int) -> None:
     """Delete an export of the organization; one that is still being made is called off."""
     await actions.remove_export(tx, caller, export_id)
+
+
+@post("/export/own")
+async def ask_for_own_export(
+    caller: Human,
+    call: Call,
+    database: Database,
+    again: Reauthentication,
+    *,
+    password: str | None = None,
+    code: str | None = None,
+    passkey: Assertion | None = None,
+) -> Asked:
+    """Have an archive made of what is your own: profile, settings, drafts and files, your direct conversations, and what you
+    wrote, reacted to or starred in channels that you can read. Once a day. Needs your password, or a `code` or `passkey` of
+    your second factor.
+
+    It is made in the background; a message tells when it is ready. Nobody else can fetch it.
+    """
+    await again.check(caller, call, Proof(password, code, passkey))
+    async with database.transaction() as tx:
+        return Asked(await actions.ask_for_own(tx, caller))
+
+
+@get("/export/own")
+async def get_own_exports(caller: Human, reader: Reader) -> OwnExports:
+    """The archives of what is your own that you asked for in the last months, oldest first."""
+    jobs = await queries.exports_of_person(reader, caller.realm_id, caller.user_id)
+    return OwnExports([own_record_of(job) for job in jobs])
+
+
+@delete("/export/own/{export_id}")
+async def delete_own_export(caller: Human, tx: Transaction, *, export_id: int) -> None:
+    """Delete an archive of what is your own; one that is still being made is called off."""
+    await actions.remove_own(tx, caller, export_id)
 
 
 @get("/exports/{export_id}/{name}", prefix="", listed=False)

@@ -15,8 +15,9 @@ from tertulia import __version__
 from tertulia.archives.errors import ArchiveFailed, ServerBusy
 from tertulia.archives.form.container import ArchiveWriter, WrongSize
 from tertulia.archives.form.kinds import KINDS, Picture
-from tertulia.archives.form.manifest import Manifest, Scope
+from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.writing import statements
+from tertulia.archives.writing.mine import statements as mine
 from tertulia.archives.writing.scope import Allowed, Asked, find_allowed
 from tertulia.content.storage import NotStored, Store
 from tertulia.content.storage.orphans import OBJECTS_LOCK
@@ -119,8 +120,8 @@ class _Export:
     def __init__(self, connection: Connection, store: Store, asked: Asked, outlet: Outlet, progress: Progress) -> None:
         self._connection = connection
         self._store = store
+        self._asked = asked
         self._realm_id = asked.realm_id
-        self._scope: Scope = asked.scope
         self._outlet = outlet
         self._writer = ArchiveWriter(outlet)
         self._progress = progress
@@ -128,7 +129,7 @@ class _Export:
         self._messages = 0
 
     async def write(self, moment: datetime) -> Manifest:
-        self._allowed = await find_allowed(self._connection, self._realm_id, self._scope)
+        self._allowed = await find_allowed(self._connection, self._asked)
         self._messages = await self._count_messages()
         special = {
             "organization": self._write_organization,
@@ -137,19 +138,20 @@ class _Export:
             "files": self._write_files,
             "messages": self._write_messages,
         }
+        plain = statements.PLAIN | (mine.PLAIN if self._is_mine else {})
         for kind in KINDS:
             self._writer.begin(kind)
             if kind in special:
                 await special[kind]()
             else:
-                await self._write_lines(kind, statements.PLAIN[kind])
+                await self._write_lines(kind, plain[kind])
         uuid = await self._connection.fetchval("select uuid from realm where id = $1", self._realm_id)
         return self._writer.finish(
             Manifest(
                 made_by=f"tertulia {__version__}",
                 source=f"tertulia:{uuid}",
                 moment=moment,
-                scope=self._scope,
+                scope=self._asked.scope,
                 counts={},
                 blobs=0,
                 blob_bytes=0,
@@ -158,6 +160,9 @@ class _Export:
         )
 
     async def _write_organization(self) -> None:
+        if self._is_mine:
+            await self._write_lines("organization", mine.ORGANIZATION)
+            return
         pictures = {}
         for row in await self._connection.fetch(statements.REALM_PICTURES, self._realm_id):
             key = picture_key(self._realm_id, row["kind"], row["name"])
@@ -172,6 +177,8 @@ class _Export:
                 continue
             key = avatar_key(self._realm_id, row["avatar"], medium=True)
             self._add(row["line"], {"avatar": await self._copy(f"blobs/avatar/{row['id']}", key)})
+        if self._is_mine:
+            await self._write_lines("people", mine.OTHERS)
 
     async def _write_emoji(self) -> None:
         async for row in self._rows(statements.EMOJI):
@@ -195,6 +202,10 @@ class _Export:
     async def _count_messages(self) -> int:
         statement = statements.PARAMETERS + statements.count_messages(is_everything=self._is_everything)
         return int(await self._connection.fetchval(statement, self._realm_id, *self._allowed))
+
+    @property
+    def _is_mine(self) -> bool:
+        return self._asked.scope == "mine"
 
     @property
     def _is_everything(self) -> bool:
