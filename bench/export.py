@@ -39,6 +39,7 @@ def measure(*, quick: bool, messages: int | None = None, files: int | None = Non
         made = {
             scope: run(stage, "export", "", str(file), "--scope", scope, "--json") for scope, file in archives.items()
         }
+        asked_seconds, worker_before, worker_most = ask_worker(stage)
         read = run(stage, "archive", "check", str(archives["everything"]))
         assert read.code == 0, read.said
         whole, public = made["everything"], made["public"]
@@ -66,6 +67,14 @@ def measure(*, quick: bool, messages: int | None = None, files: int | None = Non
                 f"most memory {public.memory / 1e6:.0f} MB",
             ),
             Figure(
+                "export of public data by the worker",
+                count / asked_seconds,
+                "messages/s",
+                bare,
+                "",
+                f"most memory of the worker {worker_most:.0f} MB, {worker_before:.0f} MB before",
+            ),
+            Figure(
                 "check of the archive",
                 count / (read.seconds - start),
                 "messages/s",
@@ -79,6 +88,26 @@ def measure(*, quick: bool, messages: int | None = None, files: int | None = Non
             f"the time that the command takes to start ({start:.1f} s) is not counted",
         ],
     )
+
+
+def ask_worker(stage: Stage) -> tuple[float, float, float]:
+    """Seconds from the asking until it is ready, and the most memory that the worker has had before and after, in MB."""
+    owner, worker = stage.server.owner, stage.server.state.pids["worker"]
+    before = most_memory(worker)
+    with stage.server.client(owner) as http:
+        started = time.perf_counter()
+        http.post("export/realm", data={"password": owner.password or ""}).raise_for_status()
+        while http.get("export/realm").json()["exports"][0]["pending"]:
+            time.sleep(0.1)
+        [made] = http.get("export/realm").json()["exports"]
+        assert made["failure"] is None, made
+        return time.perf_counter() - started, before, most_memory(worker)
+
+
+def most_memory(pid: int) -> float:
+    status = Path(f"/proc/{pid}/status").read_text()
+    [peak] = [line.split()[1] for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(peak) / 1000
 
 
 def copy_alone(stage: Stage) -> float:

@@ -45,6 +45,7 @@ def export(
     Readable for you alone: keep it as safe as the database.
     """
     from tertulia.archives.writing.actions import export_realm
+    from tertulia.archives.writing.scope import Asked
     from tertulia.content.storage import Store
 
     settings = target_settings(data)
@@ -55,7 +56,8 @@ def export(
         async with database.reader() as reader:
             found = await get_realm(reader, realm)
         with Progress() as progress:
-            return await export_realm(database, Store(settings), found.id, scope.value, file, progress)
+            asked = Asked(found.id, scope.value)
+            return await export_realm(database, Store(settings), asked, file, lambda text, *_: progress(text))
 
     made = with_database(settings, work)
     if as_json:

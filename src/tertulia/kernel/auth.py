@@ -129,6 +129,10 @@ class Administrator(Person, frozen=True):
     """An administrator or owner; bots can be that too."""
 
 
+class HumanAdministrator(Human, Administrator, frozen=True):
+    """An administrator or owner who is a person."""
+
+
 class Owner(Administrator, frozen=True):
     """An owner of the organization."""
 

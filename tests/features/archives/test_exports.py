@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -13,7 +12,8 @@ import pytest
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form.kinds import KINDS
 from tertulia.archives.form.manifest import Manifest
-from tertulia.archives.writing.actions import WrittenFile, export_realm
+from tertulia.archives.writing.actions import Progress, WrittenFile, export_realm
+from tertulia.archives.writing.scope import Asked
 from tertulia.content.storage import Store
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import load_settings
@@ -130,7 +130,7 @@ def test_an_export_is_of_one_moment_while_people_go_on(world: World, folder: Pat
     early = owner.send(public, "plans", "said before the export")
     late: list[int] = []
 
-    def while_it_runs(_: str) -> None:
+    def while_it_runs(_text: str, _done: int, _total: int) -> None:
         if not late:
             owner.delete(f"messages/{early}")
             late.append(owner.send(public, "plans", "said during the export"))
@@ -143,7 +143,7 @@ def test_an_export_is_of_one_moment_while_people_go_on(world: World, folder: Pat
 
 
 def test_an_export_that_fails_leaves_nothing_and_says_why(world: World, folder: Path) -> None:
-    def stop(_: str) -> None:
+    def stop(_text: str, _done: int, _total: int) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -155,12 +155,12 @@ def test_an_export_that_fails_leaves_nothing_and_says_why(world: World, folder: 
         WrittenFile(full).write(b"text")
 
 
-def exported(world: World, file: Path, progress: Callable[[str], None]) -> Manifest:
+def exported(world: World, file: Path, progress: Progress) -> Manifest:
     settings = load_settings(env=world.server.environment())
 
     async def run() -> Manifest:
         async with await Database.connect(settings.postgres_url, shards=settings.shards, size=1) as database:
-            return await export_realm(database, Store(settings), world.realm.id, "everything", file, progress)
+            return await export_realm(database, Store(settings), Asked(world.realm.id, "everything"), file, progress)
 
     return asyncio.run(run())
 

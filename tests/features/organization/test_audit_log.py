@@ -20,12 +20,13 @@ from tests.contract.test_custom_emoji import png
 from tests.harness.authenticator import Authenticator
 from tests.harness.browser import Browser
 from tests.harness.command import tertulia
+from tests.harness.files import fetch
 from tests.harness.mails import mailed
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
 from tests.harness.stage import Stage, at_once
-from tests.harness.talk import Json, check_error, check_success, unique
+from tests.harness.talk import Json, Speaker, check_error, check_success, eventually, unique
 
 NEW_PASSWORD = "seven copper kettles sing"
 Open = Callable[[Realm], Browser]
@@ -78,9 +79,17 @@ def test_everything_that_is_done_is_noted(realm: Realm, browser: Open, folder_of
     log_in_and_out(realm, browser, folder_of_mails)
     token = realm.owner.post("scim/tokens", label="Okta", password=PASSWORD)["id"]
     realm.owner.delete(f"scim/tokens/{token}", password=PASSWORD)
+    export(realm.owner)
     erase(server, realm, realm.member.id)
     seen = {Act(entry["act"]) for entry in log_of(realm)}
     assert set(Act) - seen == set()
+
+
+def export(owner: Speaker) -> None:
+    asked = owner.post("export/realm", password=PASSWORD)["id"]
+    eventually(lambda: not owner.get("export/realm")["exports"][0]["pending"])
+    assert fetch(owner, owner.get("export/realm")["exports"][0]["export_url"]).status_code == 200
+    owner.delete(f"export/realm/{asked}")
 
 
 def change_the_organization(realm: Realm) -> None:

@@ -28,6 +28,7 @@ EXPLAINED = {
     "channel_folder.creator_id": "who made a folder is shown with the folder",
     "custom_emoji.author_id": SEEN,
     "email_change.user_id": PEOPLE,
+    "export_job.user_id": PEOPLE,
     "mail_batch.user_id": PEOPLE,
     "reply_address.user_id": PEOPLE,
     "missed_message.user_id": PEOPLE,

@@ -30,6 +30,8 @@ OTHER_LIMITS = {
     "saved_snippet_bytes": 1000,
     "scheduled_message_bytes": 1000,
     "reminder_bytes": 1000,
+    "exports": 1,
+    "own_exports": 1,
     "reactions": 5,
     "reaction_emoji": 4,
     "bot_storage_characters": 30,
@@ -163,6 +165,11 @@ def token_made(place: Place) -> Try:
     return posting(place.owner, "scim/tokens", label="token #", password=PASSWORD)
 
 
+def export_asked(speaker: Speaker, place: Place, path: str) -> Try:
+    give_password(place.realm.stage, speaker)
+    return posting(speaker, path, password=PASSWORD)
+
+
 def upload_begun(place: Place) -> Try:
     def make(number: int) -> httpx.Response:
         headers = {"Tus-Resumable": "1.0.0", "Upload-Length": "5", "Upload-Metadata": "filename eA=="}
@@ -258,6 +265,8 @@ TRIES: dict[str, Callable[[Place], Try]] = {
     "own_channel_holders": channel_ruled,
     "own_group_holders": group_ruled,
     "scim_tokens": token_made,
+    "exports": lambda place: export_asked(place.owner, place, "export/realm"),
+    "own_exports": lambda place: export_asked(place.member, place, "export/own"),
     "own_groups": lambda place: group_made(place.member),
     "realm_domains": lambda place: posting(
         place.owner, "realm/domains", domain="d#.example.com", allow_subdomains=False

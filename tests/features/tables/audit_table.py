@@ -52,6 +52,11 @@ NOTED: dict[str, tuple[Act, ...]] = {
     "PATCH /realm/profile_fields": (Act.PROFILE_FIELD_CHANGED,),
     "PATCH /realm/profile_fields/{field_id}": (Act.PROFILE_FIELD_CHANGED,),
     "DELETE /realm/profile_fields/{field_id}": (Act.PROFILE_FIELD_DELETED,),
+    # exports; fetching one is noted too
+    "POST /export/realm": (Act.EXPORT_ASKED, Act.PROOF_FAILED),
+    "DELETE /export/realm/{export_id}": (Act.EXPORT_DELETED,),
+    "POST /export/own": (Act.EXPORT_ASKED, Act.PROOF_FAILED),
+    "DELETE /export/own/{export_id}": (Act.EXPORT_DELETED,),
     # groups
     "POST /user_groups/create": (Act.GROUP_CREATED,),
     "PATCH /user_groups/{user_group_id}": (Act.GROUP_CHANGED, Act.GROUP_REACTIVATED),
@@ -208,5 +213,6 @@ NOT_NOTED: dict[str, str] = {
 ELSEWHERE = {
     Act.REALM_CREATED: "tertulia realm create",
     Act.USER_ERASED: "tertulia audit erase",
+    Act.EXPORT_FETCHED: "GET /exports/{export_id}/{name}",
 }
-"""Acts that no endpoint does."""
+"""Acts that no endpoint does which changes something."""

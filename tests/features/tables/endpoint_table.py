@@ -22,6 +22,7 @@ MEMBERS = "+++++g+uuuu"
 HUMAN_MEMBERS = "+++++gbuuuu"
 ADMINISTRATORS = "++aaaaauuuu"
 OWNERS = "+oooooouuuu"
+HUMAN_ADMINISTRATORS = "++aaaabuuuu"
 HUMAN_OWNERS = "+ooooobuuuu"
 EVERYBODY = "+++++++++++"
 DIRECTORIES = "ddddddddddd"
@@ -282,7 +283,13 @@ TABLE: dict[str, Row] = {
     "POST /users/me/android_gcm_reg_id": Row(HUMANS, {"token": "x"}),
     "DELETE /users/me/android_gcm_reg_id": Row(HUMANS, {"token": "x"}),
     "GET /export/realm": Row(ADMINISTRATORS),
+    "POST /export/realm": Row(HUMAN_ADMINISTRATORS, {"export_type": "1"}, "REAUTHENTICATION_REQUIRED"),
+    "DELETE /export/realm/{export_id}": Row(ADMINISTRATORS, {"export_id": "0"}, "no such export"),
     "GET /export/realm/consents": Row(ADMINISTRATORS),
+    "POST /export/own": Row(HUMANS, {}, "REAUTHENTICATION_REQUIRED"),
+    "GET /export/own": Row(HUMANS),
+    "DELETE /export/own/{export_id}": Row(HUMANS, {"export_id": "0"}, "no such export"),
+    "GET outside /exports/{export_id}/{name}": Row(HUMANS, {"export_id": "0", "name": "x.tar"}, "nothing at"),
     "POST /realm/playgrounds": Row(
         ADMINISTRATORS, {"name": "$unique_word", "pygments_language": "C", "url_template": "x"}, "URL template"
     ),

@@ -36,6 +36,7 @@ export type AnyEvent =
     | RealmEmojiAddEvent
     | RealmEmojiEvent
     | RealmEmojiUpdateOneEvent
+    | RealmExportConsentEvent
     | RealmExportEvent
     | RealmLinkifiersEvent
     | RealmPlaygroundsEvent
@@ -371,6 +372,23 @@ export interface EmojiRecord {
     still_url: string | null
     deactivated: boolean
     author_id: number | null
+}
+
+/** An archive of the organization, or the beginning of one. */
+export interface ExportRecord {
+    id: number
+    export_time: number
+    deleted_timestamp: number | null
+    failed_timestamp: number | null
+    export_url: string | null
+    pending: boolean
+    messages_done: number
+    messages_total: number | null
+    size: number | null
+    expires_timestamp: number | null
+    failure: string | null
+    acting_user_id: number
+    export_type: number
 }
 
 /** Another site where people have accounts. */
@@ -1085,11 +1103,19 @@ export interface RealmEmojiUpdateOneEvent {
     data: EmojiChange
 }
 
-/** The list of exports changed: all exports of the organization. */
+/** Somebody agrees to have their private data in exports of the organization, or no longer does; for administrators. */
+export interface RealmExportConsentEvent {
+    id: number
+    type: 'realm_export_consent'
+    user_id: number
+    consented: boolean
+}
+
+/** Something about the exports of the organization changed: all of them, for administrators. */
 export interface RealmExportEvent {
     id: number
     type: 'realm_export'
-    exports: Record<string, unknown>[]
+    exports: ExportRecord[]
 }
 
 /** The linkifiers changed: all of them, in their order. */

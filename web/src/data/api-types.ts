@@ -91,6 +91,7 @@ export type ApiUnread = schema.UnreadMessages
 export type ApiUnreadDetails = schema.UnreadDetails
 export type ApiDraft = schema.Draft
 export type ApiScheduled = schema.ScheduledRecord
+export type ApiExport = schema.ExportRecord
 export type ApiReminder = schema.ReminderRecord
 export type ApiSnippet = schema.Snippet
 export type ApiUserSettings = schema.OwnSettings

@@ -9,6 +9,7 @@ import { Acts } from './acts'
 import { Directs } from './directs.svelte'
 import { Drafts } from './drafts.svelte'
 import { EventLoop, type Queue } from './events'
+import { Exports } from './exports.svelte'
 import { Glimpses } from './glimpses.svelte'
 import { browserKeep, type Keep } from './keep'
 import { LastRead } from './last-read'
@@ -47,6 +48,7 @@ export class World {
     readonly outbox: Outbox
     readonly drafts: Drafts
     readonly scheduled: Scheduled
+    readonly exports: Exports
     readonly reads: Reads
     readonly visits: Visits
     readonly acts: Acts
@@ -84,6 +86,7 @@ export class World {
         this.outbox = new Outbox(api, keep)
         this.drafts = new Drafts(api, keep)
         this.scheduled = new Scheduled(api)
+        this.exports = new Exports(api)
         this.visits = new Visits(keep)
         this.reads = new Reads(api, this.messages, this.unread, this.#context)
         this.acts = new Acts(api, this.messages)
@@ -218,6 +221,7 @@ export class World {
 
     #load(state: InitialState): void {
         this.realm.load(state)
+        this.exports.forget()
         this.acts.me = state.user_id
         this.visits.load(state.user_id)
         this.unread.load(state.unread_msgs)
@@ -298,6 +302,9 @@ export class World {
                 return [this.drafts]
             case 'scheduled_messages':
                 return [this.scheduled]
+            case 'realm_export':
+            case 'realm_export_consent':
+                return [this.exports]
             case 'alert_words':
             case 'channel_folder':
             case 'custom_profile_fields':
@@ -323,7 +330,6 @@ export class World {
             case 'muted_topics':
             case 'realm_bot':
             case 'realm_domains':
-            case 'realm_export':
             case 'realm_playgrounds':
             case 'realm_user_settings_defaults':
             case 'typing_edit_message':

@@ -40,6 +40,8 @@ export const PRIVACY: readonly Switch[] = [
     ['enable_drafts_synchronization', 'own.drafts'],
 ]
 
+export const CONSENT: readonly Switch[] = [['allow_private_data_export', 'data.consent']]
+
 export const WRITING: readonly Switch[] = [
     ['enter_sends', 'own.enter'],
     ['translate_emoticons', 'own.emoticons'],

@@ -1,7 +1,16 @@
 /** The pages of my settings and of the organization: which there are for somebody. */
 import type { World } from '../data/world.svelte'
 
-export const OWN_TABS = ['profile', 'account', 'notifications', 'topics', 'appearance', 'privacy', 'devices'] as const
+export const OWN_TABS = [
+    'profile',
+    'account',
+    'notifications',
+    'topics',
+    'appearance',
+    'privacy',
+    'data',
+    'devices',
+] as const
 
 const ORGANIZATION_TABS = [
     'general',
@@ -15,6 +24,7 @@ const ORGANIZATION_TABS = [
     'emoji',
     'linkifiers',
     'mail',
+    'exports',
     'audit',
 ] as const
 export type OrganizationTab = (typeof ORGANIZATION_TABS)[number]
@@ -24,7 +34,7 @@ export function organizationTabs({ realm, me }: World): OrganizationTab[] {
     return ORGANIZATION_TABS.filter(
         (tab) =>
             (tab !== 'invitations' || realm.value('can_invite_others_to_realm', false)) &&
-            (tab !== 'mail' || user?.is_admin === true) &&
+            (!['mail', 'exports'].includes(tab) || user?.is_admin === true) &&
             (tab !== 'audit' || user?.is_owner === true),
     )
 }

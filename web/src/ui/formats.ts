@@ -13,3 +13,4 @@ function kept<Options, Format>(Format: new (locale: string, options: Options) =>
 export const dateFormat = kept<Intl.DateTimeFormatOptions, Intl.DateTimeFormat>(Intl.DateTimeFormat)
 export const relativeFormat = kept<Intl.RelativeTimeFormatOptions, Intl.RelativeTimeFormat>(Intl.RelativeTimeFormat)
 export const listFormat = kept<Intl.ListFormatOptions, Intl.ListFormat>(Intl.ListFormat)
+export const numberFormat = kept<Intl.NumberFormatOptions, Intl.NumberFormat>(Intl.NumberFormat)

@@ -1,10 +1,23 @@
 """What exports bring to the server."""
 
-from tertulia.archives.exports import routes, wire
+from functools import partial
+
+from tertulia.archives.exports import bounds, routes, wire
+from tertulia.archives.exports.building import build_exports
+from tertulia.archives.exports.expiring import forget_old_exports
+from tertulia.archives.exports.queries import WAITING
+from tertulia.content.storage import Store
 from tertulia.events.feature import Feature
+from tertulia.kernel.chores import Chore, housekeeping
+from tertulia.kernel.db import Database
 
 FEATURE = Feature(
     name="exports",
     routes=(routes,),
     wire=wire,
+    chores=(
+        Chore("exports", 1.0, lambda services: partial(build_exports, services[Database], services[Store]), WAITING),
+        housekeeping(forget_old_exports),
+    ),
+    bounds=bounds.ALL,
 )

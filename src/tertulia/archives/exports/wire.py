@@ -1,12 +1,13 @@
 """What clients see of exports."""
 
-from typing import Any, Literal
+from typing import Literal
 
+from tertulia.archives.exports.model import ExportRecord
 from tertulia.events.wire import Event
 
 
 class RealmExportEvent(Event, frozen=True, kw_only=True):
-    """The list of exports changed: all exports of the organization."""
+    """Something about the exports of the organization changed: all of them, for administrators."""
 
     type: Literal["realm_export"]
-    exports: list[dict[str, Any]]
+    exports: list[ExportRecord]

@@ -101,6 +101,10 @@ class Plan(msgspec.Struct, frozen=True):
 
 def read_plan(archive: Archive, told: Told) -> Plan:
     """ArchiveFailed at the first thing that is wrong: before this nothing is written."""
+    if archive.manifest.scope == "mine":
+        raise ArchiveFailed(
+            "This archive has the data of one person: it is not an organization that could be imported."
+        )
     spans, topics, total = Spans(), Topics(), sum(archive.manifest.counts.values())
     seen = 0
 

@@ -6,18 +6,19 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 import asyncpg
 import msgspec
 
 from tertulia import __version__
-from tertulia.archives.errors import ArchiveFailed
+from tertulia.archives.errors import ArchiveFailed, ServerBusy
 from tertulia.archives.form.container import ArchiveWriter, WrongSize
 from tertulia.archives.form.kinds import KINDS, Picture
-from tertulia.archives.form.manifest import Manifest, Scope
+from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.writing import statements
-from tertulia.archives.writing.scope import Allowed, find_allowed
+from tertulia.archives.writing.mine import statements as mine
+from tertulia.archives.writing.scope import Allowed, Asked, find_allowed
 from tertulia.content.storage import NotStored, Store
 from tertulia.content.storage.orphans import OBJECTS_LOCK
 from tertulia.kernel.db import Connection, Database
@@ -26,10 +27,22 @@ from tertulia.organization.custom_emoji.model import still_name
 from tertulia.organization.realms.pictures.actions import key_of as picture_key
 from tertulia.people.avatars.actions import key_of as avatar_key
 
-Progress = Callable[[str], None]
-"""Told often what is being done, and how far it is."""
+Progress = Callable[[str, int, int], None]
+"""Told often what is being done, in words, and how many of how many messages are written."""
 ROWS_AT_ONCE = 2000
 LOCK_SECONDS = 60
+
+
+class Outlet(Protocol):
+    """Where an archive goes."""
+
+    def write(self, data: bytes, /) -> object:
+        """All of it, at once."""
+
+    async def drain(self) -> None:
+        """Wait until there is room for more. Called after each line and each piece of a blob."""
+
+
 _SESSION = {
     "application_name": "tertulia export",
     "statement_timeout": "0",
@@ -39,10 +52,8 @@ _SESSION = {
 }
 
 
-async def export_realm(
-    database: Database, store: Store, realm_id: int, scope: Scope, target: Path, progress: Progress
-) -> Manifest:
-    """One archive, of the moment at which it begins. There is none under its name until it is whole."""
+async def export_realm(database: Database, store: Store, asked: Asked, target: Path, progress: Progress) -> Manifest:
+    """One archive in a file. There is none under its name until it is whole."""
     half = target.with_name(target.name + ".part")
     try:
         half.unlink(missing_ok=True)  # of one that was killed
@@ -51,15 +62,19 @@ async def export_realm(
         raise ArchiveFailed(f"{half} cannot be written: {problem.strerror}.") from problem
     try:
         with os.fdopen(handle, "wb", buffering=0) as file:
-            async with _one_moment(database) as (connection, moment):
-                export = _Export(connection, store, realm_id, WrittenFile(file), progress)
-                manifest = await export.write(scope, moment)
+            manifest = await write_archive(database, store, asked, WrittenFile(file), progress)
             os.fsync(file.fileno())
         half.rename(target)
     except BaseException:
         half.unlink(missing_ok=True)
         raise
     return manifest
+
+
+async def write_archive(database: Database, store: Store, asked: Asked, outlet: Outlet, progress: Progress) -> Manifest:
+    """One archive, of the moment at which it begins, from front to back."""
+    async with _one_moment(database) as (connection, moment):
+        return await _Export(connection, store, asked, outlet, progress).write(moment)
 
 
 @asynccontextmanager
@@ -72,7 +87,7 @@ async def _one_moment(database: Database) -> AsyncIterator[tuple[Connection, dat
         try:
             await connection.execute("select pg_advisory_lock($1::int, 0)", OBJECTS_LOCK)
         except asyncpg.LockNotAvailableError as error:
-            raise ArchiveFailed(
+            raise ServerBusy(
                 "A backup or another export of this server is running. Try again when it has ended."
             ) from error
         async with connection.transaction(isolation="repeatable_read", readonly=True):
@@ -97,20 +112,25 @@ class WrittenFile:
             raise ArchiveFailed(f"The archive cannot be written: {problem.strerror}.") from problem
         return len(data)
 
+    async def drain(self) -> None:
+        """It is written already."""
+
 
 class _Export:
-    def __init__(
-        self, connection: Connection, store: Store, realm_id: int, file: WrittenFile, progress: Progress
-    ) -> None:
+    def __init__(self, connection: Connection, store: Store, asked: Asked, outlet: Outlet, progress: Progress) -> None:
         self._connection = connection
         self._store = store
-        self._realm_id = realm_id
-        self._writer = ArchiveWriter(file)
+        self._asked = asked
+        self._realm_id = asked.realm_id
+        self._outlet = outlet
+        self._writer = ArchiveWriter(outlet)
         self._progress = progress
         self._allowed = Allowed(None, None, None)
+        self._messages = 0
 
-    async def write(self, scope: Scope, moment: datetime) -> Manifest:
-        self._allowed = await find_allowed(self._connection, self._realm_id, scope)
+    async def write(self, moment: datetime) -> Manifest:
+        self._allowed = await find_allowed(self._connection, self._asked)
+        self._messages = await self._count_messages()
         special = {
             "organization": self._write_organization,
             "people": self._write_people,
@@ -118,19 +138,20 @@ class _Export:
             "files": self._write_files,
             "messages": self._write_messages,
         }
+        plain = statements.PLAIN | (mine.PLAIN if self._is_mine else {})
         for kind in KINDS:
             self._writer.begin(kind)
             if kind in special:
                 await special[kind]()
             else:
-                await self._write_lines(kind, statements.PLAIN[kind])
+                await self._write_lines(kind, plain[kind])
         uuid = await self._connection.fetchval("select uuid from realm where id = $1", self._realm_id)
         return self._writer.finish(
             Manifest(
                 made_by=f"tertulia {__version__}",
                 source=f"tertulia:{uuid}",
                 moment=moment,
-                scope=scope,
+                scope=self._asked.scope,
                 counts={},
                 blobs=0,
                 blob_bytes=0,
@@ -139,6 +160,9 @@ class _Export:
         )
 
     async def _write_organization(self) -> None:
+        if self._is_mine:
+            await self._write_lines("organization", mine.ORGANIZATION)
+            return
         pictures = {}
         for row in await self._connection.fetch(statements.REALM_PICTURES, self._realm_id):
             key = picture_key(self._realm_id, row["kind"], row["name"])
@@ -153,6 +177,8 @@ class _Export:
                 continue
             key = avatar_key(self._realm_id, row["avatar"], medium=True)
             self._add(row["line"], {"avatar": await self._copy(f"blobs/avatar/{row['id']}", key)})
+        if self._is_mine:
+            await self._write_lines("people", mine.OTHERS)
 
     async def _write_emoji(self) -> None:
         async for row in self._rows(statements.EMOJI):
@@ -168,23 +194,39 @@ class _Export:
     async def _write_files(self) -> None:
         async for row in self._rows(statements.FILES):
             self._add(row["line"], {"content": await self._copy(f"blobs/file/{row['id']}", row["key"])})
-            self._progress(f"files: {self._writer.counts['files']:,}, {self._writer.blob_bytes / 1e6:,.0f} MB")
+            self._tell(f"files: {self._writer.counts['files']:,}, {self._writer.blob_bytes / 1e6:,.0f} MB")
 
     async def _write_messages(self) -> None:
-        is_everything = self._allowed.conversations is None
-        await self._write_lines("messages", statements.messages_of(is_everything=is_everything))
+        await self._write_lines("messages", statements.messages_of(is_everything=self._is_everything))
+
+    async def _count_messages(self) -> int:
+        statement = statements.PARAMETERS + statements.count_messages(is_everything=self._is_everything)
+        return int(await self._connection.fetchval(statement, self._realm_id, *self._allowed))
+
+    @property
+    def _is_mine(self) -> bool:
+        return self._asked.scope == "mine"
+
+    @property
+    def _is_everything(self) -> bool:
+        return self._allowed.conversations is None
 
     async def _write_lines(self, kind: str, statement: str) -> None:
         async for row in self._rows(statement):
             self._writer.add(row["line"].encode())
-        self._progress(f"{kind}: {self._writer.counts[kind]:,}")
+        self._tell(f"{kind}: {self._writer.counts[kind]:,}")
 
     async def _rows(self, statement: str) -> AsyncIterator[Any]:
         cursor = await self._connection.cursor(statements.PARAMETERS + statement, self._realm_id, *self._allowed)
         while rows := await cursor.fetch(ROWS_AT_ONCE):
             for row in rows:
                 yield row
-            self._progress(f"{sum(self._writer.counts.values()):,} lines, {self._writer.counts['messages']:,} messages")
+                await self._outlet.drain()
+            written = self._writer.counts["messages"]
+            self._tell(f"{sum(self._writer.counts.values()):,} lines, {written:,} of {self._messages:,} messages")
+
+    def _tell(self, text: str) -> None:
+        self._progress(text, self._writer.counts["messages"], self._messages)
 
     def _add(self, line: str, pictures: dict[str, Picture | None]) -> None:
         self._writer.add(msgspec.json.encode(msgspec.json.decode(line) | pictures))
@@ -196,6 +238,11 @@ class _Export:
         except NotStored:
             return None
         try:
-            return await self._writer.add_blob(name, stored.size, stored.chunks)
+            return await self._writer.add_blob(name, stored.size, self._paced(stored.chunks))
         except WrongSize as problem:
             raise ArchiveFailed(f"The storage does not give an object whole: {problem}") from problem
+
+    async def _paced(self, chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        async for chunk in chunks:
+            yield chunk
+            await self._outlet.drain()

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from tertulia.archives.form.manifest import Scope
+from tertulia.archives.writing.mine import statements as mine
 from tertulia.kernel.db import Connection
 
 # Numbers: null stands for all of them.
@@ -37,19 +38,44 @@ where $2 and account.realm_id = $1 and coalesce(owner.bot_type, case when owner.
 """
 
 
+class Asked(NamedTuple):
+    """What is exported, and how much of it."""
+
+    realm_id: int
+    scope: Scope
+    user_id: int = 0
+    """Whose own data it is, if it is `mine`."""
+
+
 class Allowed(NamedTuple):
     """What the statements ask; None: everything."""
 
     conversations: list[int] | None
     numbers: list[str | None] | None
     people: list[int] | None
+    known: list[int] | None = None
+    """Of the others, who is named at all."""
 
 
-async def find_allowed(connection: Connection, realm_id: int, scope: Scope) -> Allowed:
+async def find_allowed(connection: Connection, asked: Asked) -> Allowed:
     """Of those who agree: what they see of private conversations, and what is their own. Their bots are theirs."""
+    realm_id, scope = asked.realm_id, asked.scope
     if scope == "everything":
         return Allowed(None, None, None)
+    if scope == "mine":
+        return await _find_mine(connection, realm_id, asked.user_id)
     asks_people = scope == "consenting"
     rows = await connection.fetch(_ALLOWED, realm_id, asks_people)
     people = await connection.fetch(_WILLING, realm_id, asks_people)
     return Allowed([row["id"] for row in rows], [row["numbers"] for row in rows], [row["id"] for row in people])
+
+
+async def _find_mine(connection: Connection, realm_id: int, user_id: int) -> Allowed:
+    numbers: dict[int, str | None] = {}
+    for row in await connection.fetch(mine.CHANNELS_NAMED, realm_id, user_id):
+        numbers[row["id"]] = "{}"
+    for row in await connection.fetch(mine.CONVERSATIONS, realm_id, user_id):
+        numbers[row["id"]] = row["numbers"]
+    own = Allowed([*numbers], [*numbers.values()], [user_id])
+    known = await connection.fetch(mine.KNOWN, realm_id, own.conversations, own.numbers, own.people)
+    return own._replace(known=[row["id"] for row in known])

@@ -1,7 +1,7 @@
 """The lines of each kind, made by PostgreSQL: one statement per kind, each with a column `line`.
 
 Their parameters: $1 the realm, $2 the conversations that are allowed and $3 which of their numbers, $4 the people whose
-private data is. Null stands for all. Lists are arrays of json: json_agg would break its lines.
+private data is, $5 those who are known at all. Null stands for all. Lists are arrays of json: json_agg would break its lines.
 """
 
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy
@@ -18,15 +18,17 @@ _POLICIES = " ".join(f"when {policy:d} then '{policy.name.lower()}'" for policy 
 _ALLOWED = "unnest($2::bigint[], $3::text[]::int8multirange[]) as allowed(id, numbers)"
 
 
-PARAMETERS = "with asked as (select $1::bigint, $2::bigint[], $3::text[], $4::bigint[]) "
+PARAMETERS = "with asked as (select $1::bigint, $2::bigint[], $3::text[], $4::bigint[], $5::bigint[]) "
 """Before each statement: it gives a type to those that it does not name."""
 
 
-def _open(column: str) -> str:
+def is_open(column: str) -> str:
+    """Whether a conversation is allowed."""
     return _OPEN.format(column)
 
 
-def _own(column: str) -> str:
+def is_own(column: str) -> str:
+    """Whether somebody's private data is."""
     return _OWN.format(column)
 
 
@@ -41,7 +43,7 @@ def _shown(what: str) -> str:
 
 def _moved(was: str, now: str) -> str:
     """From which channel into which; said only if both may be known."""
-    both = f"{_open(was)} and {_open(now)}"
+    both = f"{is_open(was)} and {is_open(now)}"
     return f"case when {both} then {was} end as channel_id, case when {both} then {now} end as new_channel_id"
 
 
@@ -52,11 +54,12 @@ def _ranges(column: str) -> str:
     """
 
 
-def _lines(query: str) -> str:
+def lines(query: str) -> str:
+    """A line of each row."""
     return f"select row_to_json(found)::text as line from ({query}) as found"
 
 
-ORGANIZATION = _lines(r"""
+ORGANIZATION = lines(r"""
 select id, subdomain, name, description, date_created as created,
     (select coalesce(jsonb_object_agg(key, value), '{}') from jsonb_each(settings) where key not like '\_%') as settings,
     user_defaults,
@@ -70,20 +73,20 @@ from realm where id = $1
 REALM_PICTURES = "select kind, name from realm_picture where realm_id = $1 and name is not null order by kind"
 
 # Of groups without a name only those that a setting of something in the archive is the value of.
-GROUPS = _lines(rf"""
+GROUPS = lines(rf"""
 select id, name, description, is_deactivated, creator_id, date_created as created,
     array(select user_id from group_member where group_id = user_group.id order by user_id) as members,
     array(select subgroup_id from group_subgroup where group_id = user_group.id order by subgroup_id) as subgroups,
     {_PERMISSIONS.format("user_group")}
 from user_group where realm_id = $1 and (name is not null or $2 is null or id in (
     select value::bigint from channel, jsonb_each_text(to_jsonb(channel))
-    where realm_id = $1 and {_open("channel.id")} and key like 'can\_%\_group' and value is not null
+    where realm_id = $1 and {is_open("channel.id")} and key like 'can\_%\_group' and value is not null
     union all select group_id from realm_permission where realm_id = $1
     union all select value::bigint from user_group as named, jsonb_each_text(to_jsonb(named))
     where realm_id = $1 and named.name is not null and key like 'can\_%\_group' and value is not null
 )) order by id
 """)
-PROFILE_FIELDS = _lines("""
+PROFILE_FIELDS = lines("""
 select id, type, name, hint, field_data, position, display_in_profile_summary, required, editable_by_user,
     use_for_user_matching
 from profile_field where realm_id = $1 order by id
@@ -93,15 +96,15 @@ case when bot_type is not null then (
     select row_to_json(bot) from (
         select bot_type as type, bot_role as role, bot_owner_id as owner_id, system_bot as system,
             base_url as url, interface, coalesce(all_public_channels, false) as all_public_channels,
-            case when {_open("sending_channel_id")} then sending_channel_id end as sending_channel_id,
-            case when {_open("register_channel_id")} then register_channel_id end as register_channel_id
+            case when {is_open("sending_channel_id")} then sending_channel_id end as sending_channel_id,
+            case when {is_open("register_channel_id")} then register_channel_id end as register_channel_id
         from (select) as one left join bot_default on bot_default.user_id = account.id
-        left join bot_service on bot_service.user_id = account.id and {_own("account.id")}
+        left join bot_service on bot_service.user_id = account.id and {is_own("account.id")}
     ) as bot
 ) end as bot
 """
 _PRIVATE = f"""
-case when {_own("id")} then (
+case when {is_own("id")} then (
     select row_to_json(private) from (
         select account.settings,
             array(select json_build_object('user_id', muted_id, 'at', muted_at)
@@ -112,7 +115,7 @@ case when {_own("id")} then (
 """
 PEOPLE = f"""
 select outside.id, outside.avatar, row_to_json(found)::text as line from account as outside, lateral (
-    select id, case when {_own("id")} or email_visibility(account) <= {EVERYONE} then email end as email, full_name,
+    select id, case when {is_own("id")} or email_visibility(account) <= {EVERYONE} then email end as email, full_name,
         case when bot_type is null then role else bot_role end as role, is_active, is_imported_stub,
         date_joined as joined, timezone,
         (select json_build_object('text', status_text, 'emoji_name', emoji_name, 'emoji_code', emoji_code,
@@ -122,33 +125,34 @@ select outside.id, outside.avatar, row_to_json(found)::text as line from account
         {_BOT}, {_PRIVATE}
     from account where id = outside.id
 ) as found
-where realm_id = $1 order by outside.id
+where realm_id = $1 and ($5::bigint[] is null or outside.id = any($4)) order by outside.id
 """
 EMOJI = """
 select id, file_name, moves, row_to_json(found)::text as line from (
     select id, name, author_id, is_deactivated, date_created as created from custom_emoji
-) as found join custom_emoji using (id) where realm_id = $1 order by id
+) as found join custom_emoji using (id)
+where realm_id = $1 and ($5::bigint[] is null or custom_emoji.author_id = any($4)) order by id
 """
-LINKIFIERS = _lines("""
+LINKIFIERS = lines("""
 select id, pattern, url_template, example_input, reverse_template, alternative_url_templates, position
 from linkifier where realm_id = $1 order by id
 """)
-PLAYGROUNDS = _lines("select id, name, pygments_language, url_template from playground where realm_id = $1 order by id")
-FOLDERS = _lines("""
+PLAYGROUNDS = lines("select id, name, pygments_language, url_template from playground where realm_id = $1 order by id")
+FOLDERS = lines("""
 select id, name, description, position, creator_id, date_created as created, is_archived
 from channel_folder where realm_id = $1 order by id
 """)
-CHANNELS = _lines(f"""
+CHANNELS = lines(f"""
 select id, name, description, invite_only as is_private, is_web_public, history_public_to_subscribers, is_archived,
     exists (select from default_channel where channel_id = channel.id) as is_default, creator_id,
     date_created as created, message_retention_days, topics_policy, folder_id,
     (select last_seq from conversation where conversation.id = channel.id) as last_number,
     {_PERMISSIONS.format("channel")}
-from channel where realm_id = $1 and {_open("id")} order by id
+from channel where realm_id = $1 and {is_open("id")} order by id
 """)
-DIRECTS = _lines(f"""
+DIRECTS = lines(f"""
 select id, participants, last_seq as last_number
-from conversation where realm_id = $1 and participants is not null and {_open("id")} order by id
+from conversation where realm_id = $1 and participants is not null and {is_open("id")} order by id
 """)
 _READABLE_TOPIC = f"""
 ($2::bigint[] is null or exists (
@@ -156,23 +160,23 @@ _READABLE_TOPIC = f"""
         and (numbers is null or exists (select from message where topic_id = topic.id and seq <@ numbers))
 ))
 """
-TOPICS = _lines(f"""
+TOPICS = lines(f"""
 select topic.id, conversation_id as channel_id, topic.name, last_seq as last_number,
     array(select user_id from topic_participant where topic_id = topic.id order by user_id) as participants
 from topic join channel on channel.id = conversation_id where realm_id = $1 and {_READABLE_TOPIC}
 order by conversation_id, topic.id
 """)
-SUBSCRIPTIONS = _lines(f"""
-select channel_id, user_id, is_active, case when {_own("user_id")} then json_build_object(
+SUBSCRIPTIONS = lines(f"""
+select channel_id, user_id, is_active, case when {is_own("user_id")} then json_build_object(
     'color', color, 'is_muted', is_muted, 'pin_to_top', pin_to_top, 'desktop_notifications', desktop_notifications,
     'audible_notifications', audible_notifications, 'push_notifications', push_notifications,
     'email_notifications', email_notifications, 'wildcard_mentions_notify', wildcard_mentions_notify
 ) end as choices
-from subscription join channel on channel.id = channel_id where realm_id = $1 and {_open("channel_id")}
+from subscription join channel on channel.id = channel_id where realm_id = $1 and {is_open("channel_id")}
 order by channel_id, user_id
 """)
 # Most are in conversations that leave whole, which are listed once.
-_READABLE = f"""
+READABLE = f"""
 ($2::bigint[] is null
     or message.conversation_id = any (array(select allowed.id from {_ALLOWED} where numbers is null))
     or exists (select from {_ALLOWED} where allowed.id = message.conversation_id and message.seq <@ numbers))
@@ -181,8 +185,8 @@ FILES = f"""
 select id, key, size, row_to_json(found)::text as line from (
     select id, owner_id, path_id as path, name, content_type, created_at as created from attachment
 ) as found join (select id, key, size, realm_id from attachment) as stored using (id)
-where realm_id = $1 and ({_own("owner_id")} or exists (
-    select from attachment_link join message on message.id = message_id where attachment_id = found.id and {_READABLE}
+where realm_id = $1 and ({is_own("owner_id")} or exists (
+    select from attachment_link join message on message.id = message_id where attachment_id = found.id and {READABLE}
 )) order by id
 """
 # Null where there is nothing: it is left out of the line, and most of a line would be nothing.
@@ -209,9 +213,9 @@ select json_strip_nulls(row_to_json(found))::text as line from (
 """
 _OF_ALL = "conversation_id in (select id from conversation where realm_id = $1)"
 _OF_SOME = f"""
-realm_id = $1 and conversation_id = any($2::bigint[]) and {_READABLE}
+realm_id = $1 and conversation_id = any($2::bigint[]) and {READABLE}
 """
-TOPIC_CHANGES = _lines(f"""
+TOPIC_CHANGES = lines(f"""
 select * from (
     select revision.id, topic_id, revision.last_seq as last_number, user_id, changed_at as at, prev_topic as topic,
         revision.topic as new_topic, {_moved("prev_channel_id", "channel_id")}
@@ -220,43 +224,48 @@ select * from (
     order by revision.id
 ) as change where num_nonnulls(topic, channel_id) > 0
 """)
-READ_STATES = _lines(f"""
+READ_STATES = lines(f"""
 select conversation_id, user_id, {_ranges("read")}, {_ranges("history")}
 from read_state join conversation on conversation.id = conversation_id
-where realm_id = $1 and {_own("user_id")} and {_open("conversation_id")} order by conversation_id, user_id
+where realm_id = $1 and {is_own("user_id")} and {is_open("conversation_id")} order by conversation_id, user_id
 """)
-MARKS = _lines(f"""
+MARKS = lines(f"""
 select user_id, message_id, case flag {_MARKS} end as flag
 from message_mark join message on message.id = message_id
-where user_id in (select id from account where realm_id = $1) and {_own("user_id")} and {_READABLE}
+where user_id in (select id from account where realm_id = $1) and {is_own("user_id")} and {READABLE}
 order by user_id, message_id, case flag {_MARKS} end collate "C"
 """)
-TOPIC_POLICIES = _lines(f"""
+TOPIC_POLICIES = lines(f"""
 select user_id, topic_id, case policy {_POLICIES} end as policy, updated_at as at
 from topic_policy join topic on topic.id = topic_id join channel on channel.id = conversation_id
-where realm_id = $1 and {_own("user_id")} and {_READABLE_TOPIC} order by user_id, topic_id
+where realm_id = $1 and {is_own("user_id")} and {_READABLE_TOPIC} order by user_id, topic_id
 """)
-DRAFTS = _lines(f"""
+DRAFTS = lines(f"""
 select draft.id, user_id, channel_id, user_ids, topic, content, edited_at as edited
 from draft join account on account.id = user_id
-where realm_id = $1 and {_own("user_id")} and (channel_id is null or {_open("channel_id")}) order by draft.id
+where realm_id = $1 and {is_own("user_id")} and (channel_id is null or {is_open("channel_id")}) order by draft.id
 """)
-SNIPPETS = _lines(f"""
+SNIPPETS = lines(f"""
 select saved_snippet.id, user_id, title, content, saved_snippet.date_created as created
-from saved_snippet join account on account.id = user_id where realm_id = $1 and {_own("user_id")} order by saved_snippet.id
+from saved_snippet join account on account.id = user_id where realm_id = $1 and {is_own("user_id")} order by saved_snippet.id
 """)
-SCHEDULED_MESSAGES = _lines(f"""
+SCHEDULED_MESSAGES = lines(f"""
 select id, user_id, channel_id, user_ids, topic, content, client, read, due, failed from scheduled_message
-where realm_id = $1 and {_own("user_id")} and (channel_id is null or {_open("channel_id")}) order by id
+where realm_id = $1 and {is_own("user_id")} and (channel_id is null or {is_open("channel_id")}) order by id
 """)
-REMINDERS = _lines(f"""
-select id, user_id, message_id, note, due from reminder where realm_id = $1 and {_own("user_id")} order by id
+REMINDERS = lines(f"""
+select id, user_id, message_id, note, due from reminder where realm_id = $1 and {is_own("user_id")} order by id
 """)
 
 
 def messages_of(*, is_everything: bool) -> str:
     """All messages are found by their conversations alone: asking of each whether it is allowed would cost a third."""
     return MESSAGES.format(readable=_OF_ALL if is_everything else _OF_SOME)
+
+
+def count_messages(*, is_everything: bool) -> str:
+    """How many there will be."""
+    return f"select count(*) from message where {_OF_ALL if is_everything else _OF_SOME}"
 
 
 PLAIN = {

@@ -76,6 +76,10 @@ class Act(StrEnum):
     INVITATION_REVOKED = "invitation.revoked"
     INVITATION_RESENT = "invitation.resent"
 
+    EXPORT_ASKED = "export.asked"
+    EXPORT_FETCHED = "export.fetched"
+    EXPORT_DELETED = "export.deleted"
+
     MESSAGE_DELETED = "message.deleted"
     TOPIC_DELETED = "message.topic_deleted"
 

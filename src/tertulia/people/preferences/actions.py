@@ -14,7 +14,10 @@ from tertulia.people.preferences.choices import check_choices, check_timezone
 from tertulia.people.preferences.model import Chosen, SettingsChange
 from tertulia.people.users import events as users_events
 from tertulia.people.users.actions import check_name_free, tell_visibility
+from tertulia.people.users.queries import administrators
 from tertulia.people.users.rules import clean_full_name
+
+CONSENT = "allow_private_data_export"
 
 
 def check_changes(changes: SettingsChange) -> SettingsChange:
@@ -47,6 +50,8 @@ async def change_settings(tx: Transaction, caller: Caller, changes: SettingsChan
     own = (caller.realm_id, caller.user_id)
     _tell_oneself(tx, *own, changed if new.timezone == old.timezone else changed | {"timezone": new.timezone})
     await _tell_others(tx, msgspec.structs.replace(caller, email=old.email), old, new)
+    if CONSENT in changed:
+        await _tell_consent(tx, caller, consented=new.settings.allow_private_data_export)
 
 
 async def turn_off(tx: Transaction, realm_id: int, user_id: int, setting: str) -> None:
@@ -93,6 +98,13 @@ async def _tell_others(tx: Transaction, caller: Caller, old: Chosen, new: Chosen
     if new.timezone != old.timezone:
         shown = msgspec.structs.replace(caller, email_visibility=visibility).api_email
         tx.emit(caller.realm_id, users_events.updated(to, caller.user_id, timezone=new.timezone, email=shown))
+
+
+async def _tell_consent(tx: Transaction, caller: Caller, *, consented: bool) -> None:
+    """Whether their private data may be in an export concerns those who make exports."""
+    to = Audience(users=tuple(sorted(await administrators(tx, caller.realm_id))))
+    told = {"user_id": caller.user_id, "consented": consented}
+    tx.emit(caller.realm_id, record(to, "realm_export_consent", told))
 
 
 async def change_defaults(tx: Transaction, caller: Caller, wanted: dict[str, object]) -> None:

@@ -28,6 +28,14 @@ class RealmUserSettingsDefaultsEvent(Event, frozen=True, kw_only=True):
     value: bool | int | str
 
 
+class RealmExportConsentEvent(Event, frozen=True, kw_only=True):
+    """Somebody agrees to have their private data in exports of the organization, or no longer does; for administrators."""
+
+    type: Literal["realm_export_consent"]
+    user_id: int
+    consented: bool
+
+
 class Choice(msgspec.Struct, frozen=True):
     """An option of a setting: its value, and the text to show."""
 

@@ -1,0 +1,259 @@
+"""Exports that administrators ask for: made by the worker, fetched by those who may, gone after a week."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tertulia.archives.exports.building import build_exports
+from tertulia.archives.exports.expiring import forget_old_exports
+from tertulia.content.storage import Store
+from tertulia.kernel.db import Database
+from tertulia.kernel.settings import load_settings
+from tests.features.archives.asking import PUBLIC, STANDARD, ask, fetched, shown, when_ended
+from tests.features.archives.conftest import World
+from tests.harness.bucket import Bucket, s3_service
+from tests.harness.command import tertulia
+from tests.harness.files import fetch, upload
+from tests.harness.passwords import PASSWORD, give_password
+from tests.harness.realm import Realm
+from tests.harness.server import OwnServer, Server
+from tests.harness.stage import Stage, Web
+from tests.harness.talk import Queue, Speaker, check_error, check_success, eventually
+
+
+@pytest.fixture
+def realm(realm: Realm) -> Realm:
+    give_password(realm.stage, *realm.all)
+    return realm
+
+
+@pytest.fixture
+def own(server: Server) -> OwnServer:
+    if not isinstance(server, OwnServer):
+        pytest.skip("looks into the files of the server and kills its worker")
+    return server
+
+
+def queue_of(speaker: Speaker) -> Queue:
+    kinds = ["realm_export", "realm_export_consent", "message"]
+    return speaker.register(event_types=kinds)
+
+
+def test_an_export_of_public_data_is_made_fetched_and_holds_nothing_private(world: World, folder: Path) -> None:
+    administrator = world.realm.administrator
+    give_password(world.realm.stage, administrator)
+    with queue_of(administrator) as queue:
+        export_id = ask(administrator)
+        events = queue.until(lambda event: event["type"] == "message")
+        told = [event["exports"][-1] for event in events if event["type"] == "realm_export"]
+    entry = when_ended(administrator, export_id)
+    assert told[0]["pending"]
+    assert told[-1] == entry
+    assert "is ready" in events[-1]["message"]["content"]
+    assert (entry["acting_user_id"], entry["export_type"]) == (administrator.id, PUBLIC)
+    assert (entry["pending"], entry["failed_timestamp"], entry["deleted_timestamp"]) == (False, None, None)
+    assert entry["expires_timestamp"] - entry["export_time"] == pytest.approx(7 * 86400, abs=60)
+    found = fetched(administrator, entry, folder / "public.tar")
+    assert found.manifest["scope"] == "public"
+    assert found.manifest["counts"]["messages"] == entry["messages_done"] == entry["messages_total"]
+    assert {one["conversation_id"] for one in found.lines("messages")} == {world.public.stream_id}
+    everything = b"".join(found.entries.values())
+    for secret in (b"secret of", b"secret before", b"shared file", b"draft of", b"word of the member", b"#123456"):
+        assert secret not in everything
+    done = tertulia("archive", "check", str(found.file))
+    assert done.returncode == 0, done.stderr
+
+
+def test_owners_get_the_private_data_of_those_who_agree_and_it_can_be_imported(world: World, folder: Path) -> None:
+    owner, moderator, administrator = world.realm.owner, world.realm.moderator, world.realm.administrator
+    give_password(world.realm.stage, owner)
+    with queue_of(administrator) as queue, queue_of(world.realm.member) as others:
+        check_success(moderator.request("PATCH", "settings", allow_private_data_export=True))
+        try:
+            entry = when_ended(owner, ask(owner, STANDARD))
+        finally:
+            check_success(moderator.request("PATCH", "settings", allow_private_data_export=False))
+        consents = [event for event in queue.so_far() if event["type"] == "realm_export_consent"]
+        assert not [event for event in others.so_far() if event["type"].startswith("realm_export")]
+    assert [(one["user_id"], one["consented"]) for one in consents] == [(moderator.id, True), (moderator.id, False)]
+    found = fetched(owner, entry, folder / "standard.tar")
+    assert found.manifest["scope"] == "consenting"
+    assert b"secret of three people" in found.text()
+    assert b"secret of two people" not in found.text()
+    assert fetch(administrator, entry["export_url"]).status_code == 404
+    env = world.server.environment()
+    arrived = tertulia("import", "archive", str(found.file), "--subdomain", f"arrived{world.realm.id}", env=env)
+    assert arrived.returncode == 0, arrived.stderr
+
+
+def test_who_may_not_make_one_is_refused_and_cannot_fetch_one(realm: Realm) -> None:
+    made = when_ended(realm.administrator, ask(realm.administrator))
+    for speaker in (realm.moderator, realm.member, realm.guest):
+        reply = speaker.request("POST", "export/realm", export_type=PUBLIC, password=PASSWORD)
+        assert reply.status_code == 400, reply.text
+        assert speaker.request("GET", "export/realm").status_code == 400
+        assert speaker.request("DELETE", f"export/realm/{made['id']}").status_code == 400
+        assert fetch(speaker, made["export_url"]).status_code == 404
+    asked = {"export_type": STANDARD, "password": PASSWORD}
+    check_error(realm.administrator.request("POST", "export/realm", **asked), "UNAUTHORIZED_PRINCIPAL")
+    check_error(realm.owner.request("POST", "export/realm", export_type=3, password=PASSWORD))
+    unproved = realm.owner.request("POST", "export/realm", export_type=STANDARD)
+    check_error(unproved, "REAUTHENTICATION_REQUIRED", 403, methods=["password"])
+    assert fetch(realm.stage.nobody(host=realm.host), made["export_url"]).status_code == 401
+    assert len(realm.owner.get("export/realm")["exports"]) == 1
+
+
+def test_another_organization_neither_sees_nor_fetches_nor_deletes_one(realm: Realm) -> None:
+    made = when_ended(realm.owner, ask(realm.owner))
+    stranger = Realm(realm.stage).owner
+    assert stranger.get("export/realm")["exports"] == []
+    assert fetch(stranger, made["export_url"]).status_code == 404
+    nothing = check_error(stranger.request("DELETE", "export/realm/999999999"))
+    assert check_error(stranger.request("DELETE", f"export/realm/{made['id']}")) == nothing
+    assert shown(realm.owner, made["id"]) == made
+
+
+def test_one_is_made_at_a_time_and_five_in_a_week(realm: Realm, own: OwnServer) -> None:
+    again = {"export_type": PUBLIC, "password": PASSWORD}
+    with own.paused("worker"):
+        first = ask(realm.owner)
+        check_error(realm.administrator.request("POST", "export/realm", **again), "EXPORT_PENDING")
+    when_ended(realm.owner, first)
+    copied = """
+    insert into export_job (realm_id, user_id, scope, ended, failed)
+    select realm_id, user_id, scope, now(), 'x' from export_job, generate_series(1, 4) where id = %s
+    """
+    realm.stage.sql(copied, first)
+    assert "within a week" in check_error(realm.owner.request("POST", "export/realm", **again))
+    realm.stage.sql("update export_job set asked = asked - interval '8 days' where realm_id = %s", realm.id)
+    when_ended(realm.owner, ask(realm.owner))
+
+
+def test_a_deleted_one_and_one_that_is_called_off_leave_nothing(realm: Realm, own: OwnServer) -> None:
+    made = when_ended(realm.owner, ask(realm.owner))
+    [(key,)] = realm.stage.sql("select key from export_job where id = %s", made["id"])
+    assert (own.files / key).stat().st_size == made["size"]
+    realm.administrator.delete(f"export/realm/{made['id']}")
+    gone = shown(realm.owner, made["id"])
+    assert gone["deleted_timestamp"]
+    assert gone["export_url"] is None
+    assert fetch(realm.owner, made["export_url"]).status_code == 404
+    eventually(lambda: not (own.files / key).exists())
+    check_error(realm.owner.request("DELETE", f"export/realm/{made['id']}"))
+    with own.paused("worker"):
+        second = ask(realm.owner)
+        realm.owner.delete(f"export/realm/{second}")
+    assert shown(realm.owner, second)["failure"] == "It was called off."
+    assert acts_of(realm) == ["export.asked", "export.deleted", "export.asked", "export.deleted"]
+
+
+def acts_of(realm: Realm) -> list[str]:
+    sql = "select act from audit_entry where realm_id = %s and act like 'export.%%' order by id"
+    return [act for (act,) in realm.stage.sql(sql, realm.id)]
+
+
+def test_after_a_week_the_archive_is_deleted(realm: Realm, own: OwnServer) -> None:
+    made = when_ended(realm.owner, ask(realm.owner))
+    [(key,)] = realm.stage.sql("select key from export_job where id = %s", made["id"])
+    realm.stage.sql("update export_job set expires = now() where id = %s", made["id"])
+    _run(own, "forget")
+    assert shown(realm.owner, made["id"])["deleted_timestamp"]
+    assert fetch(realm.owner, made["export_url"]).status_code == 404
+    eventually(lambda: not (own.files / key).exists())
+
+
+def test_who_is_demoted_or_deactivated_meanwhile_gets_none(realm: Realm, own: OwnServer) -> None:
+    stage = realm.stage
+    with own.paused("worker"):
+        export_id = ask(realm.administrator)
+        check_success(realm.owner.request("PATCH", f"users/{realm.administrator.id}", role=400))
+    assert "may not have it any more" in when_ended(realm.owner, export_id)["failure"]
+    second = realm.speaker(200)
+    give_password(stage, second)
+    with holding(stage, "reaction"):
+        export_id = ask(second)
+        eventually(lambda: stage.sql("select 1 from export_job where id = %s and attempts = 1", export_id))
+        realm.owner.delete(f"users/{second.id}")
+    entry = when_ended(realm.owner, export_id)
+    assert "no active account" in entry["failure"]
+    [(key,)] = stage.sql("select key from export_job where id = %s", export_id)
+    eventually(lambda: not (own.files / key).exists())
+
+
+def test_a_worker_that_is_killed_meanwhile_is_followed_by_another(realm: Realm, own: OwnServer, folder: Path) -> None:
+    stage, owner = realm.stage, realm.owner
+    channel = stage.channel(owner, realm_id=realm.id)
+    big = upload(owner, "big.bin", b"x" * 8_000_000)
+    owner.send(channel.stream_id, "files", f"[big]({big})")
+    with holding(stage, "reaction"):
+        export_id = ask(owner)
+        eventually(lambda: list(own.files.glob("exports/*#*")))  # a part of it is written
+        [(key,)] = stage.sql("select key from export_job where id = %s", export_id)
+        own.kill("worker")
+        assert shown(owner, export_id)["pending"]
+        stage.sql("update export_job set due = now() where id = %s", export_id)
+    entry = when_ended(owner, export_id)
+    found = fetched(owner, entry, folder / "whole.tar")
+    assert tertulia("archive", "check", str(found.file)).returncode == 0
+    stage.sql("update orphan_object set due = now() where key = %s", key)
+    eventually(lambda: not list(own.files.glob(f"{key}*")))
+
+
+def test_one_that_was_interrupted_too_often_has_failed(realm: Realm, own: OwnServer) -> None:
+    with own.paused("worker"):
+        export_id = ask(realm.owner)
+        realm.stage.sql("update export_job set attempts = 3 where id = %s", export_id)
+    entry = when_ended(realm.owner, export_id)
+    assert "interrupted" in entry["failure"]
+    assert entry["failed_timestamp"]
+    eventually(lambda: "could not be made" in str(realm.owner.window(before=1)["messages"]))
+
+
+def test_an_export_goes_into_a_bucket_in_parts_and_comes_from_there(realm: Realm, own: OwnServer, folder: Path) -> None:
+    owner = realm.owner
+    with s3_service(folder) as address:
+        bucket = Bucket(address, "exports")
+        web = Web(own, folder, **bucket.settings)
+        try:
+            web.wait()
+            there = realm.as_user(owner.user, url=web.url)
+            channel = realm.stage.channel(there, realm_id=realm.id)
+            there.send(channel.stream_id, "files", f"[big]({upload(there, 'big.bin', b'x' * 12_000_000)})")
+            with own.paused("worker"):
+                export_id = ask(there)
+                _run(own, "build", **bucket.settings)
+            entry = shown(there, export_id)
+            assert entry["size"] > 12_000_000
+            fetched(there, entry, folder / "from_bucket.tar")
+            assert bucket.unfinished() == 0
+        finally:
+            web.stop()
+
+
+class holding:  # noqa: N801 -- as a context
+    """Nobody reads that table meanwhile: an export stands still in its middle."""
+
+    def __init__(self, stage: Stage, table: str) -> None:
+        self._session = stage.session()
+        self._table = table
+
+    def __enter__(self) -> None:
+        self._session.__enter__()(f"lock table {self._table} in access exclusive mode")
+
+    def __exit__(self, *error: object) -> None:
+        self._session.__exit__(None, None, None)
+
+
+def _run(own: OwnServer, what: str, **settings: str) -> None:
+    """One round of a chore, here."""
+    chosen = load_settings(env=own.environment(**settings))
+
+    async def run() -> None:
+        async with await Database.connect(chosen.postgres_url, shards=chosen.shards, size=4) as database:
+            if what == "build":
+                await build_exports(database, Store(chosen))
+            else:
+                await forget_old_exports(database)
+
+    asyncio.run(run())
