@@ -2,8 +2,8 @@
 
 from tertulia.migrations.steps import run
 
-revision = "0010"
-down_revision = "0009"
+revision = "0011"
+down_revision = "0010"
 branch_labels = None
 depends_on = None
 works_with = "0001"
