@@ -48,6 +48,7 @@ OWNERS = {
     "organization/notices": "notice",
     "organization/playgrounds": "playground",
     "archives/loading": "realm_import",
+    "erasure": "erasure held_copy legal_hold",
     "organization/realms": "realm realm_domain realm_picture",
     "people/alert_words": "alert_word",
     "people/bots": "bot_default bot_service bot_storage",

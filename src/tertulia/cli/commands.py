@@ -24,6 +24,7 @@ from tertulia.cli import (
     serve,
     status,
 )
+from tertulia.cli import erasing as _erasing  # noqa: F401 -- adds commands to `accounts.users`
 from tertulia.cli import organizations as _organizations  # noqa: F401 -- adds commands to `accounts.realms`
 from tertulia.cli import people as _people  # noqa: F401 -- and to `accounts.users`
 
