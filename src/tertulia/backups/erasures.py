@@ -4,10 +4,11 @@ One small object for each erasure, with ids and times only, so that nobody has t
 Pruning leaves them: an older archive may lie elsewhere.
 """
 
+from collections.abc import Callable
+
 import msgspec
 
 from tertulia.backups.errors import Damaged
-from tertulia.backups.making import Progress
 from tertulia.backups.place import Place
 from tertulia.content.storage import Store
 from tertulia.erasure import queries
@@ -33,7 +34,7 @@ async def write_list(settings: Settings, place: Place) -> int:
     return len(new)
 
 
-async def repeat(settings: Settings, place: Place, progress: Progress) -> int:
+async def repeat(settings: Settings, place: Place, progress: Callable[[str], None]) -> int:
     """Erase in a restored database whoever was erased since, and go on with what was under way; how many people."""
     keys = sorted([key async for key, _ in place.store.listed(FOLDER)])
     count = 0

@@ -12,6 +12,7 @@ from tertulia.cli import (
     directory,
     doctor,
     health,
+    holding,
     importing,
     init,
     mail,
@@ -59,4 +60,5 @@ app.add_typer(search.app, name="search")
 app.add_typer(config.app, name="config")
 app.add_typer(sealing.app, name="secrets")
 app.add_typer(audit.app, name="audit")
+app.add_typer(holding.app, name="hold")
 app.add_typer(directory.app, name="directory")

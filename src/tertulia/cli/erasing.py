@@ -59,7 +59,7 @@ def erase(
 
         async with database.reader() as reader:
             realm_id = await realm_id_at(reader, realm)
-            person = await _find(reader, realm_id, who)
+            person = await find_person(reader, realm_id, who)
             if dry_run:
                 return await _rows_of(reader, person["id"])
         if not yes:
@@ -93,7 +93,8 @@ def show_receipt(
     _give(with_database(settings, work), receipt, as_json=as_json)
 
 
-async def _find(reader: "Reader", realm_id: int, who: str) -> Any:
+async def find_person(reader: "Reader", realm_id: int, who: str) -> Any:
+    """Somebody by their address or number; fails if there is nobody, or a bot."""
     from tertulia.people.users.queries import email_key_of
 
     found = await reader.fetchrow(_FIND, realm_id, email_key_of(who), int(who) if who.isdecimal() else None)

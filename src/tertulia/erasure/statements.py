@@ -30,10 +30,10 @@ async def count_revisions(reader: Reader, message_ids: Sequence[int]) -> int:
 async def give_messages(tx: Transaction, ids: Sequence[int], to: int, limit: int) -> int:
     """Make another account the author of some messages; of how many."""
     sql = """
-    with some as materialized (
+    with few as materialized (
         select id from message where sender_id = any($1::bigint[]) order by id limit $3 for no key update
     ), given as (
-        update message set sender_id = $2 from some where message.id = some.id returning topic_id
+        update message set sender_id = $2 from few where message.id = few.id returning topic_id
     ), taking_part as (
         insert into topic_participant (topic_id, user_id)
         select distinct topic_id, $2::bigint from given where topic_id is not null on conflict do nothing
