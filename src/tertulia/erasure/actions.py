@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+import msgspec
+
 from tertulia.content.storage import Store, StoreUnavailable
 from tertulia.erasure import messages, queries, texts
 from tertulia.erasure.model import AFTER, SETTLED_SECONDS, Erasure, Messages, Stage
@@ -21,6 +23,16 @@ from tertulia.people.users.rules import is_last_owner, no_such_user
 PORTION = 2000
 FILES = 50
 DUE = 20
+ENDED = (
+    "api_key",
+    "browser_session",
+    "channel_address",
+    "email_change",
+    "invitation",
+    "password_reset",
+    "reply_address",
+)
+"""They end with the account, before it is emptied."""
 
 
 async def begin(tx: Transaction, realm_id: int, user_id: int, kept: Messages, asked_by: int | None = None) -> int:
@@ -32,9 +44,9 @@ async def begin(tx: Transaction, realm_id: int, user_id: int, kept: Messages, as
     ids = [account.id for account in accounts]
     if await queries.held_by(tx, realm_id, ids):
         raise Refusal("This person, or the whole organization, is under a legal hold: nothing of it is erased.")
+    ended = await queries.count_rows(tx, ids, ENDED)
     if active := [account for account in accounts if account.is_active]:
         await turn_off(tx, realm_id, active)
-    before = await queries.count_rows(tx, ids)
     done = await scrub(tx, realm_id, accounts)
     erasure_id = await queries.begin(tx, realm_id, user_id, ids, kept, asked_by)
     erasure = await queries.find_erasure(tx, user_id)
@@ -43,7 +55,7 @@ async def begin(tx: Transaction, realm_id: int, user_id: int, kept: Messages, as
         note(tx, realm_id, Act.USER_ERASED, user(account.id))
     await tx.flush()  # without the entry the database refuses what follows
     done["audit_detail"] = await _forget_names(tx, realm_id, accounts)
-    done |= {table: before[table] for table in ("api_key", "browser_session")} | {"account": len(accounts)}
+    done |= ended | {"account": len(accounts)}
     await queries.move_on(tx, erasure, erasure.stage, 0, done)
     return erasure_id
 
@@ -115,6 +127,13 @@ async def _step(database: Database, store: Store, erasure: Erasure, stage: Stage
             return await _again(database, store, erasure)
 
 
+async def _later_texts(database: Database, erasure: Erasure) -> None:
+    """Who was writing to the person when they were erased had their old name."""
+    last_id: int | None = erasure.since_message
+    while last_id is not None:
+        _, last_id = await texts.next_portion(database, msgspec.structs.replace(erasure, last_id=last_id))
+
+
 async def _rows(database: Database, erasure: Erasure) -> tuple[dict[str, int], int | None]:
     done = {}
     for table, line in LARGE.items():
@@ -146,6 +165,8 @@ async def _again(database: Database, store: Store, erasure: Erasure) -> tuple[di
             again, left = await count(database, erasure)
             more = {name: more.get(name, 0) + again.get(name, 0) for name in {*more, *again}}
         done |= more
+    if erasure.finished is not None:
+        await _later_texts(database, erasure)
     try:
         done["orphan_object"] = await sweep_objects(database, store)
     except StoreUnavailable:

@@ -46,6 +46,7 @@ class Erasure(msgspec.Struct, frozen=True):
     messages: Messages
     stage: Stage | None
     last_id: int
+    since_message: int
     counts: dict[str, int]
     asked: datetime
     finished: datetime | None

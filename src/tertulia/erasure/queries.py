@@ -1,6 +1,6 @@
 """SQL of erasures: one statement per function. Names of tables and columns are those of tables.py, never a stranger's."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -11,7 +11,7 @@ from tertulia.erasure.model import SHARED_ADDRESS, SHARED_NAME, Erasure, Listed,
 from tertulia.erasure.tables import TABLES, Gone, columns_of
 from tertulia.kernel.db import Reader, Transaction
 
-_COLUMNS = "id, realm_id, user_id, account_ids, messages, stage, last_id, counts::text as counts, asked, finished"
+_COLUMNS = "id, realm_id, user_id, account_ids, messages, stage, last_id, since_message, counts::text as counts, asked, finished"
 _LEASE = "now() + interval '60 seconds'"
 """Whoever does a step has so long for it; if they were killed, the worker goes on after that."""
 _ARRAYS = ("account_ids", "former_names", "participants", "user_ids")
@@ -53,8 +53,8 @@ async def begin(
 ) -> int:
     """Note that somebody is erased, or that something else is to become of their messages."""
     sql = f"""
-    insert into erasure (realm_id, user_id, account_ids, messages, stage, asked_by, due)
-    values ($1, $2, $3, $4, $5, $6, {_LEASE})
+    insert into erasure (realm_id, user_id, account_ids, messages, stage, asked_by, due, since_message)
+    values ($1, $2, $3, $4, $5, $6, {_LEASE}, coalesce((select max(id) from message), 1))
     on conflict (user_id) do update set messages = excluded.messages, stage = excluded.stage, last_id = 0,
         due = excluded.due, asked = now(), asked_by = excluded.asked_by, finished = null
     returning id
@@ -114,10 +114,12 @@ async def held_by(reader: Reader, realm_id: int, ids: Sequence[int]) -> bool:
 # What belongs to an account
 
 
-async def count_rows(reader: Reader, ids: Sequence[int]) -> dict[str, int]:
-    """By table: rows that name these accounts."""
+async def count_rows(reader: Reader, ids: Sequence[int], tables: Collection[str] = TABLES) -> dict[str, int]:
+    """By table: rows that name these accounts. Of all tables it may take a while: some are read from end to end."""
     parts = []
     for table, line in TABLES.items():
+        if table not in tables:
+            continue
         wanted = " or ".join(
             f"{column} && $1::bigint[]" if column in _ARRAYS else f"{column} = any($1::bigint[])"
             for column in ((line.column,) if isinstance(line, Gone) else columns_of(line))

@@ -36,7 +36,7 @@ NUMBER = "holds the number of an account that has no name"
 AS_ASKED = "as was asked for messages"
 BY_ADDRESS = "rows with the person's address are deleted"
 RENAMED = "where it names the person by a mention, the name is replaced"
-COPIES = "copies under a legal hold: nobody is erased while one stands"
+COPIES = "what was written to somebody who is under a legal hold leaves a copy"
 
 TABLES: dict[str, Line] = {
     "account": Special("name, address, password, picture and settings are emptied", ("bot_owner_id", "id")),

@@ -102,11 +102,16 @@ def test_whoever_is_killed_goes_on_and_what_a_late_request_wrote_goes_too(
     eventually(lambda: stage.sql(finished, person.id) == [(True,)])
     assert realm.member.request("GET", f"messages/{said}").status_code == 400
     stage.sql(draft, person.id)
+    late = realm.member.send(channel.stream_id, "tea", "x")
+    html = f'<p><span class="user-mention" data-user-id="{person.id}">@Somebody New</span></p>'
+    stage.sql("update message set content = '@**Somebody New**', rendered = %s where id = %s", html, late)
     stage.sql("update account set full_name = 'Late', settings = '{\"a\": \"late\"}' where id = %s", person.id)
     stage.sql("update erasure set due = now() where user_id = %s", person.id)  # nor for an hour
     eventually(lambda: stage.sql("select stage is null from erasure where user_id = %s", person.id) == [(True,)])
     assert stage.sql("select count(*) from draft where user_id = %s", person.id) == [(0,)]
     assert realm.member.get(f"users/{person.id}")["user"]["full_name"] == f"Deleted user {person.id}"
+    assert realm.member.message(late, apply_markdown=False)["content"] == f"@**Deleted user {person.id}|{person.id}**"
+    assert stage.sql("select count(*) from message where rendered like '%%Somebody New%%' and id = %s", late) == [(0,)]
 
 
 def test_the_only_owner_stays_and_a_dry_run_erases_nothing(realm: Realm, server: OwnServer, stage: Stage) -> None:

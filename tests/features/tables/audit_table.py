@@ -207,6 +207,9 @@ NOT_NOTED: dict[str, str] = {
 
 ELSEWHERE = {
     Act.REALM_CREATED: "tertulia realm create",
-    Act.USER_ERASED: "tertulia audit erase",
+    Act.USER_ERASED: "tertulia user erase, tertulia audit erase",
+    Act.HOLD_ADDED: "tertulia hold add",
+    Act.HOLD_REMOVED: "tertulia hold remove",
+    Act.HOLD_EXPORTED: "tertulia hold export",
 }
 """Acts that no endpoint does."""

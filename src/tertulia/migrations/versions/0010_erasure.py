@@ -25,6 +25,8 @@ create table erasure (
     -- What is being done, and how far it is: changed by the transaction that does it. Null: nothing is left to do.
     stage text,
     last_id bigint not null default 0,
+    -- The newest message when it was asked for: one that comes right after may have been written with the old name.
+    since_message bigint not null default 1,
     -- By table: how many rows are gone, or were changed.
     counts jsonb not null default '{}',
     asked timestamptz not null default now(),
