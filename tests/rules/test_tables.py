@@ -49,6 +49,8 @@ OWNERS = {
     "organization/playgrounds": "playground",
     "archives/loading": "realm_import",
     "archives/exports": "export_job",
+    "erasure": "erasure",
+    "erasure/holds": "held_copy legal_hold",
     "organization/realms": "realm realm_domain realm_picture",
     "people/alert_words": "alert_word",
     "people/bots": "bot_default bot_service bot_storage",

@@ -12,6 +12,7 @@ import msgspec
 
 from tertulia import __version__
 from tertulia.backups.encryption import Recipient, encrypt
+from tertulia.backups.erasures import write_list
 from tertulia.backups.manifest import Contents, Entry, Manifest, Part, Table
 from tertulia.backups.objects import Copied, copy_object, in_tasks, number_in, number_of, stored_objects
 from tertulia.backups.place import Place, name_of
@@ -64,7 +65,9 @@ async def make_backup(
             parts=parts,
         )
         await place.write_manifest(manifest)
-        return manifest
+    # Also those from before: another place has them, or none was reached when they were made.
+    await write_list(settings, place)
+    return manifest
 
 
 async def _copy_database(

@@ -1,6 +1,7 @@
 """Bring an archive back: into an empty database and a store that has nothing else. If it is killed, it can be repeated.
 
-Objects come first: a repeated attempt finds those that are there. Then the database, in one transaction.
+Objects come first: a repeated attempt finds those that are there. Then the database, in one transaction. Then whoever was erased
+since is erased again.
 """
 
 import asyncio
@@ -14,6 +15,7 @@ from typing import IO, Final, NamedTuple
 import psycopg2
 
 from tertulia.backups.encryption import Identity, Key, decrypt
+from tertulia.backups.erasures import repeat
 from tertulia.backups.errors import BackupFailed
 from tertulia.backups.making import Progress
 from tertulia.backups.manifest import Manifest, check_form
@@ -43,6 +45,8 @@ class Restored(NamedTuple):
     migrated: bool
     slot_elsewhere: str
     """Another database of the same PostgreSQL that our replication slot belongs to; empty: none."""
+    erased: int
+    """People who were erased after the archive was made, and are again."""
 
 
 async def restore_backup(
@@ -75,7 +79,8 @@ async def restore_backup(
     if is_older := manifest.form < own_form():
         progress("migrating")
         await asyncio.to_thread(migrate, settings.postgres_url)
-    return Restored(manifest, manifest.objects, is_older, slot_elsewhere)
+    erased = await repeat(settings, place, progress)
+    return Restored(manifest, manifest.objects, is_older, slot_elsewhere, erased)
 
 
 async def _await_database(settings: Settings, progress: Progress) -> None:

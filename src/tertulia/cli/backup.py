@@ -167,6 +167,28 @@ def prune_archives(
         _tell_pruned(pruned)
 
 
+@app.command("erasures")
+def repeat_erasures(place: PlaceArgument = "", as_json: AsJson = False, data: DataFolder = None) -> None:
+    """Erase whoever is listed as erased in a place and is not: what a restore does at its end. Prints how many people."""
+    from tertulia.backups.erasures import repeat, write_list
+    from tertulia.backups.place import open_place
+
+    settings = target_settings(data)
+    where = open_place(place, settings, must_exist=True)
+
+    async def work() -> int:
+        with Progress() as progress:
+            erased = await repeat(settings, where, progress)
+        await write_list(settings, where)
+        return erased
+
+    erased = asyncio.run(work())
+    if as_json:
+        print_json({"erased": erased})
+    else:
+        print(erased)
+
+
 @app.command("new-key")
 def new_key(
     file: Annotated[Path, typer.Argument(help="Where to write it. Keep it apart from the server and the archives.")],
@@ -202,11 +224,14 @@ def restore(
     with Progress() as progress:
         done = asyncio.run(restore_backup(settings, place, name, identities, progress, keep_files=keep_files))
     if as_json:
-        print_json(_facts(done.manifest) | {"migrated": done.migrated, "slot_elsewhere": done.slot_elsewhere})
+        more = {"migrated": done.migrated, "slot_elsewhere": done.slot_elsewhere, "erased": done.erased}
+        print_json(_facts(done.manifest) | more)
         return
     print(f"Restored {done.manifest.name}: {_in_words(done.manifest)}")
     if done.migrated:
         print("The database was migrated to the form of this program.")
+    if done.erased:
+        print(f"{done.erased:,} people who were erased after the archive was made are erased again.")
     if done.slot_elsewhere:
         print(
             f"The replication slot {settings.slot} belongs to the database {done.slot_elsewhere}: a relay on this one needs"

@@ -12,6 +12,7 @@ from tertulia.cli import (
     directory,
     doctor,
     health,
+    holding,
     importing,
     init,
     mail,
@@ -24,6 +25,7 @@ from tertulia.cli import (
     serve,
     status,
 )
+from tertulia.cli import erasing as _erasing  # noqa: F401 -- adds commands to `accounts.users`
 from tertulia.cli import organizations as _organizations  # noqa: F401 -- adds commands to `accounts.realms`
 from tertulia.cli import people as _people  # noqa: F401 -- and to `accounts.users`
 
@@ -58,4 +60,5 @@ app.add_typer(search.app, name="search")
 app.add_typer(config.app, name="config")
 app.add_typer(sealing.app, name="secrets")
 app.add_typer(audit.app, name="audit")
+app.add_typer(holding.app, name="hold")
 app.add_typer(directory.app, name="directory")

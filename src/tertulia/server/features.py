@@ -62,6 +62,7 @@ _PACKAGES = (
     "integrations.outgoing",
     "integrations.scim",
     "archives.exports",
+    "erasure",
 )
 
 

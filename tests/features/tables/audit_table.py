@@ -212,7 +212,10 @@ NOT_NOTED: dict[str, str] = {
 
 ELSEWHERE = {
     Act.REALM_CREATED: "tertulia realm create",
-    Act.USER_ERASED: "tertulia audit erase",
+    Act.USER_ERASED: "tertulia user erase, tertulia audit erase",
+    Act.HOLD_ADDED: "tertulia hold add",
+    Act.HOLD_REMOVED: "tertulia hold remove",
+    Act.HOLD_EXPORTED: "tertulia hold export",
     Act.EXPORT_FETCHED: "GET /exports/{export_id}/{name}",
 }
 """Acts that no endpoint does which changes something."""

@@ -51,6 +51,7 @@ _ALSO = {
     "addresses for mail": """
     select exists (select from channel_address join channel on channel.id = channel_id where realm_id = $1 and $2 >= 0)
     """,
+    "people who were erased": "select exists (select from account where realm_id = $1 and is_erased and $2 >= 0)",
     "groups of a directory": "select exists (select from scim_group where realm_id = $1 and $2 >= 0)",
 }
 
@@ -123,7 +124,7 @@ async def _check_nobody_wrote(reader: Reader, whole: Whole) -> None:
     found += [called for called, sql in _ALSO.items() if await reader.fetchval(sql, whole.realm_id, last)]
     if found:
         raise ArchiveFailed(
-            f"Somebody has written here since: there are new {', '.join(found)}. A newer archive would take their place."
+            f"Somebody has written here since: there are {', '.join(found)}. A newer archive would take their place."
             " Name another subdomain."
         )
 

@@ -33,6 +33,10 @@ class Act(StrEnum):
     USER_REACTIVATED = "user.reactivated"
     USER_ERASED = "user.erased"
 
+    HOLD_ADDED = "hold.added"
+    HOLD_REMOVED = "hold.removed"
+    HOLD_EXPORTED = "hold.copies_exported"
+
     BOT_CREATED = "bot.created"
     BOT_CHANGED = "bot.changed"
     BOT_OWNER_CHANGED = "bot.owner_changed"

@@ -59,10 +59,15 @@ async def set_avatar(tx: Transaction, realm_id: int, user_id: int, name: str | N
     old = await queries.lock_avatar(tx, user_id)
     if old.name == name:
         return old.url
+    return await replace_avatar(tx, realm_id, user_id, old.name, name)
+
+
+async def replace_avatar(tx: Transaction, realm_id: int, user_id: int, old: str | None, name: str | None) -> str:
+    """As `set_avatar`, of an account that is held, deactivated or not."""
     if name is not None:
         await adopt(tx, keys_of(realm_id, name))
-    if old.name is not None:
-        await orphans.drop(tx, keys_of(realm_id, old.name))
+    if old is not None:
+        await orphans.drop(tx, keys_of(realm_id, old))
     new = await queries.change_avatar(tx, user_id, name)
     event = updated(
         await those_who_know(tx, realm_id, user_id),

@@ -108,6 +108,8 @@ async def reactivate_user(tx: Transaction, caller: Caller, user_id: int, handove
 
 
 async def _turn_on(tx: Transaction, realm_id: int, target: Account) -> None:
+    if await queries.is_erased(tx, target.id):
+        raise Refusal("This account was erased, and does not come back. Make a new one.")
     tx.allow_many_events()  # one for each channel that the account is in
     await queries.set_active(tx, [target.id], active=True)
     note(tx, realm_id, Act.USER_REACTIVATED, user(target.id), is_active=(False, True))

@@ -46,10 +46,12 @@ async def is_linked(reader: Reader, attachment_id: int) -> bool:
 
 
 async def owned_objects(tx: Transaction, keys: Sequence[str]) -> set[str]:
-    """Those of the held objects that are a file, or its thumbnail: who made it a second time and died has left them."""
+    """Those of the held objects that are a file, or its thumbnail: who made it a second time and died has left them.
+    And files that were deleted while a legal hold was upon them."""
     sql = f"""
     select loose.key from unnest($1::text[], $2::text[]) as loose(key, original)
     join attachment on attachment.key = original
     where loose.key = original or thumbnail = {Thumbnail.READY}
+    union select key from held_copy where key = any($1::text[])
     """
     return {row["key"] for row in await tx.fetch(sql, keys, [original_key(key) for key in keys])}

@@ -99,6 +99,11 @@ async def _embeds(tx: Transaction, realm_id: int, message_id: int) -> list[Embed
 
 async def _write(tx: Transaction, caller: Caller, message: Waiting, html: str) -> None:
     await write_shown(tx, message.id, html, has_image=has_previews(html))
+    await tell_redrawn(tx, caller, message, html)
+
+
+async def tell_redrawn(tx: Transaction, caller: Caller, message: Waiting, html: str) -> None:
+    """The message looks different, and counts as unchanged."""
     event: dict[str, Any] = {
         "user_id": None,
         "rendering_only": True,
@@ -109,10 +114,11 @@ async def _write(tx: Transaction, caller: Caller, message: Waiting, html: str) -
     }
     if message.participants is None:
         event |= {"stream_id": message.conversation_id, "stream_name": message.channel}
-    await tell_updated(tx, caller, await _listeners(tx, message), message.id, event)
+    await tell_updated(tx, caller, await listeners_of(tx, message), message.id, event)
 
 
-async def _listeners(tx: Transaction, message: Waiting) -> list[Recipients]:
+async def listeners_of(tx: Transaction, message: Waiting) -> list[Recipients]:
+    """Who hears of what becomes of a message that is held."""
     one = [Moving(message.id, message.seq)]
     if message.participants is not None:
         return [Recipients(Audience(users=tuple(message.participants)), one)]

@@ -50,3 +50,8 @@ async def lock_waiting(tx: Transaction, message_id: int) -> Waiting | None:
 async def write_shown(tx: Transaction, message_id: int, html: str, *, has_image: bool) -> None:
     """The message shows what is ready of its pictures."""
     await tx.execute("update message set rendered = $2, has_image = $3 where id = $1", message_id, html, has_image)
+
+
+async def write_renamed(tx: Transaction, message_id: int, content: str, html: str) -> None:
+    """The message names somebody differently."""
+    await tx.execute("update message set content = $2, rendered = $3 where id = $1", message_id, content, html)

@@ -45,8 +45,14 @@ async def _delete_in(database: Database, conversation_id: int) -> int:
 async def _delete_portion(tx: Transaction, conversation_id: int) -> int:
     await queries.lock_conversation(tx, conversation_id)
     expired = await oldest_expired(tx, conversation_id, PORTION)
+    await remove_all(tx, conversation_id, expired)
+    return len(expired)
+
+
+async def remove_all(tx: Transaction, conversation_id: int, expired: Sequence[Expired]) -> None:
+    """Remove messages of one conversation, which is held, topic by topic, as the server itself."""
     if not expired:
-        return 0
+        return
     bot = (await get_owner(tx, expired[0].bot_id)).caller
     channel = await _channel(tx, bot, expired)
     # What the steps below hold one after the other: here in the order of locks.
@@ -56,7 +62,6 @@ async def _delete_portion(tx: Transaction, conversation_id: int) -> int:
         messages = list(group)
         moving = [Moving(message.id, message.seq) for message in messages]
         await remove(tx, bot, messages[-1].reached(), channel, moving)
-    return len(expired)
 
 
 async def _channel(reader: Reader, bot: Caller, expired: Sequence[Expired]) -> Channel | None:

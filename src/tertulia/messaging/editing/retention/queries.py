@@ -1,5 +1,6 @@
 """SQL of retention: one statement per function."""
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import msgspec
@@ -29,17 +30,24 @@ join lateral (
 order by ruled.id limit $2
 """
 # The oldest are taken first and judged then: otherwise, with fewer old ones than asked for, all others would be read.
-_EXPIRED = f"""
+_FOUND = """
 select oldest.*, topic.name as topic, conversation.realm_id, conversation.participants, channel.name as channel,
     coalesce(channel.is_archived, false) as is_archived, bot.id as bot_id
 from (
     select id, seq, conversation_id, topic_id, sender_id, sent_at from message
-    where conversation_id = $1 order by id limit $2
+    where {} order by id limit $2
 ) as oldest
 join conversation on conversation.id = oldest.conversation_id join realm on realm.id = conversation.realm_id
 join account as bot on bot.realm_id = realm.id and bot.system_bot = 'notification'
 left join channel on channel.id = conversation.id left join topic on topic.id = oldest.topic_id
+"""
+_EXPIRED = f"""
+{_FOUND.format("conversation_id = $1")}
 where {_KEPT_DAYS} > 0 and oldest.sent_at < now() - make_interval(days => {_KEPT_DAYS})
+order by oldest.topic_id, oldest.id
+"""
+_WRITTEN = f"""
+{_FOUND.format("conversation_id = $1 and sender_id = any($3::bigint[]) and id = any($4::bigint[])")}
 order by oldest.topic_id, oldest.id
 """
 
@@ -89,3 +97,11 @@ async def due_conversations(reader: Reader, after: int, limit: int) -> list[int]
 async def oldest_expired(tx: Transaction, conversation_id: int, limit: int) -> list[Expired]:
     """Of the oldest messages of a conversation those that are kept no longer, topic by topic."""
     return [Expired(**row) for row in await tx.fetch(_EXPIRED, conversation_id, limit)]
+
+
+async def written_by(
+    tx: Transaction, conversation_id: int, limit: int, user_ids: Sequence[int], message_ids: Sequence[int]
+) -> list[Expired]:
+    """Of these messages those that are in the conversation and of these people, topic by topic."""
+    rows = await tx.fetch(_WRITTEN, conversation_id, limit, user_ids, message_ids)
+    return [Expired(**row) for row in rows]

@@ -1,0 +1,174 @@
+"""Erasing a person: the first transaction, and the steps after it. Whoever was killed calls `go_on` again."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from tertulia.content.storage import Store, StoreUnavailable
+from tertulia.erasure import messages, queries, texts
+from tertulia.erasure.model import AFTER, SETTLED_SECONDS, Erasure, Messages, Stage
+from tertulia.erasure.scrubbing import LARGE, scrub
+from tertulia.files.uploads.actions import forget_file
+from tertulia.files.uploads.queries import lock_own
+from tertulia.files.uploads.sweeping.actions import sweep_objects
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.errors import Refusal
+from tertulia.organization.audit_log import Act, note, user
+from tertulia.organization.audit_log.queries import erase as erase_details
+from tertulia.people.users.activation import turn_off
+from tertulia.people.users.model import Account
+from tertulia.people.users.queries import lock_accounts
+from tertulia.people.users.rules import is_last_owner, no_such_user
+
+PORTION = 2000
+FILES = 50
+DUE = 20
+ENDED = (
+    "api_key",
+    "browser_session",
+    "channel_address",
+    "email_change",
+    "invitation",
+    "password_reset",
+    "reply_address",
+)
+"""They end with the account, before it is emptied."""
+
+
+async def begin(tx: Transaction, realm_id: int, user_id: int, kept: Messages, asked_by: int | None = None) -> int:
+    """Erase what somebody is, and note what is left to do; returns the number of the erasure.
+
+    Of somebody who is erased already, this says anew what becomes of their messages.
+    """
+    accounts = await _hold(tx, realm_id, user_id)
+    ids = [account.id for account in accounts]
+    if await queries.held_by(tx, realm_id, ids):
+        raise Refusal("This person, or the whole organization, is under a legal hold: nothing of it is erased.")
+    ended = await queries.count_rows(tx, ids, ENDED)
+    if active := [account for account in accounts if account.is_active]:
+        await turn_off(tx, realm_id, active)
+    done = await scrub(tx, realm_id, accounts)
+    erasure_id = await queries.begin(tx, realm_id, user_id, ids, kept, asked_by)
+    erasure = await queries.find_erasure(tx, user_id)
+    assert erasure is not None
+    for account in accounts:
+        note(tx, realm_id, Act.USER_ERASED, user(account.id))
+    await tx.flush()  # without the entry the database refuses what follows
+    done["audit_detail"] = await _forget_names(tx, realm_id, accounts)
+    done |= ended | {"account": len(accounts)}
+    await queries.move_on(tx, erasure, erasure.stage, 0, done)
+    return erasure_id
+
+
+async def _hold(tx: Transaction, realm_id: int, user_id: int) -> list[Account]:
+    """A person after their bots, held alone: whoever writes something of theirs at this moment is waited for."""
+    held = await lock_accounts(tx, realm_id, [user_id], owners=True, tied_to=user_id, changes_standing=True)
+    target = held.get(user_id)
+    if target is None or target.is_bot:
+        raise no_such_user()
+    if target.is_active and is_last_owner(target, held.values()):
+        raise Refusal("This is the only owner of the organization: make somebody else an owner first.")
+    return [*(one for one in held.values() if one.bot_owner_id == user_id), target]
+
+
+async def _forget_names(tx: Transaction, realm_id: int, accounts: Sequence[Account]) -> int:
+    return sum([await erase_details(tx, realm_id, account.id) for account in accounts])
+
+
+async def go_on_with_all(database: Database, store: Store) -> int:
+    """What the worker does: go on with what somebody was killed at, and look once more at what was erased; how many."""
+    async with database.reader() as reader:
+        due = await queries.due_erasures(reader, DUE)
+    for erasure_id in due:
+        await go_on(database, store, erasure_id)
+    return len(due)
+
+
+async def go_on(database: Database, store: Store, erasure_id: int) -> bool:
+    """Do what is left of an erasure; whether all of it is done. It is not if a legal hold came in between."""
+    while True:
+        async with database.transaction() as tx:
+            erasure = await queries.hold_erasure(tx, erasure_id)
+        if erasure is None or erasure.stage is None:
+            break
+        done, last_id = await _step(database, store, erasure, erasure.stage)
+        async with database.transaction() as tx:
+            now = await queries.hold_erasure(tx, erasure_id)
+            if now is None or (now.stage, now.last_id, now.messages) != (
+                erasure.stage,
+                erasure.last_id,
+                erasure.messages,
+            ):
+                continue  # somebody else did it as well
+            stage = AFTER[erasure.stage] if last_id is None else erasure.stage
+            await queries.move_on(tx, now, stage, last_id or 0, done)
+            if stage is None and erasure.finished is None:
+                await queries.put_off(tx, erasure_id, Stage.LAST, SETTLED_SECONDS)
+                break
+    async with database.reader() as reader:
+        return bool(await reader.fetchval("select finished is not null from erasure where id = $1", erasure_id))
+
+
+async def _step(database: Database, store: Store, erasure: Erasure, stage: Stage) -> tuple[dict[str, int], int | None]:
+    """Do some of a stage; by table, how many rows, and how far it is: None if that was the rest of it."""
+    match stage:
+        case Stage.ROWS:
+            return await _rows(database, erasure)
+        case Stage.FILES:
+            return await _files(database, erasure)
+        case Stage.MESSAGES:
+            done = await messages.next_portion(database, erasure)
+            return done, erasure.last_id + 1 if done else None
+        case Stage.TEXTS:
+            return await texts.next_portion(database, erasure)
+        case Stage.REVISIONS:
+            return await texts.next_revisions(database, erasure)
+        case Stage.LAST:
+            return await _again(database, store, erasure)
+
+
+async def _later_texts(database: Database, erasure: Erasure) -> None:
+    """Who was writing to the person when they were erased had their old name."""
+    last_id: int | None = erasure.since_message
+    while last_id is not None:
+        _, last_id = await texts.next_portion(database, msgspec.structs.replace(erasure, last_id=last_id))
+
+
+async def _rows(database: Database, erasure: Erasure) -> tuple[dict[str, int], int | None]:
+    done = {}
+    for table, line in LARGE.items():
+        async with database.transaction() as tx:
+            done[table] = await queries.delete_rows(tx, table, line.column, erasure.account_ids, PORTION)
+    return done, erasure.last_id + 1 if any(count == PORTION for count in done.values()) else None
+
+
+async def _files(database: Database, erasure: Erasure) -> tuple[dict[str, int], int | None]:
+    """A transaction for each: those who upload wait for no more than that. The messages that link them keep their text."""
+    async with database.reader() as reader:
+        found = await queries.files_after(reader, erasure.account_ids, FILES)
+    for owner_id, attachment_id in found:
+        async with database.transaction() as tx:
+            if (file := await lock_own(tx, owner_id, attachment_id)) is not None:
+                await forget_file(tx, erasure.realm_id, file)
+    return {"attachment": len(found)}, erasure.last_id + 1 if found else None
+
+
+async def _again(database: Database, store: Store, erasure: Erasure) -> tuple[dict[str, int], int | None]:
+    """A request that was under way when the account ended may have written something after that."""
+    async with database.transaction() as tx:
+        accounts = await _hold(tx, erasure.realm_id, erasure.user_id)
+        done = await scrub(tx, erasure.realm_id, accounts)
+        done["audit_detail"] = await _forget_names(tx, erasure.realm_id, accounts)
+    for count in (_rows, _files):
+        more, left = await count(database, erasure)
+        while left is not None:
+            again, left = await count(database, erasure)
+            more = {name: more.get(name, 0) + again.get(name, 0) for name in {*more, *again}}
+        done |= more
+    if erasure.finished is not None:
+        await _later_texts(database, erasure)
+    try:
+        done["orphan_object"] = await sweep_objects(database, store)
+    except StoreUnavailable:
+        done["orphan_object"] = 0  # the worker deletes them when the store is back
+    return done, None

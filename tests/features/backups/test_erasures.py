@@ -1,0 +1,67 @@
+"""Who was erased after an archive was made is erased again when it is restored."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psycopg2
+
+from tests.features.backups.conftest import Source
+from tests.features.erasure.planting import TABLE_NAMES, found_in_files
+from tests.harness.command import tertulia
+from tests.harness.files import upload
+from tests.harness.realm import Realm
+from tests.harness.server import OwnServer
+from tests.harness.stage import Stage
+from tests.harness.talk import check_success
+
+
+def test_a_restore_of_an_older_archive_repeats_later_erasures_and_touches_nobody_else(
+    source: Source, realm: Realm, stage: Stage, server: OwnServer, empty_database: Callable[[], str], folder: Path
+) -> None:
+    word = f"planted{time.time_ns():x}"
+    person, other = realm.speaker(), realm.member
+    channel = stage.channel(person, other, realm_id=realm.id)
+    check_success(person.request("PATCH", "settings", full_name=f"{word} Smith"))
+    person.send(channel.stream_id, "tea", f"{word} {upload(person, f'{word}.txt', word.encode())}")
+    other.send(channel.stream_id, "tea", f"Dear @**{word} Smith**")
+    place = folder / "place"
+    source.make(place, is_encrypted=False)
+    words = ("user", "erase", person.email, "--realm", realm.subdomain, "--messages", "delete", "--yes")
+    done = tertulia(*words, env=server.environment(backup_place=place))
+    assert (done.returncode, done.stderr) == (0, "")
+    [listed] = [path for path in (place / "erasures").iterdir() if f".{person.id}." in path.name]
+    said = json.loads(listed.read_text())
+    assert said.keys() == {"realm", "user_id", "joined", "messages", "asked"}
+    # In a restored database a number may be given to somebody else, who came at another time.
+    stranger = said | {"user_id": other.id}
+    listed.with_name(listed.name.replace(f".{person.id}.", f".{other.id}.")).write_text(json.dumps(stranger))
+
+    url = empty_database()
+    env = {"TERTULIA_POSTGRES_URL": url, "TERTULIA_STORAGE_FOLDER": str(folder / "files")}
+    restored = tertulia("restore", f"{place}/latest", "--json", env=env)
+    assert restored.returncode == 0, restored.stderr
+    assert json.loads(restored.stdout)["erased"] == 1
+    assert word_in(url, word) == []
+    assert found_in_files(folder / "files", word) == []
+    assert names_in(url, person.id, other.id) == [f"Deleted user {person.id}", "Somebody New"]
+    again = tertulia("backup", "erasures", str(place), env=env)
+    assert (again.returncode, again.stdout) == (0, "0\n"), again.stderr
+
+
+def word_in(url: str, word: str) -> list[str]:
+    with psycopg2.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(TABLE_NAMES)
+        tables = [name for (name,) in cursor.fetchall()]
+        sql = " union all ".join(f"select '{one}' from {one} as row where row::text ilike %(word)s" for one in tables)
+        cursor.execute(sql, {"word": f"%{word}%"})
+        return [name for (name,) in cursor.fetchall()]
+
+
+def names_in(url: str, *ids: int) -> list[str]:
+    with psycopg2.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute(
+            "select full_name from account where id = any(%s) order by array_position(%s, id)", (list(ids),) * 2
+        )
+        return [name for (name,) in cursor.fetchall()]
