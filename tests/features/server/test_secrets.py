@@ -38,6 +38,7 @@ NO_SECRET = {
     "passkey_challenge.credential": "the number of a session or key",
     "sent_request.key": "chosen by clients to name a request of their own",
     "alert_word.word_key": "a word, written in one way",
+    "export_job.key": "where an archive lies; whoever asks for it must be allowed to have it",
     "attachment.key": "where a file lies; whoever asks for it there must be allowed to see it",
     "remote_picture.key": "where a picture lies; its address in messages is signed",
     "orphan_object.key": "where a file lies that is to be deleted",
