@@ -5,11 +5,11 @@ from datetime import datetime
 
 import msgspec
 
-from tertulia.erasure import queries
-from tertulia.erasure.model import Erasure, Messages
-from tertulia.erasure.tables import TABLES, explanation_of
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
+from tertulia.messaging.erasure import queries
+from tertulia.messaging.erasure.model import Erasure, Messages
+from tertulia.messaging.erasure.tables import TABLES, explanation_of
 
 _TABLES = """
 select relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
