@@ -29,6 +29,7 @@ OWNERS = {
     "kernel": "audit_detail audit_entry mail_failure mail_outbox",
     "messaging/link_previews": "link_preview link_preview_removed link_preview_wait",
     "messaging/drafts": "draft",
+    "messaging/erasure": "erasure held_copy legal_hold",
     "messaging/editing": "message_revision rendering_pass",
     "messaging/reactions": "reaction",
     "messaging/reminders": "reminder",
@@ -49,8 +50,6 @@ OWNERS = {
     "organization/playgrounds": "playground",
     "archives/loading": "realm_import",
     "archives/exports": "export_job",
-    "erasure": "erasure",
-    "erasure/holds": "held_copy legal_hold",
     "organization/realms": "realm realm_domain realm_picture",
     "people/alert_words": "alert_word",
     "people/bots": "bot_default bot_service bot_storage",
@@ -73,8 +72,19 @@ TURNED_OFF = "in the transaction that turns accounts on or off; what happens the
 
 IMPORTED = "an organization that nobody sees yet: its rows come as they are, by COPY; these few follow from them"
 
+ERASED = (
+    "what becomes of a table when a person is erased has one home (messaging/erasure/tables.py), and so have the steps"
+)
+
 EXCEPTIONS = {
-    "archives/loading": dict.fromkeys(("channel", "read_state", "realm", "upload_space", "user_group"), IMPORTED),
+    "messaging/erasure": dict.fromkeys(
+        (
+            *("account", "invitation", "login_failure", "mail_failure", "mail_outbox", "message", "message_revision"),
+            *("notice", "provider_logout", "reaction", "signup", "submessage", "topic_participant"),
+        ),
+        ERASED,
+    ),
+    "archives/loading": dict.fromkeys(("channel", "read_state", "realm", "upload_space"), IMPORTED),
     "cli": dict.fromkeys(("conversation", "message_mark", "read_state", "topic"), BULK),
     "conversations/channels": {
         "read_state": "subscribing begins and ends what somebody receives, in the same statement"

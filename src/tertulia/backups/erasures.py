@@ -11,12 +11,12 @@ import msgspec
 from tertulia.backups.errors import Damaged
 from tertulia.backups.place import Place
 from tertulia.content.storage import Store
-from tertulia.erasure import queries
-from tertulia.erasure.actions import begin, go_on
-from tertulia.erasure.model import Listed
 from tertulia.kernel.db import Database
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
+from tertulia.messaging.erasure import queries
+from tertulia.messaging.erasure.actions import begin, go_on
+from tertulia.messaging.erasure.model import Listed
 
 FOLDER = "erasures"
 

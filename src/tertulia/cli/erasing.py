@@ -1,4 +1,4 @@
-"""`tertulia user erase` and `tertulia user receipt`: what becomes of a person who asks to be forgotten (erasure/)."""
+"""`tertulia user erase` and `tertulia user receipt`: what becomes of a person who asks to be forgotten (messaging/erasure/)."""
 
 import os
 import sys
@@ -11,12 +11,12 @@ from tertulia.cli.accounts import Subdomain, realm_id_at, users, with_database
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.output import AsJson, print_json, print_rows
 from tertulia.cli.target import DataFolder, target_settings
-from tertulia.erasure.model import Messages
+from tertulia.messaging.erasure.model import Messages
 
 if TYPE_CHECKING:
-    from tertulia.erasure.receipt import Receipt
     from tertulia.kernel.db import Database, Reader
     from tertulia.kernel.settings import Settings
+    from tertulia.messaging.erasure.receipt import Receipt
 
 Who = Annotated[str, typer.Argument(metavar="WHO", help="The person's address, or the number of the account.")]
 ReceiptFolder = Annotated[
@@ -55,7 +55,7 @@ def erase(
     settings = target_settings(data)
 
     async def work(database: "Database") -> "Receipt | dict[str, int]":
-        from tertulia.erasure.actions import begin, go_on
+        from tertulia.messaging.erasure.actions import begin, go_on
 
         async with database.reader() as reader:
             realm_id = await realm_id_at(reader, realm)
@@ -106,7 +106,7 @@ async def find_person(reader: "Reader", realm_id: int, who: str) -> Any:
 
 
 async def _rows_of(reader: "Reader", user_id: int) -> dict[str, int]:
-    from tertulia.erasure.queries import count_rows
+    from tertulia.messaging.erasure.queries import count_rows
     from tertulia.people.users.queries import bots_of
 
     ids = [user_id, *(bot.id for bot in await bots_of(reader, user_id))]
@@ -122,8 +122,8 @@ def _ask(name: str, email: str) -> None:
 
 
 async def _receipt(database: "Database", user_id: int, settings: "Settings") -> "Receipt":
-    from tertulia.erasure.queries import find_erasure
-    from tertulia.erasure.receipt import receipt_of
+    from tertulia.messaging.erasure.queries import find_erasure
+    from tertulia.messaging.erasure.receipt import receipt_of
 
     async with database.reader() as reader:
         erasure = await find_erasure(reader, user_id)
@@ -135,7 +135,7 @@ async def _receipt(database: "Database", user_id: int, settings: "Settings") -> 
 def _give(receipt: "Receipt", folder: Path | None, *, as_json: bool) -> None:
     import msgspec
 
-    from tertulia.erasure.receipt import in_words
+    from tertulia.messaging.erasure.receipt import in_words
 
     if folder is not None:
         name = f"erasure-{receipt.realm_id}-{receipt.user_id}"

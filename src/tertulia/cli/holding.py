@@ -1,4 +1,4 @@
-"""`tertulia hold`: legal holds, and the copies of what was deleted while they stood (erasure/holds)."""
+"""`tertulia hold`: legal holds, and the copies of what was deleted while they stood (messaging/erasure/holds)."""
 
 import os
 from pathlib import Path
@@ -14,8 +14,8 @@ from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
     from tertulia.content.storage import Store
-    from tertulia.erasure.holds.queries import Hold
     from tertulia.kernel.db import Database, Transaction
+    from tertulia.messaging.erasure.holds.queries import Hold
 
 app = typer.Typer(
     help="Legal holds: what is held is not erased, and deleting it leaves a copy.",
@@ -35,7 +35,7 @@ def add(
     data: DataFolder = None,
 ) -> None:
     """Hold a person, or an organization; prints the number of the hold. Clients notice nothing."""
-    from tertulia.erasure.holds.actions import add_hold
+    from tertulia.messaging.erasure.holds.actions import add_hold
 
     if len(reason) > 200:
         raise CommandFailed("The reason is too long (limit: 200 characters).")
@@ -51,7 +51,7 @@ def add(
 @app.command("list")
 def list_holds(realm: Subdomain = "", as_json: AsJson = False, data: DataFolder = None) -> None:
     """The holds of an organization, one on a line: id, since when, the number of the person or `everybody`, what for."""
-    from tertulia.erasure.holds.queries import holds_of
+    from tertulia.messaging.erasure.holds.queries import holds_of
 
     async def work(tx: "Transaction") -> "list[Hold]":
         return await holds_of(tx, await realm_id_at(tx, realm))
@@ -70,7 +70,7 @@ def remove(
     data: DataFolder = None,
 ) -> None:
     """End a hold. Copies that nothing else holds are deleted: export them first. Prints how many."""
-    from tertulia.erasure.holds.actions import remove_hold
+    from tertulia.messaging.erasure.holds.actions import remove_hold
 
     async def work(tx: "Transaction") -> int:
         return await remove_hold(tx, await realm_id_at(tx, realm), hold_id)
@@ -94,7 +94,7 @@ def export_copies(
 
     async def work(database: "Database") -> int:
         from tertulia.content.storage import Store
-        from tertulia.erasure.holds.actions import note_exported
+        from tertulia.messaging.erasure.holds.actions import note_exported
 
         async with database.reader() as reader:
             realm_id = await realm_id_at(reader, realm)
@@ -109,7 +109,7 @@ def export_copies(
 async def _write(database: "Database", store: "Store", realm_id: int, folder: Path) -> int:
     import msgspec
 
-    from tertulia.erasure.holds.queries import copies_after
+    from tertulia.messaging.erasure.holds.queries import copies_after
 
     count = last = 0
     with (folder / "copies.jsonl").open("wb") as lines:

@@ -52,6 +52,7 @@ _PACKAGES = (
     "messaging.typing_notices",
     "messaging.scheduled",
     "messaging.reminders",
+    "messaging.erasure",
     "notifications.mail_in",
     "notifications.push",
     "notifications.missed_mail",
@@ -62,7 +63,6 @@ _PACKAGES = (
     "integrations.outgoing",
     "integrations.scim",
     "archives.exports",
-    "erasure",
 )
 
 

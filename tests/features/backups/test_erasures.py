@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg2
 
 from tests.features.backups.conftest import Source
-from tests.features.erasure.planting import TABLE_NAMES, found_in_files
+from tests.features.messaging.erasure.planting import TABLE_NAMES, found_in_files
 from tests.harness.command import tertulia
 from tests.harness.files import upload
 from tests.harness.realm import Realm

@@ -339,11 +339,6 @@ async def set_active(tx: Transaction, user_ids: Sequence[int], *, active: bool) 
     await tx.execute("update account set is_active = $2 where id = any($1::bigint[])", user_ids, active)
 
 
-async def is_erased(reader: Reader, user_id: int) -> bool:
-    """Whether nothing of an account is left but its number."""
-    return bool(await reader.fetchval("select is_erased from account where id = $1", user_id))
-
-
 async def set_bot_owner(tx: Transaction, bot_id: int, owner_id: int) -> int:
     """Give a bot, held alone, to somebody: it never becomes more by that. Returns what it counts as from now on."""
     sql = "update account set bot_owner_id = $2, bot_role = greatest(bot_role, role) where id = $1 returning role"

@@ -1,11 +1,11 @@
 """Adding and removing holds, and what was kept meanwhile."""
 
 from tertulia.content.storage import orphans
-from tertulia.erasure.holds import queries
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.messaging.erasure.holds import queries
 from tertulia.organization.audit_log import Act, note, realm, user
-from tertulia.people.users.queries import is_erased
+from tertulia.people.users.erased import is_erased
 
 
 async def add_hold(tx: Transaction, realm_id: int, user_id: int | None, reason: str, made_by: int | None = None) -> int:

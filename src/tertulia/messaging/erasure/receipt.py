@@ -5,12 +5,11 @@ from datetime import datetime
 
 import msgspec
 
-from tertulia.archives.exports.model import KEEP_DAYS
-from tertulia.erasure import queries
-from tertulia.erasure.model import Erasure, Messages
-from tertulia.erasure.tables import TABLES, explanation_of
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
+from tertulia.messaging.erasure import queries
+from tertulia.messaging.erasure.model import Erasure, Messages
+from tertulia.messaging.erasure.tables import TABLES, explanation_of
 
 _TABLES = """
 select relname from pg_class join pg_namespace on pg_namespace.oid = relnamespace
@@ -91,7 +90,7 @@ def outside(settings: Settings) -> list[Outside]:
         Outside(
             "backups", "archives from before hold all of it until they are pruned; restoring one repeats the erasure"
         ),
-        Outside("exports", "archives that others had made of the organization before", KEEP_DAYS * DAY),
+        Outside("exports", "archives that others had made of the organization before are deleted after a week"),
         Outside("browsers and mailboxes of others", "what was already delivered there is out of the server's reach"),
     ]
 

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from tertulia.erasure import queries, statements
-from tertulia.erasure.model import Erasure, Messages
 from tertulia.kernel.db import Database, Transaction
 from tertulia.messaging.editing.deletion import PORTION
 from tertulia.messaging.editing.queries import lock_conversation
 from tertulia.messaging.editing.retention.actions import remove_all
 from tertulia.messaging.editing.retention.queries import written_by
+from tertulia.messaging.erasure import queries, statements
+from tertulia.messaging.erasure.model import Erasure, Messages
 from tertulia.people.users import events
 from tertulia.people.users.queries import get_person
 

@@ -7,9 +7,9 @@ from uuid import UUID
 import asyncpg
 import msgspec
 
-from tertulia.erasure.model import SHARED_ADDRESS, SHARED_NAME, Erasure, Listed, Messages, Stage
-from tertulia.erasure.tables import TABLES, Gone, columns_of
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.messaging.erasure.model import SHARED_ADDRESS, SHARED_NAME, Erasure, Listed, Messages, Stage
+from tertulia.messaging.erasure.tables import TABLES, Gone, columns_of
 
 _COLUMNS = "id, realm_id, user_id, account_ids, messages, stage, last_id, since_message, counts::text as counts, asked, finished"
 _LEASE = "now() + interval '60 seconds'"
@@ -120,15 +120,18 @@ async def count_rows(reader: Reader, ids: Sequence[int], tables: Collection[str]
     for table, line in TABLES.items():
         if table not in tables:
             continue
-        wanted = " or ".join(
-            f"{column} && $1::bigint[]" if column in _ARRAYS else f"{column} = any($1::bigint[])"
-            for column in ((line.column,) if isinstance(line, Gone) else columns_of(line))
-            if column not in ("target_id", "bot_owner_id", "share_of")
-        )
+        own = (line.column,) if isinstance(line, Gone) else columns_of(line)
+        wanted = " or ".join(_names(column) for column in own if column not in ("bot_owner_id", "share_of"))
         if wanted:
             parts.append(f"select '{table}' as name, (select count(*) from {table} where {wanted}) as count")
     rows = await reader.fetch(" union all ".join(parts), ids)
     return {row["name"]: row["count"] for row in rows}
+
+
+def _names(column: str) -> str:
+    if column == "target_id":
+        return "target_kind = 'user' and target_id = any($1::bigint[])"
+    return f"{column} && $1::bigint[]" if column in _ARRAYS else f"{column} = any($1::bigint[])"
 
 
 async def delete_rows(tx: Transaction, table: str, column: str, ids: Sequence[int], limit: int) -> int:

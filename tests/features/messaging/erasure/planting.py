@@ -5,9 +5,9 @@ from pathlib import Path
 
 import nats
 
-from tertulia.erasure.tables import TABLES, Gone
 from tertulia.events.log.jetstream import get_batch, list_streams
-from tests.features.erasure.rows import ROWS
+from tertulia.messaging.erasure.tables import TABLES, Gone
+from tests.features.messaging.erasure.rows import ROWS
 from tests.harness.stage import Stage
 
 TEXTS = """

@@ -3,11 +3,11 @@
 from functools import partial
 
 from tertulia.content.storage import Store
-from tertulia.erasure import bounds
-from tertulia.erasure.actions import go_on_with_all
 from tertulia.events.feature import Feature
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
+from tertulia.messaging.erasure import bounds
+from tertulia.messaging.erasure.actions import go_on_with_all
 
 FEATURE = Feature(
     name="erasure",

@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 
 from tertulia.content.storage import orphans
-from tertulia.erasure import queries, texts
-from tertulia.erasure.model import address_of, name_of
-from tertulia.erasure.tables import TABLES, Gone
 from tertulia.events.log.record import record
 from tertulia.kernel.auth import EVERYONE
 from tertulia.kernel.db import Transaction
+from tertulia.messaging.erasure import queries, texts
+from tertulia.messaging.erasure.model import address_of, name_of
+from tertulia.messaging.erasure.tables import TABLES, Gone
 from tertulia.people.avatars.actions import replace_avatar
 from tertulia.people.profiles.events import tell_values
 from tertulia.people.users import events

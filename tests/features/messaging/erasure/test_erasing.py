@@ -3,8 +3,8 @@
 import time
 from typing import Any
 
-from tertulia.erasure.actions import begin
-from tertulia.erasure.model import Messages
+from tertulia.messaging.erasure.actions import begin
+from tertulia.messaging.erasure.model import Messages
 from tests.harness.command import said_once, tertulia
 from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 import msgspec
 
 from tertulia.content.markup.renaming import mark_of, renamed, renamed_text
-from tertulia.erasure import messages, statements
-from tertulia.erasure.model import Erasure, Messages, address_of, name_of
 from tertulia.events.log.record import record
 from tertulia.kernel.db import Database, Transaction
 from tertulia.messaging.editing.previews.actions import listeners_of, tell_redrawn
 from tertulia.messaging.editing.previews.queries import lock_waiting, write_renamed
+from tertulia.messaging.erasure import messages, statements
+from tertulia.messaging.erasure.model import Erasure, Messages, address_of, name_of
 from tertulia.messaging.reactions.events import Reacted
 from tertulia.people.users.authentication.queries import get_owner
 

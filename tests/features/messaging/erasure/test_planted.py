@@ -3,7 +3,7 @@
 import json
 import time
 
-from tests.features.erasure.planting import found_in_database, found_in_files, found_in_streams, plant
+from tests.features.messaging.erasure.planting import found_in_database, found_in_files, found_in_streams, plant
 from tests.harness.command import tertulia
 from tests.harness.files import upload
 from tests.harness.realm import Realm

@@ -1,4 +1,4 @@
-"""Erasing people, and legal holds. Above all areas whose data it takes away; whoever restores a backup repeats it.
+"""Erasing people, with all that they wrote, and legal holds. Whoever restores a backup repeats it.
 
 An account is never deleted, because messages refer to it: it stays as a number without a name, deactivated for good. An
 erasure is a row (`erasure`) that says what is being done and how far it is. Each step is a transaction that moves it on, so

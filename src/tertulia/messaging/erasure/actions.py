@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.content.storage import Store, StoreUnavailable
-from tertulia.erasure import messages, queries, texts
-from tertulia.erasure.model import AFTER, SETTLED_SECONDS, Erasure, Messages, Stage
-from tertulia.erasure.scrubbing import LARGE, scrub
 from tertulia.files.uploads.actions import forget_file
 from tertulia.files.uploads.queries import lock_own
 from tertulia.files.uploads.sweeping.actions import sweep_objects
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
+from tertulia.messaging.erasure import messages, queries, texts
+from tertulia.messaging.erasure.model import AFTER, SETTLED_SECONDS, Erasure, Messages, Stage
+from tertulia.messaging.erasure.scrubbing import LARGE, scrub
 from tertulia.organization.audit_log import Act, note, user
 from tertulia.organization.audit_log.queries import erase as erase_details
 from tertulia.people.users.activation import turn_off
