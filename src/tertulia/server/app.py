@@ -33,6 +33,7 @@ from tertulia.kernel.openapi import About
 from tertulia.kernel.request_log import request_log_of
 from tertulia.kernel.services import Hooks, Service, Services
 from tertulia.kernel.settings import Settings
+from tertulia.organization.realms.freezing import freeze_hook
 from tertulia.people.avatars.serving import AvatarFinder
 from tertulia.people.logins.keys import KeyUse
 from tertulia.people.users.authentication.actions import KeyAuthenticator
@@ -110,6 +111,7 @@ def build_api(features: Sequence[Feature], services: Services, observe: Observe 
         fallback=site,
         rewrite=None if settings.compat_aliases else reply_without_old,
         request_log=request_log_of(settings),
+        is_frozen=freeze_hook(database),
         refusals={beginning: refuse for feature in features for beginning, refuse in feature.refusals.items()},
     )
 

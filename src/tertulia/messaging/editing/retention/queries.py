@@ -5,6 +5,7 @@ from datetime import datetime
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import NOTE
 from tertulia.messaging.reading.access import Reached
 
 _KEPT_DAYS = """
@@ -24,6 +25,7 @@ join realm on realm.id = conversation.realm_id left join channel on channel.id =
 join lateral (
     select sent_at from message where conversation_id = ruled.id order by id limit 1
 ) as oldest on oldest.sent_at < now() - make_interval(days => {_KEPT_DAYS})
+where not realm.settings ? '{NOTE}'
 order by ruled.id limit $2
 """
 # The oldest are taken first and judged then: otherwise, with fewer old ones than asked for, all others would be read.
@@ -37,7 +39,7 @@ from (
 join conversation on conversation.id = oldest.conversation_id join realm on realm.id = conversation.realm_id
 join account as bot on bot.realm_id = realm.id and bot.system_bot = 'notification'
 left join channel on channel.id = conversation.id left join topic on topic.id = oldest.topic_id
-where {_KEPT_DAYS} > 0 and oldest.sent_at < now() - make_interval(days => {_KEPT_DAYS})
+where {_KEPT_DAYS} > 0 and not realm.settings ? '{NOTE}' and oldest.sent_at < now() - make_interval(days => {_KEPT_DAYS})
 order by oldest.topic_id, oldest.id
 """
 

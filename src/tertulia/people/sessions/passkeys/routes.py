@@ -32,7 +32,7 @@ class Offered(msgspec.Struct):
     public_key: RequestOptions
 
 
-@post("/sessions/passkey/options")
+@post("/sessions/passkey/options", while_frozen=True)
 async def begin_passkey_login(call: Call, tx: Transaction, settings: Settings) -> Offered:
     """What your browser asks its passkeys with: good once and for five minutes. It is the same for everybody."""
     check_same_origin(call, settings)
@@ -41,7 +41,7 @@ async def begin_passkey_login(call: Call, tx: Transaction, settings: Settings) -
     return Offered(await offer_sign_in(tx, party_of(realm, call, settings), realm.id))
 
 
-@post("/sessions/passkey")
+@post("/sessions/passkey", while_frozen=True)
 async def log_in_by_passkey(call: Call, database: Database, settings: Settings, *, passkey: Assertion) -> Session:
     """Log in at a browser by a passkey that has asked you for a finger, a face or a PIN. It needs no second factor.
 
