@@ -13,8 +13,11 @@ import pytest
 
 from tertulia.kernel.auth import DirectoryClient, Hook
 from tertulia.kernel.endpoint import Endpoint
+from tertulia.kernel.ids import digest_of_key
+from tertulia.people.factors.rules import clean_code
 from tertulia.server.app import endpoints_of
 from tertulia.server.features import FEATURES
+from tests.harness.authenticator import give_factor
 from tests.harness.command import said_once, tertulia
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
@@ -108,6 +111,12 @@ def test_who_reads_polls_and_logs_in_notices_nothing_of_a_freeze(realm: Realm, r
         login = {"username": realm.member.email, "password": PASSWORD}
         nobody = realm.stage.nobody(host=realm.host)
         assert nobody.post("fetch_api_key", **login)["user_id"] == realm.member.id
+        assert nobody.post("sessions", **login)["user_id"] == realm.member.id
+        give_factor(realm.stage, realm.member.id)
+        put = "insert into recovery_code (user_id, digest) values (%s, %s)"
+        realm.stage.sql(put, realm.member.id, digest_of_key(clean_code("code")))
+        # It would be good once more where the organization goes, so it is not used up here.
+        is_refused(nobody.request("POST", "sessions", **login, code="code"))
         is_refused(realm.owner.request("POST", "messages", type="direct", to=[realm.member.id], content="x"))
     assert realm.owner.send(channel.stream_id, "plans", "after") > sent
 

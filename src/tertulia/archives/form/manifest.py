@@ -12,8 +12,9 @@ FORMAT = 1
 NAME = "manifest.json"
 MOST_BYTES = 16 * 1024 * 1024
 """Of a manifest: a part takes 150 bytes of it."""
-Scope = Literal["everything", "consenting", "public"]
-"""Whose private data it has: everybody's, that of those who agree (`allow_private_data_export`), or nobody's."""
+Scope = Literal["everything", "consenting", "public", "moving"]
+"""Whose private data it has: everybody's, that of those who agree (`allow_private_data_export`), or nobody's.
+`moving`: everybody's, and what opens their accounts (moving.py)."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,6 +49,7 @@ from tertulia.people.preferences.model import UserSettings
 T = TypeVar("T")
 Told = Callable[[str, int, int], None]
 """Told often what is being done, how much of it is done, and how much there is."""
+Opened = Callable[[Path], AbstractContextManager[Archive]]
 STAGES = (FIRST_STAGE, *MAKERS, "end")
 """Kinds that come before these are written with the organization, those that come after with the end."""
 LINES_AT_ONCE = 5000
@@ -118,19 +119,21 @@ def read_plan(archive: Archive, told: Told) -> Plan:
     return Plan(archive.manifest, organization, spans, topics)
 
 
-async def preview(database: Database, wanted: Wanted, told: Told) -> tuple[Plan, Shifts]:
+async def preview(database: Database, wanted: Wanted, told: Told, opened: Opened = open_archive) -> tuple[Plan, Shifts]:
     """What would come, without a row being written."""
-    with open_archive(wanted.file) as archive:
+    with opened(wanted.file) as archive:
         plan = read_plan(archive, told)
     async with database.reader() as reader:
         begun = await beginning.find(reader, wanted.subdomain, plan.manifest)
         return plan, begun.shifts if begun else await beginning.shifts_of(reader, plan.spans)
 
 
-async def import_archive(database: Database, store: Store, settings: Settings, wanted: Wanted, told: Told) -> Report:
+async def import_archive(
+    database: Database, store: Store, settings: Settings, wanted: Wanted, told: Told, opened: Opened = open_archive
+) -> Report:
     """All of it. Whoever is stopped begins again with the same archive, and goes on."""
     started = time.monotonic()
-    with open_archive(wanted.file) as archive:
+    with opened(wanted.file) as archive:
         plan = read_plan(archive, told)
         async with beginning.alone(database):
             async with database.reader() as reader:

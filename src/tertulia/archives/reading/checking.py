@@ -10,7 +10,8 @@ from typing import Any
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
-from tertulia.archives.form.kinds import KINDS, Numbers, Record
+from tertulia.archives.form.kinds import Numbers, Record
+from tertulia.archives.form.moving import Credentials, SentRequest, Stored
 from tertulia.archives.reading.archive import Archive, pictures_of
 from tertulia.kernel.text import name_key_of
 
@@ -41,8 +42,8 @@ class _Check:
 
     def run(self, watch: Callable[[Record], None] | None) -> None:
         done = 0
-        for kind in KINDS:
-            check = _CHECKS[KINDS[kind]]
+        for kind, record_type in self._archive.kinds.items():
+            check = _CHECKS[record_type]
             for number, record in enumerate(self._archive.lines(kind), 1):
                 self._where = f"Line {number:,} of {kind}"
                 check(self, record)
@@ -264,6 +265,14 @@ class _Check:
         self._once("reminder", one.id)
         self._refer("person", one.user_id)
 
+    def credentials(self, one: Credentials) -> None:
+        self._once("credentials", one.user_id)
+        self._refer("person", one.user_id)
+
+    def owned(self, one: SentRequest | Stored) -> None:
+        self._once(type(one).__name__, (one.user_id, one.key))
+        self._refer("person", one.user_id)
+
 
 _CHECKS: dict[type[Record], Callable[[_Check, Any], None]] = {
     kinds.Organization: _Check.organization,
@@ -288,6 +297,9 @@ _CHECKS: dict[type[Record], Callable[[_Check, Any], None]] = {
     kinds.Snippet: _Check.snippet,
     kinds.ScheduledMessage: _Check.unsent,
     kinds.Reminder: _Check.reminder,
+    Credentials: _Check.credentials,
+    SentRequest: _Check.owned,
+    Stored: _Check.owned,
 }
 
 

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
@@ -14,13 +14,15 @@ import msgspec
 from tertulia import __version__
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form.container import ArchiveWriter, WrongSize
-from tertulia.archives.form.kinds import KINDS, Picture
+from tertulia.archives.form.kinds import Picture
 from tertulia.archives.form.manifest import Manifest, Scope
-from tertulia.archives.writing import statements
+from tertulia.archives.form.moving import kinds_in
+from tertulia.archives.writing import credentials, statements
 from tertulia.archives.writing.scope import Allowed, find_allowed
 from tertulia.content.storage import NotStored, Store
 from tertulia.content.storage.orphans import OBJECTS_LOCK
 from tertulia.kernel.db import Connection, Database
+from tertulia.kernel.sealing import Sealer
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
 from tertulia.organization.custom_emoji.model import still_name
 from tertulia.organization.realms.pictures.actions import key_of as picture_key
@@ -28,6 +30,7 @@ from tertulia.people.avatars.actions import key_of as avatar_key
 
 Progress = Callable[[str], None]
 """Told often what is being done, and how far it is."""
+Through = Callable[[IO[bytes]], AbstractContextManager[IO[bytes]]]
 ROWS_AT_ONCE = 2000
 LOCK_SECONDS = 60
 _SESSION = {
@@ -40,9 +43,16 @@ _SESSION = {
 
 
 async def export_realm(
-    database: Database, store: Store, realm_id: int, scope: Scope, target: Path, progress: Progress
+    database: Database,
+    store: Store,
+    realm_id: int,
+    scope: Scope,
+    target: Path,
+    progress: Progress,
+    through: Through = nullcontext,
 ) -> Manifest:
-    """One archive, of the moment at which it begins. There is none under its name until it is whole."""
+    """One archive, of the moment at which it begins. There is none under its name until it is whole. All bytes go `through`
+    something, such as what encrypts them."""
     half = target.with_name(target.name + ".part")
     try:
         half.unlink(missing_ok=True)  # of one that was killed
@@ -52,8 +62,9 @@ async def export_realm(
     try:
         with os.fdopen(handle, "wb", buffering=0) as file:
             async with _one_moment(database) as (connection, moment):
-                export = _Export(connection, store, realm_id, WrittenFile(file), progress)
-                manifest = await export.write(scope, moment)
+                with through(file) as written:
+                    export = _Export(connection, store, realm_id, WrittenFile(written), progress, database.sealer)
+                    manifest = await export.write(scope, moment)
             os.fsync(file.fileno())
         half.rename(target)
     except BaseException:
@@ -100,8 +111,15 @@ class WrittenFile:
 
 class _Export:
     def __init__(
-        self, connection: Connection, store: Store, realm_id: int, file: WrittenFile, progress: Progress
+        self,
+        connection: Connection,
+        store: Store,
+        realm_id: int,
+        file: WrittenFile,
+        progress: Progress,
+        sealer: Sealer,
     ) -> None:
+        self._sealer = sealer
         self._connection = connection
         self._store = store
         self._realm_id = realm_id
@@ -117,13 +135,14 @@ class _Export:
             "emoji": self._write_emoji,
             "files": self._write_files,
             "messages": self._write_messages,
+            "credentials": self._write_credentials,
         }
-        for kind in KINDS:
+        for kind in kinds_in(scope):
             self._writer.begin(kind)
             if kind in special:
                 await special[kind]()
             else:
-                await self._write_lines(kind, statements.PLAIN[kind])
+                await self._write_lines(kind, (statements.PLAIN | credentials.PLAIN)[kind])
         uuid = await self._connection.fetchval("select uuid from realm where id = $1", self._realm_id)
         return self._writer.finish(
             Manifest(
@@ -173,6 +192,10 @@ class _Export:
     async def _write_messages(self) -> None:
         is_everything = self._allowed.conversations is None
         await self._write_lines("messages", statements.messages_of(is_everything=is_everything))
+
+    async def _write_credentials(self) -> None:
+        async for row in self._rows(credentials.CREDENTIALS):
+            self._writer.add(credentials.line_of(row, self._sealer))
 
     async def _write_lines(self, kind: str, statement: str) -> None:
         async for row in self._rows(statement):

@@ -168,6 +168,13 @@ def settings_of(caller: Caller) -> RealmSettings:
     return caller.realm.settings
 
 
+def gone(notes: RealmNotes) -> str:
+    """What is said of an organization that lets nobody in."""
+    if notes.moved_to:
+        return f"This organization has moved to {notes.moved_to} and is no longer here."
+    return "This organization has been deactivated."
+
+
 def notes_of(caller: Caller) -> RealmNotes:
     """What the database noted about the caller's organization, as of their request."""
     assert isinstance(caller.realm, RealmFacts)

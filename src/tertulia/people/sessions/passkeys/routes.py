@@ -13,6 +13,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.routes import get_realm_of
+from tertulia.organization.realms.settings import gone
 from tertulia.people.factors.actions import clear_by_passkey
 from tertulia.people.factors.passkeys.model import RequestOptions
 from tertulia.people.factors.passkeys.party import party_of
@@ -64,7 +65,7 @@ async def log_in_by_passkey(call: Call, database: Database, settings: Settings, 
 def check_passkeys_allowed(realm: Realm) -> None:
     """Refuse where passwords are not kept here."""
     if not realm.is_active:
-        raise Refusal("This organization has been deactivated.", code="REALM_DEACTIVATED", status=401)
+        raise Refusal(gone(realm.facts.notes), code="REALM_DEACTIVATED", status=401)
     if not realm.settings.password_auth_enabled:
         raise _not_here("This organization has no login by passkeys.")
 
