@@ -206,6 +206,7 @@ def test_clients_that_never_stop_move_with_their_organization_and_lose_nothing(m
     assert longest < took + 2, (longest, took)
     print(f"moving took {took:.1f} s, the longest wait of a message was {longest:.1f} s, {len(sent)} messages")
     check_credentials(move)
+    check_twice(move)
 
 
 def hand_over(move: Move, address: Forwarder) -> Json:
@@ -233,6 +234,13 @@ def check_a_kill(move: Move, file: Path) -> None:
         check_error(visitor.request("GET", "server_settings"), "NONEXISTENT_SUBDOMAIN", 404)
         process.kill()
         process.communicate()
+
+
+def check_twice(move: Move) -> None:
+    """What is here is not brought in once more."""
+    again = move.refused("move", *move.taking_in(move.folder / "last.age", "wrong"))
+    assert again.endswith(f"at the subdomain '{move.realm.subdomain}': it is here already.")
+    assert move.there.sql("select count(*) from realm where subdomain = 'wrong'") == [(0,)]
 
 
 def check_credentials(move: Move) -> None:

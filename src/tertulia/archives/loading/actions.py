@@ -19,6 +19,7 @@ from tertulia.archives.form import kinds
 from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.loading import beginning, ending
 from tertulia.archives.loading.beginning import FIRST_STAGE, Begun
+from tertulia.archives.loading.credentials import check_keys
 from tertulia.archives.loading.furnishing import Furnishing, check_groups, copy, known_settings, settings_of
 from tertulia.archives.loading.objects import FILE_COLUMNS, Objects
 from tertulia.archives.loading.rendering import (
@@ -138,6 +139,8 @@ async def import_archive(
         async with beginning.alone(database):
             async with database.reader() as reader:
                 begun = await beginning.find(reader, wanted.subdomain, plan.manifest)
+                if begun is None:
+                    await check_keys(reader, archive)
             if begun is None:
                 begun = await beginning.begin(database, wanted.subdomain, plan.organization, plan.manifest, plan.spans)
             work = _Import(database, store, settings, wanted, archive, plan, begun, told)

@@ -1,17 +1,22 @@
 """What a moving archive brings besides, in the last transaction: all that opens accounts, sealed with this server's key."""
 
+from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import moving
 from tertulia.archives.loading.beginning import Begun
 from tertulia.archives.loading.furnishing import Row, copy
 from tertulia.archives.reading.archive import Archive
 from tertulia.integrations.incoming.queries import SECRET as HOOK_SECRET
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Reader, Transaction
 from tertulia.people.bots.queries import put_token, set_signed_only
 from tertulia.people.factors.stored_secret import seal_secret
 
 _PASSWORDS = """
 update account set password_hash = known.hash from unnest($1::bigint[], $2::text[]) as known(id, hash)
 where account.id = known.id
+"""
+_IN_USE = """
+select subdomain from api_key join account on account.id = user_id join realm on realm.id = realm_id
+where digest = any($1::bytea[]) limit 1
 """
 _COLUMNS = {
     "api_key": "user_id digest label created last_used made_by address issuer provider_session",
@@ -24,6 +29,18 @@ _COLUMNS = {
     "sent_request": "sender_id key message_id sent_at policy",
     "bot_storage": "user_id key value size",
 }
+
+
+async def check_keys(reader: Reader, archive: Archive) -> None:
+    """Refuse an organization whose keys open accounts here: it is on this server already. Asked before anything is written."""
+    if archive.manifest.scope != "moving":
+        return
+    digests = [bytes.fromhex(key.digest) for one in archive.of(moving.Credentials) for key in one.keys]
+    where = await reader.fetchval(_IN_USE, digests)
+    if where is not None:
+        raise ArchiveFailed(
+            f"API keys of this organization are in use on this server, at the subdomain {where!r}: it is here already."
+        )
 
 
 async def write_credentials(tx: Transaction, archive: Archive, begun: Begun) -> None:
