@@ -29,7 +29,6 @@ from tertulia.kernel import audit
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.bounds import EVENTS, Bounds, full
 from tertulia.kernel.call import Call
-from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.form import WrongForm, check_form
 from tertulia.kernel.freezing import IS_FROZEN_AT, frozen
 from tertulia.kernel.life import ASK_SECONDS, LIFE, Life
@@ -62,8 +61,6 @@ UNABLE = (
 )
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
 OUTCOME_SECONDS = 60.0
-FULL_SECONDS = 10
-"""When to come back if the disk is full: that passes less quickly than other failures."""
 # What a connection says or does not say, and all others of the pool would as well.
 STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 
@@ -491,20 +488,3 @@ async def _roll_back(transaction: "asyncpg.transaction.Transaction", error: Base
 def is_bad_value(error: BaseException) -> bool:
     """Whether asyncpg could not even send a value: it says so by an InterfaceError that is a ValueError too."""
     return isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError)
-
-
-def as_refusal(error: Exception) -> Refusal | None:
-    """What a caller is told when an engine is out of reach: try again, nothing was done."""
-    if isinstance(error, OutcomeUnknown):
-        return server_not_ready(
-            "The database went away during this change: look whether it happened before you repeat it."
-        )
-    if is_bad_value(error):
-        return None
-    if isinstance(error, asyncpg.DiskFullError):
-        return server_not_ready("The server has no room to store this right now. Please try again later.", FULL_SECONDS)
-    if isinstance(error, (*LOST, *UNABLE)):
-        return server_not_ready("The server cannot reach its database right now. Please try again.")
-    if isinstance(error, (asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError)):
-        return server_not_ready("Somebody else changed the same things at the same time. Please try again.")
-    return None

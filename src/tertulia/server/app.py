@@ -23,9 +23,10 @@ from tertulia.events.queues.polls import Polls
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.bounds import Bound, Bounds
 from tertulia.kernel.compat import reply_without_old
-from tertulia.kernel.db import Database, Reader, Transaction, as_refusal
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.docs_page import documentation
 from tertulia.kernel.endpoint import Endpoint, collect
+from tertulia.kernel.engine_failures import as_refusal
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.http import Api, BodyLimits, Observe
 from tertulia.kernel.limits import RateLimits
