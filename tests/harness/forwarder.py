@@ -73,6 +73,16 @@ class Forwarder:
 
         self._loop.call_soon_threadsafe(replace)
 
+    def turn_to(self, url: str) -> None:
+        """As after a change of a proxy: new connections go there, and those that there are end."""
+
+        def turn() -> None:
+            self._parts = urlsplit(url)
+            for task in tuple(self._tasks):
+                task.cancel()
+
+        self._loop.call_soon_threadsafe(turn)
+
     async def _listen(self) -> int:
         self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         port: int = self._server.sockets[0].getsockname()[1]

@@ -3,7 +3,8 @@
 import asyncpg
 import pytest
 
-from tertulia.kernel.db import OutcomeUnknown, as_refusal
+from tertulia.kernel.db import OutcomeUnknown
+from tertulia.kernel.engine_failures import as_refusal
 from tertulia.server.app import translate
 
 TRY_AGAIN = {

@@ -79,12 +79,24 @@ ERASED = (
 EXCEPTIONS = {
     "messaging/erasure": dict.fromkeys(
         (
-            *("account", "invitation", "login_failure", "mail_failure", "mail_outbox", "message", "message_revision"),
+            *(
+                "account",
+                "export_job",
+                "invitation",
+                "login_failure",
+                "mail_failure",
+                "mail_outbox",
+                "message",
+                "message_revision",
+            ),
             *("notice", "provider_logout", "reaction", "signup", "submessage", "topic_participant"),
         ),
         ERASED,
     ),
-    "archives/loading": dict.fromkeys(("channel", "read_state", "realm", "upload_space"), IMPORTED),
+    "archives/loading": dict.fromkeys(
+        (*("account", "attachment", "channel", "message", "read_state", "realm", "remote_picture", "upload_space"),),
+        IMPORTED,
+    ),
     "cli": dict.fromkeys(("conversation", "message_mark", "read_state", "topic"), BULK),
     "conversations/channels": {
         "read_state": "subscribing begins and ends what somebody receives, in the same statement"

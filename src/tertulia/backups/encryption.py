@@ -3,8 +3,11 @@
 What is written can also be read with the program `age`: `age -d -i key.txt database | pg_restore ...`.
 """
 
+import os
 import shutil
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, NamedTuple, TypeAlias
@@ -95,3 +98,36 @@ def decrypt(source: IO[bytes], target: IO[bytes], key: Key) -> None:
         if error.errno is not None:  # of a disk, not of the library
             raise
         raise Damaged(f"The archive is damaged: {error}.") from error
+
+
+@contextmanager
+def encrypted(target: IO[bytes], recipients: Sequence[Recipient]) -> Iterator[IO[bytes]]:
+    """A file whose bytes arrive at the target encrypted, piece by piece: nothing lies open anywhere in between."""
+    readable, writable = os.pipe()
+    failures: list[Exception] = []
+
+    def run() -> None:
+        try:
+            with os.fdopen(readable, "rb") as source:
+                encrypt(source, target, recipients)
+        except Exception as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        with os.fdopen(writable, "wb", buffering=0) as source:
+            yield source
+    except BaseException as error:
+        thread.join()
+        # Whoever writes only sees that nobody reads any more.
+        if failures:
+            raise _not_written(failures[0]) from error
+        raise
+    thread.join()
+    if failures:
+        raise _not_written(failures[0])
+
+
+def _not_written(failure: Exception) -> BackupFailed:
+    return BackupFailed(f"The archive cannot be written: {getattr(failure, 'strerror', None) or failure}.")

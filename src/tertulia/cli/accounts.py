@@ -260,16 +260,20 @@ def revoke_scim_token(token_id: int, realm: Subdomain = "", data: DataFolder = N
     in_transaction(data, revoke)
 
 
-def in_transaction(data: Path | None, work: "Callable[[Transaction], Awaitable[T]]") -> T:
-    """Do the work of a command, all or nothing."""
-    return transact(target_settings(data), work)
+def in_transaction(
+    data: Path | None, work: "Callable[[Transaction], Awaitable[T]]", *, while_frozen: bool = False
+) -> T:
+    """Do the work of a command, all or nothing. An organization that is frozen is not changed, unless `while_frozen`."""
+    return transact(target_settings(data), work, while_frozen=while_frozen)
 
 
-def transact(settings: "Settings", work: "Callable[[Transaction], Awaitable[T]]") -> T:
+def transact(settings: "Settings", work: "Callable[[Transaction], Awaitable[T]]", *, while_frozen: bool = False) -> T:
     """The same, on the database of these settings."""
 
     async def in_one(database: "Database") -> T:
         async with database.transaction() as tx:
+            if not while_frozen:
+                tx.respect_freeze()
             return await work(tx)
 
     return with_database(settings, in_one)

@@ -194,6 +194,11 @@ def new_key(
     file: Annotated[Path, typer.Argument(help="Where to write it. Keep it apart from the server and the archives.")],
 ) -> None:
     """Make a key that opens archives, readable for you alone, and print its public half: the recipient."""
+    print(write_key(file))
+
+
+def write_key(file: Path) -> str:
+    """Make a key, readable for its owner alone; returns its public half."""
     from tertulia.backups.encryption import new_identity
 
     text, public = new_identity()
@@ -203,7 +208,7 @@ def new_key(
         raise CommandFailed(f"{file} cannot be made: {problem.strerror}.") from problem
     with os.fdopen(handle, "w") as target:
         target.write(text)
-    print(public)
+    return public
 
 
 def restore(

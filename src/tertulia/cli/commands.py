@@ -17,6 +17,7 @@ from tertulia.cli import (
     init,
     mail,
     migrate,
+    move,
     moving,
     processes,
     queues,
@@ -49,6 +50,7 @@ app.command()(backup.restore)
 app.command()(moving.export)
 app.add_typer(moving.app, name="archive")
 app.add_typer(importing.app, name="import")
+app.add_typer(move.app, name="move")
 app.command()(completion.completion)
 app.add_typer(accounts.realms, name="realm")
 app.add_typer(accounts.users, name="user")

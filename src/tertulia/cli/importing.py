@@ -76,15 +76,15 @@ def archive(
             with Steps() as told:
                 return await preview(database, wanted, told)
 
-        plan, shifts = _with_database(settings, look)
-        _print_plan(plan, shifts, as_json=as_json)
+        plan, shifts = importing_database(settings, look)
+        print_plan(plan, shifts, as_json=as_json)
         return
 
     async def work(database: "Database") -> "Report":
         with Steps() as told:
             return await import_archive(database, Store(settings), settings, wanted, told)
 
-    _print_report(_with_database(settings, work), as_json=as_json)
+    print_report(importing_database(settings, work), as_json=as_json)
 
 
 @app.command("remove")
@@ -99,11 +99,11 @@ def remove(subdomain: Subdomain, data: DataFolder = None) -> None:
         with Steps() as told:
             await remove_half(database, subdomain, told)
 
-    _with_database(target_settings(data), work)
+    importing_database(target_settings(data), work)
     print(f"The half import at the subdomain {subdomain!r} is gone.")
 
 
-def _with_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]]") -> T:
+def importing_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]]") -> T:
     """Statements may take as long as they need: nobody waits for them with a request."""
     from tertulia.kernel.db import Database
     from tertulia.kernel.postgres import Limits
@@ -129,7 +129,7 @@ def _with_database(settings: "Settings", work: "Callable[[Database], Awaitable[T
         raise CommandFailed(f"PostgreSQL cannot be reached: {problem}") from problem
 
 
-def _print_plan(plan: "Plan", shifts: "Shifts", *, as_json: bool) -> None:
+def print_plan(plan: "Plan", shifts: "Shifts", *, as_json: bool) -> None:
     import msgspec
 
     moved = msgspec.to_builtins(shifts)
@@ -140,11 +140,12 @@ def _print_plan(plan: "Plan", shifts: "Shifts", *, as_json: bool) -> None:
     print(f"{plan.organization.name}: {plan.manifest.scope} of {plan.manifest.moment:%Y-%m-%d %H:%M:%S} UTC")
     _print_counts(plan.manifest.counts)
     print(_about_ids(moved))
-    print("Passwords, keys and sessions are not in archives: people choose a new password by mail, bots get new keys.")
+    if plan.manifest.scope != "moving":
+        print("No passwords and keys are in the archive: people choose a new password by mail, bots get new keys.")
     print("Nothing was written.", file=sys.stderr)
 
 
-def _print_report(report: "Report", *, as_json: bool) -> None:
+def print_report(report: "Report", *, as_json: bool) -> None:
     import msgspec
 
     if as_json:

@@ -61,10 +61,10 @@ def export(
 
     made = with_database(settings, work)
     if as_json:
-        print_json(_facts(made))
+        print_json(facts_of(made))
         return
     print(file)
-    print(_in_words(made), file=sys.stderr)
+    print(in_words(made), file=sys.stderr)
 
 
 @app.command("check")
@@ -76,12 +76,12 @@ def check(file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive
     with open_archive(file) as archive, Progress() as progress:
         check_archive(archive, progress)
     if as_json:
-        print_json(_facts(archive.manifest))
+        print_json(facts_of(archive.manifest))
     else:
-        print(f"{file} is good: {_in_words(archive.manifest)}")
+        print(f"{file} is good: {in_words(archive.manifest)}")
 
 
-def _facts(manifest: "Manifest") -> dict[str, Any]:
+def facts_of(manifest: "Manifest") -> dict[str, Any]:
     """All of it but the list of parts, which is for programs that have the file."""
     import msgspec
 
@@ -90,7 +90,7 @@ def _facts(manifest: "Manifest") -> dict[str, Any]:
     return found
 
 
-def _in_words(manifest: "Manifest") -> str:
+def in_words(manifest: "Manifest") -> str:
     count = manifest.counts.get
     return (
         f"{manifest.scope} of {manifest.moment:%Y-%m-%d %H:%M:%S} UTC: {count('people', 0):,} people,"

@@ -55,6 +55,8 @@ def show_realm(realm: Subdomain = "", as_json: AsJson = False, data: DataFolder 
             "url": settings.url_of(found.subdomain),
             "name": found.name,
             "is_active": found.is_active,
+            "frozen_since": found.facts.notes.frozen or None,
+            "moved_to": found.facts.notes.moved_to or None,
         }
         return {**about, "description": found.description, **(counts or {})}
 
@@ -158,7 +160,7 @@ def _switch(subdomain: str, data: Path | None, *, is_active: bool) -> None:
     async def work(tx: "Transaction") -> bool:
         return await switch_realm(tx, (await get_realm(tx, subdomain)).id, is_active=is_active)
 
-    if not in_transaction(data, work):
+    if not in_transaction(data, work, while_frozen=True):
         raise CommandFailed(f"This organization is {'active' if is_active else 'deactivated'} already.")
 
 

@@ -71,6 +71,7 @@ class Call:
         "request_id",
         "scope",
         "statements",
+        "while_frozen",
     )
 
     def __init__(self, scope: Scope, receive: Receive, external_host: str = "localhost") -> None:
@@ -99,6 +100,8 @@ class Call:
         """Bytes of the body that lie in memory."""
         self.database_seconds = 0.0
         """How much longer than is free it has kept connections, or made the database work."""
+        self.while_frozen = False
+        """Whether it goes on while its organization is frozen (kernel/freezing.py)."""
         self.events = 0
         """How many it has written to the log."""
         self.ignored: list[str] | None = None

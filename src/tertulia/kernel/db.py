@@ -29,8 +29,8 @@ from tertulia.kernel import audit
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.bounds import EVENTS, Bounds, full
 from tertulia.kernel.call import Call
-from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.form import WrongForm, check_form
+from tertulia.kernel.freezing import IS_FROZEN_AT, frozen
 from tertulia.kernel.life import ASK_SECONDS, LIFE, Life
 from tertulia.kernel.metrics import Durations
 from tertulia.kernel.postgres import Connector, Limits, commit
@@ -61,8 +61,6 @@ UNABLE = (
 )
 # How long an outcome is asked for: a PostgreSQL that recovers from a crash answers within this time.
 OUTCOME_SECONDS = 60.0
-FULL_SECONDS = 10
-"""When to come back if the disk is full: that passes less quickly than other failures."""
 # What a connection says or does not say, and all others of the pool would as well.
 STALE = (TimeoutError, asyncpg.ReadOnlySQLTransactionError)
 
@@ -82,7 +80,8 @@ class OutcomeUnknown(Exception):
 
 
 _EMIT = """
-select pg_logical_emit_message(true, subject, pg_current_xact_id()::text || ' ' || body), pg_current_xact_id()::text
+select pg_logical_emit_message(true, subject, pg_current_xact_id()::text || ' ' || body), pg_current_xact_id()::text,
+    (select exists (select from realm where id = any($3::bigint[]) and settings ? '_frozen'))
 from unnest($1::text[], $2::text[]) as emitted(subject, body)
 """
 
@@ -97,6 +96,8 @@ class Transaction(Reader):
         self.shards = shards
         self.bounds = bounds
         self._emitted: list[tuple[str, str]] = []
+        self._touched: set[int] = set()
+        self._asks_freeze = False
         self._entries: list[audit.Entry] = []
         self.written: list[audit.Entry] = []
         self.follow_ups: set[str] = set()
@@ -108,8 +109,13 @@ class Transaction(Reader):
     def belongs_to(self, call: Call, caller: Caller | None) -> None:
         """Whose request this is. Administrators act upon others, whose channels and bots are as many as they are."""
         self._call = call
+        self._asks_freeze = not call.while_frozen
         if caller is not None and caller.role > Role.ADMINISTRATOR:
             self._most_events = self.bounds.limit(EVENTS)
+
+    def respect_freeze(self) -> None:
+        """Refuse to change a frozen organization: for work that nobody's request asks for, or one that may go on then."""
+        self._asks_freeze = True
 
     def allow_many_events(self) -> None:
         """How many have to be told does not hang on what the caller asks for: nobody is refused for that."""
@@ -150,6 +156,7 @@ class Transaction(Reader):
         if self._most_events is not None and len(self._emitted) >= self._most_events:
             raise full(EVENTS, self._most_events)
         self._ended += len(getattr(record, "ends", ())) + CLOSED_QUEUES * getattr(record, "closes", False)
+        self._touched.add(realm_id)
         self._emitted.append((subject_of(realm_id, self.shards), msgspec.json.encode(record).decode()))
 
     def note(self, entry: audit.Entry) -> None:
@@ -161,13 +168,17 @@ class Transaction(Reader):
         self.follow_ups.add(work)
 
     async def flush(self) -> str | None:
-        """Write the noted entries and the emitted events; returns the transaction's id, if there were any."""
+        """Write the noted entries and the emitted events; returns the transaction's id, if there were any.
+
+        A Refusal if a request would change a frozen organization.
+        """
         noted: str | None = None
         if self._entries:
             entries, self._entries = self._entries, []
             noted = await self.fetchval(audit.WRITE, audit.encode(entries))
             self.written += entries
         if not self._emitted:
+            await self._check_freeze()
             return noted
         subjects, bodies = zip(*self._emitted, strict=True)
         self._emitted = []
@@ -175,9 +186,20 @@ class Transaction(Reader):
             self._call.events += len(bodies) + ENDED_QUEUE * self._ended
             self._ended = 0
         # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
-        rows = await self.fetch(_EMIT, subjects, bodies)
+        rows = await self.fetch(_EMIT, subjects, bodies, sorted(self._touched) if self._asks_freeze else [])
+        if rows[0][2]:
+            raise frozen()
         xid: str = rows[0][1]
         return xid
+
+    async def _check_freeze(self) -> None:
+        """For changes that tell nobody: where events are emitted, that statement asks."""
+        if not self._asks_freeze or self._call is None:
+            return
+        caller = self._call.caller
+        realm_id = None if caller is None else caller.realm_id
+        if await self.fetchval(IS_FROZEN_AT, realm_id, None if caller else self._call.subdomain):
+            raise frozen()
 
 
 def subject_of(realm_id: int, shards: int) -> str:
@@ -466,20 +488,3 @@ async def _roll_back(transaction: "asyncpg.transaction.Transaction", error: Base
 def is_bad_value(error: BaseException) -> bool:
     """Whether asyncpg could not even send a value: it says so by an InterfaceError that is a ValueError too."""
     return isinstance(error, asyncpg.InterfaceError) and isinstance(error, ValueError)
-
-
-def as_refusal(error: Exception) -> Refusal | None:
-    """What a caller is told when an engine is out of reach: try again, nothing was done."""
-    if isinstance(error, OutcomeUnknown):
-        return server_not_ready(
-            "The database went away during this change: look whether it happened before you repeat it."
-        )
-    if is_bad_value(error):
-        return None
-    if isinstance(error, asyncpg.DiskFullError):
-        return server_not_ready("The server has no room to store this right now. Please try again later.", FULL_SECONDS)
-    if isinstance(error, (*LOST, *UNABLE)):
-        return server_not_ready("The server cannot reach its database right now. Please try again.")
-    if isinstance(error, (asyncpg.DeadlockDetectedError, asyncpg.LockNotAvailableError)):
-        return server_not_ready("Somebody else changed the same things at the same time. Please try again.")
-    return None

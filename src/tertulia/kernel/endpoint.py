@@ -90,6 +90,8 @@ class Endpoint:
     """Whether it looks at `call.files`; elsewhere they are reported as parameters that are not supported."""
     unlimited: bool = False
     """Calls with valid credentials cost nothing."""
+    while_frozen: bool = False
+    """Whether it may be called while the organization is frozen (kernel/freezing.py). Whatever has the method GET may."""
     waits: bool = False
     """Whether it waits for something to happen: then it does not count as under way (kernel/admission.py)."""
     media_type: str = JSON
@@ -105,7 +107,7 @@ class Endpoint:
 
 def get(path: str, **options: Any) -> Callable[[Function], Function]:
     """GET at /api/v1 + path. Options: prefix, body_limit (bytes), listed (in the API description), returns, limit, raw_body,
-    streams, takes_files, unlimited, waits, media_type, about, feature (see Endpoint).
+    streams, takes_files, unlimited, while_frozen, waits, media_type, about, feature (see Endpoint).
 
     `returns` describes the answer where the function's own return type does not, because it returns encoded bytes.
     """
@@ -165,6 +167,7 @@ def describe(
     streams: bool = False,
     takes_files: bool = False,
     unlimited: bool = False,
+    while_frozen: bool = False,
     waits: bool = False,
     media_type: str = JSON,
     about: Mapping[str, str] | None = None,
@@ -213,6 +216,7 @@ def describe(
         streams=streams,
         takes_files=takes_files,
         unlimited=unlimited,
+        while_frozen=while_frozen or method == "GET",
         waits=waits,
         media_type=media_type,
         about=about,

@@ -23,6 +23,7 @@ from tertulia.kernel.call import AsgiApp, Call, ClientGone, Message, Receive, Sc
 from tertulia.kernel.door import VISIT, Visit
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
+from tertulia.kernel.freezing import frozen
 from tertulia.kernel.limits import TOO_OFTEN
 from tertulia.kernel.log import Seldom
 from tertulia.kernel.params import fit_path, read_params
@@ -39,6 +40,7 @@ Opener = Callable[[], AbstractAsyncContextManager[Any]]
 Observe = Callable[[str, str, int, float], None]
 Translate = Callable[[Exception], Refusal | None]
 Refuse = Callable[[Refusal], Reply]
+IsFrozen = Callable[[Call], Awaitable[bool]]
 
 COMMON_HEADERS = [
     (b"cache-control", b"no-store"),
@@ -90,15 +92,18 @@ class Api:
         rewrite: Callable[[Any], Any] | None = None,
         refusals: Mapping[str, Refuse] | None = None,
         request_log: RequestLog | None = None,
+        is_frozen: IsFrozen | None = None,
     ) -> None:
         """`rewrite`: a last change of whatever an endpoint returns, before it is encoded.
 
-        `refusals`: by the beginning of an address, how another protocol that is spoken below it says no.
+        `refusals`: by the beginning of an address, how another protocol that is spoken below it says no. `is_frozen`: whether
+        the organization that is called is read only for now (kernel/freezing.py).
         """
         self.endpoints = list(endpoints)
         self._admission = admission = admission or Admission()
         bound = [_bind(each, services or {}, scopes or {}, admission, body_limits) for each in self.endpoints]
         for each in bound:
+            each.is_frozen = is_frozen
             if rewrite is not None:
                 each.function = _rewritten(each.function, rewrite)
         self._router = Router(
@@ -217,7 +222,7 @@ class _Bound:
     """An endpoint tied to the services of one application."""
 
     __slots__ = ("admission", "args", "body_limits", "call_at", "caller_at", "counts", "endpoint", "function",
-                 "is_of_files", "kind", "known", "optional", "params", "scopes")  # fmt: skip
+                 "is_frozen", "is_of_files", "kind", "known", "optional", "params", "scopes")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, admission: Admission, body_limits: BodyLimits) -> None:
         self.endpoint = endpoint
@@ -231,6 +236,7 @@ class _Bound:
         self.call_at = self.caller_at = -1
         self.kind: type[Caller] = Caller
         self.optional = False
+        self.is_frozen: IsFrozen | None = None
         self.counts = not endpoint.waits
         # A body that is read while it arrives takes as long as its sender likes; a page shows many pictures at once.
         self.is_of_files = endpoint.streams or endpoint.unlimited
@@ -243,12 +249,15 @@ class _Bound:
         if visit is not None and (self.is_of_files or endpoint.takes_files or endpoint.waits):
             visit.end(tells=False)  # it waits for its sender, for the store, or for something to happen
         caller = None
+        call.while_frozen = endpoint.while_frozen
         if self.caller_at >= 0:
             args[self.caller_at] = caller = call.caller = await self.admission.admit(
                 call, self.kind, optional=self.optional, unlimited=endpoint.unlimited, limit=endpoint.limit
             )
         else:
             await self.admission.charge(call, None, endpoint.limit)
+        if not endpoint.while_frozen and self.is_frozen is not None and await self.is_frozen(call):
+            raise frozen()
         if self.call_at >= 0:
             args[self.call_at] = call
         if endpoint.streams:

@@ -6,10 +6,9 @@ from typing import Final
 
 import asyncpg
 
-from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.db import Transaction
 
 PATIENCE: Final = "'100ms'"
-ASK_SECONDS: Final = 0.1
 PAUSES: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.5, 0.5, 0.5, 0.5)
 
 
@@ -40,10 +39,3 @@ async def lock_all(
             await tx.execute("set local lock_timeout to default; release savepoint before_locks")
             return rows
     raise AssertionError("the last try returns or raises")
-
-
-async def wait_for_older(reader: Reader, xid: str) -> None:
-    """Until all transactions are over that began to write before that one, which has committed."""
-    is_over = "select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8"
-    while not await reader.fetchval(is_over, xid):  # noqa: ASYNC110 -- nobody tells
-        await asyncio.sleep(ASK_SECONDS)

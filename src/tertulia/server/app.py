@@ -23,9 +23,10 @@ from tertulia.events.queues.polls import Polls
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.bounds import Bound, Bounds
 from tertulia.kernel.compat import reply_without_old
-from tertulia.kernel.db import Database, Reader, Transaction, as_refusal
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.docs_page import documentation
 from tertulia.kernel.endpoint import Endpoint, collect
+from tertulia.kernel.engine_failures import as_refusal
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.http import Api, BodyLimits, Observe
 from tertulia.kernel.limits import RateLimits
@@ -33,6 +34,7 @@ from tertulia.kernel.openapi import About
 from tertulia.kernel.request_log import request_log_of
 from tertulia.kernel.services import Hooks, Service, Services
 from tertulia.kernel.settings import Settings
+from tertulia.organization.realms.freezing import freeze_hook
 from tertulia.people.avatars.serving import AvatarFinder
 from tertulia.people.logins.keys import KeyUse
 from tertulia.people.users.authentication.actions import KeyAuthenticator
@@ -110,6 +112,7 @@ def build_api(features: Sequence[Feature], services: Services, observe: Observe 
         fallback=site,
         rewrite=None if settings.compat_aliases else reply_without_old,
         request_log=request_log_of(settings),
+        is_frozen=freeze_hook(database),
         refusals={beginning: refuse for feature in features for beginning, refuse in feature.refusals.items()},
     )
 

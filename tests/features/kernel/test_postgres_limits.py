@@ -16,7 +16,8 @@ import psycopg2
 import pytest
 
 from tertulia.kernel import db
-from tertulia.kernel.db import Database, OutcomeUnknown, as_refusal
+from tertulia.kernel.db import Database, OutcomeUnknown
+from tertulia.kernel.engine_failures import as_refusal
 from tertulia.kernel.postgres import GRACE_SECONDS, Connector, Limits
 from tests.harness.forwarder import Forwarder
 from tests.harness.server import Engines, Server, is_ready

@@ -8,13 +8,14 @@ from typing import Protocol
 
 import msgspec
 
-from tertulia.archives.form.kinds import KINDS, Picture
+from tertulia.archives.form.kinds import Picture
 from tertulia.archives.form.manifest import NAME, Manifest, Part
+from tertulia.archives.form.moving import ALL_KINDS
 
 PART_BYTES = 8 * 1024 * 1024
 """A part is written when its lines are so long: it is held in memory until then."""
 BLOCK = tarfile.BLOCKSIZE
-PART_NAME = re.compile(rf"({'|'.join(KINDS)})/([0-9]{{6}})\.jsonl")
+PART_NAME = re.compile(rf"({'|'.join(ALL_KINDS)})/([0-9]{{6}})\.jsonl")
 BLOB_NAME = re.compile(r"blobs/(file|avatar|emoji|still)/([1-9][0-9]{0,15})|blobs/organization/(icon|logo|night_logo)")
 
 
@@ -35,7 +36,7 @@ class ArchiveWriter:
         self._size = 0
         self._kind = ""
         self._number = 0
-        self.counts = dict.fromkeys(KINDS, 0)
+        self.counts = dict.fromkeys(ALL_KINDS, 0)
         self.blobs = 0
         self.blob_bytes = 0
 

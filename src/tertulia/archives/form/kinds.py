@@ -3,7 +3,8 @@
 A reader refuses a line with a field that is not here, and a value that does not fit. A later format may add kinds, and fields
 that may be left out; whatever else changes takes another number of the format (manifest.py).
 
-No kind has room for a password, a key, a token or HTML: what is not in the form cannot leave with it, nor come by it.
+No kind has room for a password, a key, a token or HTML: what is not in the form cannot leave with it, nor come by it. Those of an
+operator's moving archive are elsewhere (moving.py).
 """
 
 from datetime import datetime

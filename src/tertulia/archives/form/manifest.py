@@ -12,9 +12,9 @@ FORMAT = 1
 NAME = "manifest.json"
 MOST_BYTES = 16 * 1024 * 1024
 """Of a manifest: a part takes 150 bytes of it."""
-Scope = Literal["everything", "consenting", "public", "mine"]
+Scope = Literal["everything", "consenting", "public", "mine", "moving"]
 """Whose private data it has: everybody's, that of those who agree (`allow_private_data_export`), or nobody's. `mine`: it is
-of one person, and has nothing but what is theirs."""
+of one person, and has nothing but what is theirs. `moving`: everybody's, and what opens their accounts (moving.py)."""
 
 
 class Part(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from tertulia.archives.form import kinds
 from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.loading import beginning, ending, removing, renewing
 from tertulia.archives.loading.beginning import FIRST_STAGE, Begun, Whole
+from tertulia.archives.loading.credentials import check_keys
 from tertulia.archives.loading.furnishing import Furnishing, copy
 from tertulia.archives.loading.objects import FILE_COLUMNS, Objects
 from tertulia.archives.loading.rendering import (
@@ -50,6 +51,7 @@ from tertulia.kernel.settings import Settings
 T = TypeVar("T")
 Told = Callable[[str, int, int], None]
 """Told often what is being done, how much of it is done, and how much there is."""
+Opened = Callable[[Path], AbstractContextManager[Archive]]
 STAGES = (CLEARING, FIRST_STAGE, *MAKERS, "end")
 """Kinds that come before these are written with the organization, those that come after with the end."""
 LINES_AT_ONCE = 5000
@@ -123,9 +125,9 @@ def read_plan(archive: Archive, told: Told) -> Plan:
     return Plan(archive.manifest, organization, spans, topics)
 
 
-async def preview(database: Database, wanted: Wanted, told: Told) -> tuple[Plan, Shifts]:
+async def preview(database: Database, wanted: Wanted, told: Told, opened: Opened = open_archive) -> tuple[Plan, Shifts]:
     """What would come, without a row being written."""
-    with open_archive(wanted.file) as archive:
+    with opened(wanted.file) as archive:
         plan = read_plan(archive, told)
     async with database.reader() as reader:
         found = await beginning.find(reader, wanted.subdomain, plan.manifest)
@@ -138,14 +140,18 @@ async def preview(database: Database, wanted: Wanted, told: Told) -> tuple[Plan,
         return plan, renewing.shifts_then(found, shifts, plan.spans)
 
 
-async def import_archive(database: Database, store: Store, settings: Settings, wanted: Wanted, told: Told) -> Report:
+async def import_archive(
+    database: Database, store: Store, settings: Settings, wanted: Wanted, told: Told, opened: Opened = open_archive
+) -> Report:
     """All of it. Whoever is stopped begins again with the same archive, and goes on."""
     started = time.monotonic()
-    with open_archive(wanted.file) as archive:
+    with opened(wanted.file) as archive:
         plan = read_plan(archive, told)
         async with beginning.alone(database):
             async with database.reader() as reader:
                 found = await beginning.find(reader, wanted.subdomain, plan.manifest)
+                if found is None:
+                    await check_keys(reader, archive)
             begun = await _begin(database, wanted, plan, found)
             work = _Import(database, store, settings, wanted, archive, plan, begun, told)
             await work.run()

@@ -4,6 +4,7 @@ import msgspec
 
 from tertulia.archives.form import kinds
 from tertulia.archives.loading.beginning import Begun
+from tertulia.archives.loading.credentials import write_credentials
 from tertulia.archives.loading.furnishing import copy
 from tertulia.archives.loading.rendering import Renderer
 from tertulia.archives.loading.rows import place_of
@@ -68,6 +69,7 @@ async def finish(
     await tx.execute(_RETENTION, [id for id, _ in kept], [days for _, days in kept])
     await _write_scheduled(tx, archive, begun, renderer)
     lost = await _write_reminders(tx, archive, spans, begun, renderer)
+    await write_credentials(tx, archive, begun)
     settings = msgspec.json.encode(settings_of(organization, shifts, spans)).decode()
     defaults = msgspec.json.encode(user_settings(organization.user_defaults, "The organization")).decode()
     await tx.execute(_SHOW, realm_id, settings, defaults, organization.name, organization.description)

@@ -11,11 +11,12 @@ from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.loading.beginning import Begun, Whole, digest_of, hold_ids, reserve, reserving, shifts_of
 from tertulia.archives.loading.shifts import TABLES, Shifts, Spans
 from tertulia.kernel.db import Database, Reader, Transaction
-from tertulia.kernel.locking import wait_for_older
 from tertulia.organization.realms.actions import switch_realm
+from tertulia.organization.realms.freezing import wait_for_writers
 
 CLEARING = "clearing"
 """The first stage: what the older archive brought goes, but for people."""
+WRITERS_SECONDS = 60.0
 _RENEW = """
 update realm_import set source = $2, digest = $3, shifts = $4::text::jsonb, stage = $5, lines = 0, started = now(),
     finished = null, moment = $6, scope = $7, reserved = $8::text::jsonb, renews = true
@@ -61,11 +62,11 @@ async def renew(database: Database, whole: Whole, manifest: Manifest, spans: Spa
     check(whole, manifest, spans)
     async with database.transaction() as tx:
         await switch_realm(tx, whole.realm_id, is_active=False)
-        xid = await tx.fetchval("select pg_current_xact_id()::text")
     try:
         # Whoever was let in before has ended, one way or the other: from now on nobody writes.
+        if busy := await wait_for_writers(database, WRITERS_SECONDS):
+            raise ArchiveFailed(f"Somebody may still write there: {', '.join(busy)}. Try again later.")
         async with database.reader() as reader:
-            await wait_for_older(reader, xid)
             await _check_nobody_wrote(reader, whole)
         return await reserving(database, lambda tx: _write(tx, whole, manifest, spans))
     except BaseException:
@@ -76,6 +77,8 @@ async def renew(database: Database, whole: Whole, manifest: Manifest, spans: Spa
 
 def check(whole: Whole, manifest: Manifest, spans: Spans) -> None:
     """Whether it is a newer archive of the same organization, whose ids have room."""
+    if manifest.scope == "moving":
+        raise ArchiveFailed("There is an organization already, and a moving archive makes a new one.")
     when = f"{whole.finished:%Y-%m-%d %H:%M} UTC"
     if whole.digest == digest_of(manifest):
         raise ArchiveFailed(f"This archive was imported there on {when}. Name another subdomain to have it twice.")

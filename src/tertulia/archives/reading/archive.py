@@ -12,8 +12,9 @@ import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form.container import BLOB_NAME, PART_NAME
-from tertulia.archives.form.kinds import KINDS, Emoji, File, Organization, Person, Picture, Record
+from tertulia.archives.form.kinds import Emoji, File, Organization, Person, Picture, Record
 from tertulia.archives.form.manifest import FORMAT, NAME, Manifest
+from tertulia.archives.form.moving import ALL_KINDS, kinds_in
 from tertulia.archives.reading.entries import Entry, entries_of
 
 MOST_LINE_BYTES = 16 * 1024 * 1024
@@ -24,16 +25,19 @@ T = TypeVar("T", bound=Record)
 class Archive:
     """Its entries are known, and they are those that the manifest says."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], *, moves: bool = False) -> None:
+        """`moves`: whether it has to be a moving archive; nobody else reads one."""
         self._file = file
         self._parts: list[Entry] = []
         self._blobs: dict[str, tuple[int, int]] = {}
-        self.manifest = self._list_entries(os.fstat(file.fileno()).st_size)
+        self.manifest = self._list_entries(file.seek(0, os.SEEK_END))
+        _check_scope(self.manifest, moves=moves)
+        self.kinds = kinds_in(self.manifest.scope)
         self._check_manifest()
 
     def lines(self, kind: str) -> Iterator[Record]:
         """Of one kind, each decoded into its type. The sum of a part is compared before its first line is handed out."""
-        decoder = msgspec.json.Decoder(KINDS[kind], strict=True)
+        decoder = msgspec.json.Decoder(ALL_KINDS[kind], strict=True)
         for entry, part in zip(self._parts, self.manifest.parts, strict=True):
             if not entry.name.startswith(f"{kind}/"):
                 continue
@@ -44,7 +48,7 @@ class Archive:
 
     def of(self, kind: type[T]) -> Iterator[T]:
         """Lines of the kind that has this type."""
-        [name] = [name for name, record in KINDS.items() if record is kind]
+        [name] = [name for name, record in ALL_KINDS.items() if record is kind]
         for line in self.lines(name):
             assert isinstance(line, kind)
             yield line
@@ -104,9 +108,13 @@ class Archive:
             raise ArchiveFailed(
                 f"The manifest and the archive do not agree about {wrong[0]}: parts were added, left out or moved."
             )
+        if strange := [name for name, _ in there if _kind_of(name) not in self.kinds]:
+            raise ArchiveFailed(
+                f"{strange[0]!r} is no name that an entry of such an archive has (docs/reference/archive.md)."
+            )
         if [name for name, _ in there] != _in_order(name for name, _ in there):
             raise ArchiveFailed("The parts are not in their order, or numbers of parts are missing.")
-        counted = dict.fromkeys(KINDS, 0)
+        counted = dict.fromkeys(self.kinds, 0)
         for part in self.manifest.parts:
             counted[_kind_of(part.name)] += part.lines
         if {kind: count for kind, count in counted.items() if count} != self.manifest.counts:
@@ -140,6 +148,16 @@ def open_archive(file: Path) -> Iterator[Archive]:
         if not opened.seekable():
             raise ArchiveFailed(f"{file} is a pipe: an archive is read more than once, so give a file.")
         yield Archive(opened)
+
+
+def _check_scope(manifest: Manifest, *, moves: bool) -> None:
+    if moves and manifest.scope != "moving":
+        raise ArchiveFailed("This is no moving archive: `tertulia import archive` makes an organization of it.")
+    if not moves and manifest.scope == "moving":
+        raise ArchiveFailed(
+            "This is a moving archive, with passwords and keys, and it should be encrypted: delete this file, and let"
+            " `tertulia move in` read the encrypted one."
+        )
 
 
 def pictures_of(record: Record) -> list[tuple[str, Picture]]:
@@ -186,7 +204,7 @@ def _kind_of(name: str) -> str:
 
 def _in_order(names: Iterator[str]) -> list[str]:
     """The same parts as they should be: by kind, numbered from 1."""
-    counted = dict.fromkeys(KINDS, 0)
+    counted = dict.fromkeys(ALL_KINDS, 0)
     for name in names:
         counted[_kind_of(name)] += 1
     return [f"{kind}/{number:06}.jsonl" for kind, count in counted.items() for number in range(1, count + 1)]

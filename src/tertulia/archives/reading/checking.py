@@ -13,7 +13,8 @@ import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
-from tertulia.archives.form.kinds import KINDS, Numbers, Record
+from tertulia.archives.form.kinds import Numbers, Record
+from tertulia.archives.form.moving import ALL_KINDS, Credentials, SentRequest, Stored
 from tertulia.archives.reading.archive import Archive, pictures_of
 from tertulia.kernel.text import name_key_of
 
@@ -44,8 +45,8 @@ class _Check:
 
     def run(self, watch: Callable[[Record], None] | None) -> None:
         done = 0
-        for kind in KINDS:
-            check = _CHECKS[KINDS[kind]]
+        for kind, record_type in self._archive.kinds.items():
+            check = _CHECKS[record_type]
             for number, record in enumerate(self._archive.lines(kind), 1):
                 self._where = f"Line {number:,} of {kind}"
                 self._times(record)
@@ -282,6 +283,14 @@ class _Check:
         self._once("reminder", one.id)
         self._refer("person", one.user_id)
 
+    def credentials(self, one: Credentials) -> None:
+        self._once("credentials", one.user_id)
+        self._refer("person", one.user_id)
+
+    def owned(self, one: SentRequest | Stored) -> None:
+        self._once(type(one).__name__, (one.user_id, one.key))
+        self._refer("person", one.user_id)
+
 
 _CHECKS: dict[type[Record], Callable[[_Check, Any], None]] = {
     kinds.Organization: _Check.organization,
@@ -306,6 +315,9 @@ _CHECKS: dict[type[Record], Callable[[_Check, Any], None]] = {
     kinds.Snippet: _Check.snippet,
     kinds.ScheduledMessage: _Check.unsent,
     kinds.Reminder: _Check.reminder,
+    Credentials: _Check.credentials,
+    SentRequest: _Check.owned,
+    Stored: _Check.owned,
 }
 
 
@@ -332,7 +344,7 @@ def _is_dated(hint: Any) -> bool:
     return isinstance(of, type) and issubclass(of, Record) and bool(_named(of, _is_time))
 
 
-_RECORDS = [*KINDS.values(), kinds.Muted, kinds.Private, kinds.Reaction, kinds.Change, kinds.Submessage]
+_RECORDS = [*ALL_KINDS.values(), kinds.Muted, kinds.Private, kinds.Reaction, kinds.Change, kinds.Submessage]
 _TIMES = {type: _named(type, _is_time) for type in _RECORDS}
 _PARTS = {type: _named(type, _is_dated) for type in _RECORDS}
 

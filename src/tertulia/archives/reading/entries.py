@@ -14,6 +14,7 @@ MOST_PART_BYTES = 64 * 1024 * 1024
 MOST_PAX_BYTES = 1024
 """Of an extended header: ours says how large a large file is, and nothing else."""
 _USUAL = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_ENCRYPTED = b"age-encryption.org/"
 _COMPRESSED = {b"\x1f\x8b": "gzip -d", b"\x28\xb5": "zstd -d", b"BZ": "bzip2 -d", b"\xfd7": "xz -d", b"PK": "unzip"}
 
 
@@ -57,7 +58,10 @@ def entries_of(file: IO[bytes], length: int) -> Iterator[Entry]:
 
 def _check_kind(file: IO[bytes]) -> None:
     file.seek(0)
-    start = file.read(2)
+    start = file.read(len(_ENCRYPTED))
+    if start == _ENCRYPTED:
+        raise ArchiveFailed("The file is encrypted. If it is a moving archive, `tertulia move in` reads it.")
+    start = start[:2]
     if start in _COMPRESSED:
         raise ArchiveFailed(
             f"The file is compressed: unpack it first (`{_COMPRESSED[start]}`), so that a plain tar remains."

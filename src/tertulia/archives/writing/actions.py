@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any, Protocol
@@ -14,14 +14,16 @@ import msgspec
 from tertulia import __version__
 from tertulia.archives.errors import ArchiveFailed, ServerBusy
 from tertulia.archives.form.container import ArchiveWriter, WrongSize
-from tertulia.archives.form.kinds import KINDS, Picture
+from tertulia.archives.form.kinds import Picture
 from tertulia.archives.form.manifest import Manifest
-from tertulia.archives.writing import statements
+from tertulia.archives.form.moving import kinds_in
+from tertulia.archives.writing import credentials, statements
 from tertulia.archives.writing.mine import statements as mine
 from tertulia.archives.writing.scope import Allowed, Asked, find_allowed
 from tertulia.content.storage import NotStored, Store
 from tertulia.content.storage.orphans import OBJECTS_LOCK
 from tertulia.kernel.db import Connection, Database
+from tertulia.kernel.sealing import Sealer
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
 from tertulia.organization.custom_emoji.model import still_name
 from tertulia.organization.realms.pictures.actions import key_of as picture_key
@@ -29,6 +31,7 @@ from tertulia.people.avatars.actions import key_of as avatar_key
 
 Progress = Callable[[str, int, int], None]
 """Told often what is being done, in words, and how many of how many messages are written."""
+Through = Callable[[IO[bytes]], AbstractContextManager[IO[bytes]]]
 ROWS_AT_ONCE = 2000
 LOCK_SECONDS = 60
 
@@ -52,8 +55,11 @@ _SESSION = {
 }
 
 
-async def export_realm(database: Database, store: Store, asked: Asked, target: Path, progress: Progress) -> Manifest:
-    """One archive in a file. There is none under its name until it is whole."""
+async def export_realm(
+    database: Database, store: Store, asked: Asked, target: Path, progress: Progress, through: Through = nullcontext
+) -> Manifest:
+    """One archive in a file. There is none under its name until it is whole. All bytes go `through` something, such as what
+    encrypts them."""
     half = target.with_name(target.name + ".part")
     try:
         half.unlink(missing_ok=True)  # of one that was killed
@@ -62,7 +68,8 @@ async def export_realm(database: Database, store: Store, asked: Asked, target: P
         raise ArchiveFailed(f"{half} cannot be written: {problem.strerror}.") from problem
     try:
         with os.fdopen(handle, "wb", buffering=0) as file:
-            manifest = await write_archive(database, store, asked, WrittenFile(file), progress)
+            with through(file) as written:
+                manifest = await write_archive(database, store, asked, WrittenFile(written), progress)
             os.fsync(file.fileno())
         half.rename(target)
     except BaseException:
@@ -74,7 +81,7 @@ async def export_realm(database: Database, store: Store, asked: Asked, target: P
 async def write_archive(database: Database, store: Store, asked: Asked, outlet: Outlet, progress: Progress) -> Manifest:
     """One archive, of the moment at which it begins, from front to back."""
     async with _one_moment(database) as (connection, moment):
-        return await _Export(connection, store, asked, outlet, progress).write(moment)
+        return await _Export(connection, store, asked, outlet, progress, database.sealer).write(moment)
 
 
 @asynccontextmanager
@@ -117,7 +124,16 @@ class WrittenFile:
 
 
 class _Export:
-    def __init__(self, connection: Connection, store: Store, asked: Asked, outlet: Outlet, progress: Progress) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        store: Store,
+        asked: Asked,
+        outlet: Outlet,
+        progress: Progress,
+        sealer: Sealer,
+    ) -> None:
+        self._sealer = sealer
         self._connection = connection
         self._store = store
         self._asked = asked
@@ -137,9 +153,10 @@ class _Export:
             "emoji": self._write_emoji,
             "files": self._write_files,
             "messages": self._write_messages,
+            "credentials": self._write_credentials,
         }
-        plain = statements.PLAIN | (mine.PLAIN if self._is_mine else {})
-        for kind in KINDS:
+        plain = statements.PLAIN | credentials.PLAIN | (mine.PLAIN if self._is_mine else {})
+        for kind in kinds_in(self._asked.scope):
             self._writer.begin(kind)
             if kind in special:
                 await special[kind]()
@@ -210,6 +227,10 @@ class _Export:
     @property
     def _is_everything(self) -> bool:
         return self._allowed.conversations is None
+
+    async def _write_credentials(self) -> None:
+        async for row in self._rows(credentials.CREDENTIALS):
+            self._writer.add(credentials.line_of(row, self._sealer))
 
     async def _write_lines(self, kind: str, statement: str) -> None:
         async for row in self._rows(statement):

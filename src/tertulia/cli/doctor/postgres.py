@@ -48,13 +48,29 @@ async def _ask(settings: Settings, *, is_dev: bool) -> str:
             problems.append(f"{trust} does not check whose certificate it is: write sslmode=verify-full, or disable")
         if problems:
             raise Several(problems)
-        advice = [*await _apart(pg), *await _lost_slot(pg, settings), *([] if is_dev else await _advice(pg, settings))]
+        advice = [
+            *await _frozen(pg),
+            *await _apart(pg),
+            *await _lost_slot(pg, settings),
+            *([] if is_dev else await _advice(pg, settings)),
+        ]
         state = f"version {version} ({trust}), form {own_form()}, relay {await _relay(pg, settings)}"
         if advice:
             raise Advice(f"{state}; {'; '.join(advice)}")
         return state
     finally:
         await pg.close()
+
+
+async def _frozen(pg: Any) -> list[str]:
+    """Organizations that nobody can write to: it may have been forgotten."""
+    from tertulia.kernel.freezing import NOTE
+
+    sql = "select subdomain, settings->>$1 as since from realm where is_active and settings ? $1 order by id"
+    return [
+        f"the organization {row['subdomain']!r} is frozen since {row['since']}: `tertulia move done`, or `tertulia move thaw`"
+        for row in await pg.fetch(sql, NOTE)
+    ]
 
 
 async def _bad_configuration(pg: Any) -> list[str]:

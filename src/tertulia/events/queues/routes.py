@@ -27,7 +27,7 @@ async def get_events(
     return await polls.answer(call, caller, queue, last_event_id, dont_block=dont_block)
 
 
-@delete("/events")
+@delete("/events", while_frozen=True)
 async def delete_queue(caller: Person, gateway: Gateway, *, queue_id: str) -> None:
     """End an event queue."""
     await gateway.delete(caller, queue_id)

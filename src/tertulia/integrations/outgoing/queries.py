@@ -6,15 +6,16 @@ import asyncpg
 
 from tertulia.integrations.outgoing.model import Claimed
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import is_frozen
 from tertulia.people.users.authentication.queries import OWNER_COLUMNS
 from tertulia.people.users.handover import Handed
 
-_CLAIM = """
+_CLAIM = f"""
 with due as (
     select message_id, bot_id, coalesce(bot_owner_id, bot_id) as owner_id, realm_id
     from hook_call join account on account.id = bot_id
     where due <= now() and bot_id <> all($2::bigint[]) and coalesce(bot_owner_id, bot_id) <> all($3::bigint[])
-        and realm_id <> all($4::bigint[])
+        and realm_id <> all($4::bigint[]) and not {is_frozen("account.realm_id")}
     order by due, message_id limit $1 for update of hook_call skip locked
 )
 update hook_call set attempts = hook_call.attempts + 1, due = now() + make_interval(secs => $5)

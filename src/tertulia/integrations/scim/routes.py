@@ -74,7 +74,7 @@ async def do_scim_bulk(_caller: DirectoryClient) -> Reply:
     raise not_implemented()
 
 
-@post("/.search")
+@post("/.search", while_frozen=True)
 async def search_scim(_caller: DirectoryClient) -> Reply:
     """People and groups in one search: each has its own."""
     raise not_implemented()

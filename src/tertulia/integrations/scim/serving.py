@@ -25,9 +25,9 @@ def delete(path: str) -> Callable[[Function], Function]:
     return endpoint.delete(path, prefix=PREFIX, listed=False)
 
 
-def post(path: str) -> Callable[[Function], Function]:
+def post(path: str, *, while_frozen: bool = False) -> Callable[[Function], Function]:
     """POST at /scim/v2 + path, with the body in `call.body`."""
-    return endpoint.post(path, prefix=PREFIX, listed=False, raw_body=True)
+    return endpoint.post(path, prefix=PREFIX, listed=False, raw_body=True, while_frozen=while_frozen)
 
 
 def put(path: str) -> Callable[[Function], Function]:

@@ -17,12 +17,12 @@ from typing import Final, NamedTuple
 import asyncpg
 
 from tertulia.kernel.db import Database, Reader, Transaction
-from tertulia.kernel.locking import wait_for_older
 
 BATCH: Final = 500
 """Rows that are looked at in one transaction."""
 SETTLE_SECONDS: Final = 1.0
 """A statement that was planned before the change, and had no number of a transaction yet, has got one by then."""
+ASK_SECONDS: Final = 0.2
 
 Tell = Callable[[str, int, int], None]
 """A table, how many of its rows are looked at, and about how many there are."""
@@ -57,7 +57,14 @@ async def change_language(database: Database, name: str) -> None:
         )
         xid = await tx.fetchval("select pg_current_xact_id()::text")
     async with database.reader() as reader:
-        await wait_for_older(reader, xid)
+        await _wait_for_older(reader, xid)
+
+
+async def _wait_for_older(reader: Reader, xid: str) -> None:
+    """Until all transactions are over that began to write before that one."""
+    is_over = "select pg_snapshot_xmin(pg_current_snapshot()) > $1::text::xid8"
+    while not await reader.fetchval(is_over, xid):  # noqa: ASYNC110 -- nobody tells
+        await asyncio.sleep(ASK_SECONDS)
     await asyncio.sleep(SETTLE_SECONDS)
 
 

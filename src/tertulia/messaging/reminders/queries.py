@@ -1,6 +1,7 @@
 """SQL of reminders: one statement per function."""
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import is_frozen
 from tertulia.messaging.reminders.model import Reminder
 from tertulia.people.users.handover import Handed
 
@@ -34,7 +35,8 @@ async def take_due(tx: Transaction, limit: int) -> list[Reminder]:
     """Take reminders off the list whose time has come; those locked by others are skipped."""
     sql = f"""
     delete from reminder where id in (
-        select id from reminder where due <= now() order by due, id limit $1 for update skip locked
+        select id from reminder where due <= now() and not {is_frozen("reminder.realm_id")}
+        order by due, id limit $1 for update skip locked
     ) returning {_COLUMNS}
     """
     return [Reminder(**row) for row in await tx.fetch(sql, limit)]

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import asyncpg
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import is_frozen
 from tertulia.messaging.scheduled.model import Scheduled
 from tertulia.people.users.authentication.queries import OWNER_COLUMNS
 from tertulia.people.users.handover import Handed
@@ -75,7 +76,8 @@ async def fail_scheduled(tx: Transaction, scheduled_ids: Sequence[int]) -> None:
 
 _CLAIM = f"""
 with claimed as (
-    select * from scheduled_message where not failed and due <= now() order by due, id limit $1 for update skip locked
+    select * from scheduled_message where not failed and due <= now() and not {is_frozen("scheduled_message.realm_id")}
+    order by due, id limit $1 for update skip locked
 )
 select {_COLUMNS.replace("scheduled_message.", "claimed.")},
     claimed.due < now() - make_interval(secs => $2) as is_late, {OWNER_COLUMNS}

@@ -25,6 +25,7 @@ from prometheus_client import Counter
 
 from tertulia.kernel.audit import forget_request
 from tertulia.kernel.db import LOST, STALE, UNABLE, Connection, Database, OutcomeUnknown, Transaction, is_bad_value
+from tertulia.kernel.freezing import frozen
 from tertulia.kernel.postgres import GRACE_SECONDS, commit
 from tertulia.kernel.statements import count_anew, statements_now
 from tertulia.messaging.sending.model import Outgoing, Sent
@@ -248,6 +249,8 @@ class SendLane:
             if outcome is Unsent.HELD:
                 ticket.is_being_committed = False
                 left.append(ticket)
+            elif outcome is Unsent.FROZEN:
+                ticket.fail(frozen())
             else:
                 ticket.settle(outcome if isinstance(outcome, Sent) else None)
         return left

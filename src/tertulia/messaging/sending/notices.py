@@ -118,8 +118,9 @@ class Notices:
         if not messages:
             return list(ready)
         stored = await self._sending.storing.store(tx, list(messages.values()), wait=wait)
-        held = [one for one, outcome in zip(messages, stored.outcomes, strict=True) if outcome is Unsent.HELD]
-        return [notice_id for notice_id in ready if notice_id not in held]
+        waiting = (Unsent.HELD, Unsent.FROZEN)
+        left = [one for one, outcome in zip(messages, stored.outcomes, strict=True) if outcome in waiting]
+        return [notice_id for notice_id in ready if notice_id not in left]
 
     async def _message(self, row: asyncpg.Record) -> Outgoing | None:
         notice = msgspec.json.decode(row["body"], type=Notice)

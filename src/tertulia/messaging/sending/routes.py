@@ -53,7 +53,7 @@ class Answer(msgspec.Struct, omit_defaults=True):
     """2 unmuted, 3 followed: the sender's policy for the topic, if sending changed it."""
 
 
-@post("/messages/render")
+@post("/messages/render", while_frozen=True)
 async def render_message(caller: Person, sending: Sending, *, content: str) -> RenderedText:
     """See how a text would look as a message, without sending it."""
     return RenderedText(await sending.composer.render(caller, clean_content(content)))

@@ -12,6 +12,7 @@ from tertulia.conversations.channels.rights import MAY_CREATE_TOPIC, MAY_SEND, M
 from tertulia.conversations.read_state.marks import WILDCARDS, Facts, Mark, TopicPolicy
 from tertulia.kernel.auth import EVERYONE
 from tertulia.kernel.db import subject_of
+from tertulia.kernel.freezing import NOTE, is_frozen
 from tertulia.messaging.mentions.queries import MAY_MENTION_MANY
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED
 from tertulia.messaging.sending.model import Outgoing
@@ -25,6 +26,9 @@ select id from conversation where id = any($1::bigint[]) order by id for no key 
 
 # Whether a batch was committed: its messages are stored together, or none of them.
 STORED = "select exists (select from message where id = $1 and sender_id = $2 and content = $3)"
+
+# Which realms are frozen, of those whose messages were refused (kernel/freezing.py).
+FROZEN = f"select id from realm where id = any($1::bigint[]) and settings ? '{NOTE}'"
 
 # A conversation somebody else holds is left for a lane that can wait, so that it does not hold up all others.
 LOCK_FREE = """
@@ -177,7 +181,7 @@ with input as (
         else {MAY_SEND} and {_AS_SEEN} and {_MAY_MENTION}
             and (coalesce(known.last_seq, 0) > 0 or {MAY_CREATE_TOPIC}) end
         and {_MAY_MENTION_GROUPS}))
-        and {_MAY_ATTACH}
+        and {_MAY_ATTACH} and not {is_frozen("conversation.realm_id")}
         and not exists (select from repeated where repeated.ord = input.ord)
 {_STORED_ROWS}), marks as (
     insert into message_mark (user_id, flag, message_id)
@@ -261,6 +265,7 @@ with input as (
             and direct_refusal(account.id, account.realm_id, conversation.participants, conversation.last_seq = 0) is null
         else {MAY_SEND_PLAINLY} and {_AS_SEEN}
             and (coalesce(known.last_seq, 0) > 0 or {granted("can_create_topic_group")}) end
+        and not {is_frozen("conversation.realm_id")}
         and (input.key is null or not exists (
             select from sent_request where sent_request.sender_id = input.sender_id and sent_request.key = input.key offset 0))
 ), allowed as (
@@ -296,7 +301,8 @@ select made.id, user_id, int8multirange(int8range(1, null)) from made, unnest(pa
 
 CLAIM = f"""
 with due as (
-    select * from notice where due <= now() - make_interval(secs => $2) order by id limit $1 for update skip locked
+    select * from notice where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
+    order by id limit $1 for update skip locked
 ), person as (
     select due.id as due_id, account.id as person_id, full_name as person_name, email as person_email,
         email_visibility(account) <= {EVERYONE} as shows_email

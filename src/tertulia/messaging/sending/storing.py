@@ -24,6 +24,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.messaging.sending.model import Outgoing, Sent
 from tertulia.messaging.sending.policies import decide_policies
 from tertulia.messaging.sending.statements import (
+    FROZEN,
     LOCK,
     LOCK_FREE,
     SEND,
@@ -52,6 +53,8 @@ class Unsent(Enum):
     """Its sender may not send it (any more), or its conversation is gone: it is to be judged again."""
     HELD = "held"
     """Somebody else holds the conversation, and this batch does not wait."""
+    FROZEN = "frozen"
+    """The organization is read only for now (kernel/freezing.py): it may be sent later."""
 
 
 class Stored(msgspec.Struct, frozen=True):
@@ -81,7 +84,13 @@ class Storing:
         rows = await _write(tx, ours)
         policies = await self._follow(tx, ours, rows)
         found = {row["ord"]: Sent(row["id"], policies.get(row["ord"])) for row in rows}
-        of_ours = iter([found.get(number, Unsent.REFUSED) for number in range(1, len(ours) + 1)])
+        frozen = await _frozen(tx, ours) if len(found) < len(ours) else set()
+        of_ours = iter(
+            [
+                found.get(number, Unsent.FROZEN if one.sender.realm_id in frozen else Unsent.REFUSED)
+                for number, one in enumerate(ours, start=1)
+            ]
+        )
         outcomes = [next(of_ours) if message.conversation_id in held else missing for message in batch]
         return Stored(outcomes, _proof(ours, rows))
 
@@ -106,6 +115,11 @@ async def _write(tx: Transaction, batch: Sequence[Outgoing]) -> list[asyncpg.Rec
     if all(map(is_plain, batch)) and (rows := await tx.fetch(SEND_PLAIN, *plain_columns(batch, tx.shards))):
         return rows
     return await tx.fetch(SEND, *columns(batch, tx.shards, await _files(tx, batch)))
+
+
+async def _frozen(tx: Transaction, batch: Sequence[Outgoing]) -> set[int]:
+    """The realms of these messages that are frozen."""
+    return {row["id"] for row in await tx.fetch(FROZEN, list({message.sender.realm_id for message in batch}))}
 
 
 async def _files(tx: Transaction, batch: Sequence[Outgoing]) -> list[tuple[int, int | None, bool]]:

@@ -13,6 +13,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.chores import in_batches
 from tertulia.kernel.db import Database
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.freezing import frozen
 from tertulia.kernel.limits import LocalBudgets, parse_rates, too_often
 from tertulia.kernel.mail import sender_of
 from tertulia.kernel.settings import Settings
@@ -26,6 +27,7 @@ from tertulia.notifications.mail_in.loops import is_ours
 from tertulia.notifications.mail_in.model import Attachment, Received, Target
 from tertulia.notifications.mail_in.parsing import TooMuch
 from tertulia.notifications.mail_in.reading import read_mail
+from tertulia.organization.realms.settings import notes_of
 from tertulia.people.users.addresses import fake_domain
 
 CLIENT = "Mail"
@@ -72,6 +74,8 @@ class MailIn:
     async def take(self, address: str, envelope_sender: str, content: bytes) -> Outcome:
         """Make a message of a mail; answers once it is committed. A Refusal says why it cannot be one."""
         target = await self.get_target(address)
+        if notes_of(target.caller).frozen:
+            raise frozen()  # before its files are kept: sending asks once more
         received, is_back = await self._readers.run(self._read, content, envelope_sender, target)
         if is_back or (target.is_reply and received.is_automatic):
             return Outcome.DROPPED

@@ -6,6 +6,7 @@ import msgspec
 
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Transaction
+from tertulia.kernel.freezing import NOTE
 from tertulia.organization.groups.settings import GROUP_SETTINGS
 from tertulia.organization.groups.system import FACTS, SystemGroup
 from tertulia.organization.groups.values import GroupMembers
@@ -197,7 +198,7 @@ async def judge_members(tx: Transaction) -> list[tuple[int, int, list[int]]]:
         from realm cross join lateral (
             select make_interval(days => coalesce((settings->>'waiting_period_threshold')::int, 0)) as period
         ) as waiting
-        where realm.is_active and waiting.period > interval '0' and exists (
+        where realm.is_active and not realm.settings ? '{NOTE}' and waiting.period > interval '0' and exists (
             select from account where account.realm_id = realm.id and role = {Role.MEMBER} and account.is_active
                 and system_bot is null and date_joined > judged_at - waiting.period and date_joined <= now() - waiting.period
         )

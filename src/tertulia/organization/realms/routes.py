@@ -53,7 +53,7 @@ def say_server(realm: Realm | None, settings: Settings) -> dict[str, Any]:
 async def say_realm(realm: Realm, call: Call, reader: Reader, settings: Settings) -> dict[str, Any]:
     """What everybody may know of an organization."""
     return {
-        "realm_url": realm_url(realm, call, settings),
+        "realm_url": realm.facts.notes.moved_to or realm_url(realm, call, settings),
         "realm_name": realm.name,
         "realm_icon": (await pictures_of(reader, realm.id))["icon_url"],
         "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",

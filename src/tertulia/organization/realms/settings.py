@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import msgspec
 
 from tertulia.kernel.auth import Caller
+from tertulia.kernel.freezing import NOTE
 
 Days = Annotated[int, msgspec.Meta(ge=0, le=3650)]
 Weekday = Annotated[int, msgspec.Meta(ge=0, le=6)]
@@ -125,6 +126,8 @@ _NOTES = {
     "vocabulary": "_vocabulary",
     "has_pushes": "_pushes",
     "picture_key": "_picture_key",
+    "frozen": NOTE,
+    "moved_to": "_moved_to",
 }
 
 
@@ -139,6 +142,10 @@ class RealmNotes(msgspec.Struct, frozen=True, rename=_NOTES):
     """Whether anybody in the realm ever subscribed a browser to pushes."""
     picture_key: str = ""
     """Signs the addresses of pictures from elsewhere. A secret, made with the realm, that never changes: HTML is stored."""
+    frozen: str = ""
+    """Since when it is read only, because it is being moved (kernel/freezing.py); nothing: it is not."""
+    moved_to: str = ""
+    """Where it has gone, if its operator said so."""
 
 
 class RealmFacts(msgspec.Struct, frozen=True):
@@ -161,6 +168,13 @@ def settings_of(caller: Caller) -> RealmSettings:
     """The settings of the caller's organization, as of their request."""
     assert isinstance(caller.realm, RealmFacts)
     return caller.realm.settings
+
+
+def gone(notes: RealmNotes) -> str:
+    """What is said of an organization that lets nobody in."""
+    if notes.moved_to:
+        return f"This organization has moved to {notes.moved_to} and is no longer here."
+    return "This organization has been deactivated."
 
 
 def notes_of(caller: Caller) -> RealmNotes:

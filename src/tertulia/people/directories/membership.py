@@ -7,6 +7,7 @@ an organization's groups takes no account alone (docs/explanation/architecture.m
 import structlog
 
 from tertulia.kernel.db import Database
+from tertulia.kernel.freezing import IS_FROZEN_AT
 from tertulia.organization.groups.actions import Edit, place_members
 from tertulia.organization.groups.queries import groups_by_name
 from tertulia.people.directories import queries
@@ -22,10 +23,13 @@ async def follow(database: Database, realm_id: int, user_id: int, standing: Stan
         present = await queries.get_role(reader, user_id)
         groups = await groups_by_name(reader, realm_id, standing.decided)
         inside = await queries.groups_with(reader, user_id, list(groups.values()))
+        if await reader.fetchval(IS_FROZEN_AT, realm_id, None):
+            return  # they log in to read; the next login follows
     if unknown := standing.decided - groups.keys():
         log.warning("memberships name groups that the organization does not have", groups=sorted(unknown))
     if (role := role_after(present, standing)) != present:
         async with database.transaction() as tx:
+            tx.respect_freeze()
             await change_by_directory(tx, realm_id, user_id, Changes(role=role))
         log.info("another role, as the provider says", user_id=user_id, role=role)
     for name, group_id in sorted(groups.items()):
@@ -33,5 +37,6 @@ async def follow(database: Database, realm_id: int, user_id: int, standing: Stan
             continue
         edit = Edit(add=[user_id]) if name in standing.groups else Edit(remove=[user_id])
         async with database.transaction() as tx:
+            tx.respect_freeze()
             await place_members(tx, realm_id, group_id, edit)
         log.info("another group, as the provider says", user_id=user_id, group_id=group_id, inside=bool(edit.add))

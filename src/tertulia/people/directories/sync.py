@@ -51,7 +51,7 @@ class DirectorySync:
         if not self._settings.ldap_url or not self._settings.ldap_sync_minutes:
             return 0
         realm = await self._find_realm()
-        if realm is None or not realm.is_active:
+        if realm is None or not realm.is_active or realm.facts.notes.frozen:
             return 0
         async with self._database.transaction() as tx:
             if not await queries.claim_sync(tx, realm.id, self._settings.ldap_sync_minutes):
@@ -101,6 +101,7 @@ class DirectorySync:
             person = leaver.person
             try:
                 async with self._database.transaction() as tx:
+                    tx.respect_freeze()
                     done = await deactivate_by_directory(tx, realm.id, person.id)
             except Refusal as refusal:
                 yield Step("problem", f"{person.email} is {leaver.why}, but stays: {refusal.msg}", person.id)
@@ -132,6 +133,7 @@ class DirectorySync:
     async def _change(self, realm: Realm, change: PersonChange) -> bool:
         unique = realm.settings.require_unique_names
         async with self._database.transaction() as tx:
+            tx.respect_freeze()
             return await change_by_directory(tx, realm.id, change.person.id, change.changes, unique_names=unique)
 
     async def _place(self, realm: Realm, placement: Placement) -> AsyncIterator[Step]:
@@ -146,6 +148,7 @@ class DirectorySync:
             )
             try:
                 async with self._database.transaction() as tx:
+                    tx.respect_freeze()
                     done = await place_members(tx, realm.id, placement.group_id, edit)
             except Refusal as refusal:
                 yield Step("problem", f"The group {placement.name} cannot be changed: {refusal.msg}")

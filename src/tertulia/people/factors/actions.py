@@ -173,6 +173,7 @@ async def use_code(tx: Transaction, user_id: int, code: str, *, status: int = 40
         if step is not None and await queries.use_step(tx, user_id, step):
             return
     if factor.is_on and await queries.use_recovery_code(tx, user_id, digest_of_key(typed)):
+        tx.respect_freeze()  # a code that was used would be good once more where the organization goes
         log.info("a recovery code was used", user_id=user_id, left=factor.codes_left - 1)
         left = (factor.codes_left, factor.codes_left - 1)
         realm_id = await queries.realm_of(tx, user_id)

@@ -17,6 +17,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.organization.audit_log import Act, Proved, note, user
 from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.routes import realm_url
+from tertulia.organization.realms.settings import gone
 from tertulia.people.factors import actions as factors
 from tertulia.people.factors.actions import (
     NO_STEP,
@@ -289,7 +290,7 @@ def key_page_refusal(page: str) -> Refusal:
 def check_login_allowed(realm: Realm, *, has_directory: bool) -> None:
     """Refuse logins where there are none."""
     if not realm.is_active:
-        raise Refusal("This organization has been deactivated.", code="REALM_DEACTIVATED", status=401)
+        raise Refusal(gone(realm.facts.notes), code="REALM_DEACTIVATED", status=401)
     if not (realm.settings.password_auth_enabled or has_directory):
         raise Refusal("This organization has no password login.", code="PASSWORD_AUTH_DISABLED", status=401)
 

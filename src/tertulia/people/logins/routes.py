@@ -51,7 +51,7 @@ class Confirmed(msgspec.Struct):
     is_changed: bool
 
 
-@post("/fetch_api_key")
+@post("/fetch_api_key", while_frozen=True)
 async def fetch_api_key(
     call: Call, database: Database, login: PasswordLogin, *, username: str, password: str
 ) -> FetchedKey:

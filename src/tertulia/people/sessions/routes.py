@@ -35,7 +35,7 @@ class Session(msgspec.Struct):
     """Of a second factor that was set up with this login; they are not shown again."""
 
 
-@post("/sessions")
+@post("/sessions", while_frozen=True)
 async def log_in(
     call: Call, database: Database, settings: Settings, login: PasswordLogin,
     *, username: str, password: str, code: Code | None = None, passkey: Assertion | None = None,
@@ -63,7 +63,7 @@ async def log_in(
     return Session(account.id, account.email, csrf_token, codes)
 
 
-@post("/sessions/factor")
+@post("/sessions/factor", while_frozen=True)
 async def set_up_factor(
     call: Call, database: Database, settings: Settings, login: PasswordLogin, *, username: str, password: str
 ) -> Setup:
@@ -87,7 +87,7 @@ async def get_session(caller: Anyone, call: Call, reader: Reader, settings: Sett
     return Session(caller.user_id, caller.email, token)
 
 
-@delete("/sessions/current")
+@delete("/sessions/current", while_frozen=True)
 async def log_out(_caller: Human, call: Call, tx: Transaction, settings: Settings) -> None:
     """Log this browser out, at once and on every node."""
     if not call.by_session:

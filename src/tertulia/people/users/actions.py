@@ -61,6 +61,7 @@ async def create_user(
     bot_owner_id: int | None = None,
 ) -> int:
     """Make an account and tell the realm; returns its id."""
+    tx.respect_freeze()  # whoever logs in for the first time may be given an account: not while it is being moved
     email, full_name = email.strip(), clean_full_name(full_name)
     if not is_email(email):
         raise Refusal("That is not an email address.")

@@ -28,7 +28,7 @@ class RegistrationGate(Gate):
         super().__init__("registration", inside=3 * settings.pool_size, patience=PATIENCE)
 
 
-@post("/register", feature="events")
+@post("/register", feature="events", while_frozen=True)
 async def register(
     caller: Anyone,
     call: Call,

@@ -6,6 +6,7 @@ from tertulia.files.uploads.model import StoredFile, Thumbnail
 from tertulia.files.uploads.queries import FILE
 from tertulia.files.uploads.thumbnails.sizes import original_key
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import is_frozen
 
 # The file's own name may be written in more than one way; what is before it is the file's alone.
 _NAMED = "strpos(content, substring(path_id from '^[^/]+/[^/]+/[^/]+/')) > 0"
@@ -13,6 +14,7 @@ _NAMED = "strpos(content, substring(path_id from '^[^/]+/[^/]+/[^/]+/')) > 0"
 
 _UNUSED = f"""
     coalesce(unlinked_at, created_at) < now() - make_interval(days => $1)
+    and not {is_frozen("attachment.realm_id")}
     and not exists (select from attachment_link where attachment_id = attachment.id)
     and not exists (select from scheduled_message where scheduled_message.realm_id = attachment.realm_id and {_NAMED})
     and not exists (select from draft where user_id = owner_id and {_NAMED})

@@ -51,7 +51,7 @@ async def get_scim_groups(
     return await _find_groups(caller, database, search, base_of(caller, call, settings))
 
 
-@post("/Groups/.search")
+@post("/Groups/.search", while_frozen=True)
 async def search_scim_groups(caller: DirectoryClient, call: Call, database: Database, settings: Settings) -> Reply:
     """As GET, with the question in the body."""
     return await _find_groups(caller, database, search_in(call.body), base_of(caller, call, settings))

@@ -50,7 +50,7 @@ async def get_scim_users(
     return await _find_users(caller, database, search, base_of(caller, call, settings))
 
 
-@post("/Users/.search")
+@post("/Users/.search", while_frozen=True)
 async def search_scim_users(caller: DirectoryClient, call: Call, database: Database, settings: Settings) -> Reply:
     """As GET, with the question in the body: addresses end up in logs."""
     return await _find_users(caller, database, search_in(call.body), base_of(caller, call, settings))

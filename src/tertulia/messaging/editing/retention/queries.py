@@ -6,6 +6,7 @@ from datetime import datetime
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import NOTE
 from tertulia.messaging.reading.access import Reached
 from tertulia.organization.realms.settings import LONGEST_RETENTION
 
@@ -27,6 +28,7 @@ join realm on realm.id = conversation.realm_id left join channel on channel.id =
 join lateral (
     select sent_at from message where conversation_id = ruled.id order by id limit 1
 ) as oldest on oldest.sent_at < now() - make_interval(days => {_KEPT_DAYS})
+where not realm.settings ? '{NOTE}'
 order by ruled.id limit $2
 """
 # The oldest are taken first and judged then: otherwise, with fewer old ones than asked for, all others would be read.
@@ -43,7 +45,7 @@ left join channel on channel.id = conversation.id left join topic on topic.id = 
 """
 _EXPIRED = f"""
 {_FOUND.format("conversation_id = $1")}
-where {_KEPT_DAYS} > 0 and oldest.sent_at < now() - make_interval(days => {_KEPT_DAYS})
+where {_KEPT_DAYS} > 0 and not realm.settings ? '{NOTE}' and oldest.sent_at < now() - make_interval(days => {_KEPT_DAYS})
 order by oldest.topic_id, oldest.id
 """
 _WRITTEN = f"""

@@ -12,6 +12,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.organization.realms.domains.actions import check_address_allowed
 from tertulia.organization.realms.queries import Realm
+from tertulia.organization.realms.settings import gone
 from tertulia.people.logins.identities import tie
 from tertulia.people.logins.login import check_active
 from tertulia.people.logins.names import presentable_name
@@ -32,7 +33,7 @@ async def account_of(
 ) -> Account:
     """The active account of a person; made at their first login, where that is allowed. `invitation` is its key."""
     if not realm.is_active:
-        raise Refusal("This organization has been deactivated.", code="REALM_DEACTIVATED", status=401)
+        raise Refusal(gone(realm.facts.notes), code="REALM_DEACTIVATED", status=401)
     try:
         async with database.transaction() as tx:
             return await _find_or_make(tx, realm, person, arrival, invitation)

@@ -138,7 +138,7 @@ async def come_back(
     return reply
 
 
-@post("/accounts/login/oidc/{provider}/code", prefix="", listed=False)
+@post("/accounts/login/oidc/{provider}/code", prefix="", listed=False, while_frozen=True)
 async def come_back_with_code(
     call: Call, database: Database, settings: Settings, providers: Providers, login: PasswordLogin,
     *, provider: str, state: str, code: Key,

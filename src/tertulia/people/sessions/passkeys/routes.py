@@ -13,6 +13,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.routes import get_realm_of
+from tertulia.organization.realms.settings import gone
 from tertulia.people.factors.actions import clear_by_passkey
 from tertulia.people.factors.passkeys.model import RequestOptions
 from tertulia.people.factors.passkeys.party import party_of
@@ -32,7 +33,7 @@ class Offered(msgspec.Struct):
     public_key: RequestOptions
 
 
-@post("/sessions/passkey/options")
+@post("/sessions/passkey/options", while_frozen=True)
 async def begin_passkey_login(call: Call, tx: Transaction, settings: Settings) -> Offered:
     """What your browser asks its passkeys with: good once and for five minutes. It is the same for everybody."""
     check_same_origin(call, settings)
@@ -41,7 +42,7 @@ async def begin_passkey_login(call: Call, tx: Transaction, settings: Settings) -
     return Offered(await offer_sign_in(tx, party_of(realm, call, settings), realm.id))
 
 
-@post("/sessions/passkey")
+@post("/sessions/passkey", while_frozen=True)
 async def log_in_by_passkey(call: Call, database: Database, settings: Settings, *, passkey: Assertion) -> Session:
     """Log in at a browser by a passkey that has asked you for a finger, a face or a PIN. It needs no second factor.
 
@@ -64,7 +65,7 @@ async def log_in_by_passkey(call: Call, database: Database, settings: Settings, 
 def check_passkeys_allowed(realm: Realm) -> None:
     """Refuse where passwords are not kept here."""
     if not realm.is_active:
-        raise Refusal("This organization has been deactivated.", code="REALM_DEACTIVATED", status=401)
+        raise Refusal(gone(realm.facts.notes), code="REALM_DEACTIVATED", status=401)
     if not realm.settings.password_auth_enabled:
         raise _not_here("This organization has no login by passkeys.")
 

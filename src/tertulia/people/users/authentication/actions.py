@@ -20,6 +20,7 @@ from tertulia.kernel.endpoint import Call
 from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.kernel.ids import digest_of_key, is_api_key
 from tertulia.kernel.settings import Settings
+from tertulia.organization.realms.settings import gone, notes_of
 from tertulia.people.users.addresses import fake_domain
 from tertulia.people.users.authentication.queries import (
     KeyOwner,
@@ -199,6 +200,6 @@ def check_owner(owner: KeyOwner, subdomain: str | None, scheme: str = "Basic") -
         msg = "This account does not belong to the organization at this address."
         raise unauthorized(msg, owner.realm_name, scheme=scheme)
     if not owner.realm_is_active:
-        raise unauthorized("This organization has been deactivated.", owner.realm_name, scheme=scheme)
+        raise unauthorized(gone(notes_of(owner.caller)), owner.realm_name, scheme=scheme)
     if not owner.is_active:
         raise unauthorized("This account is deactivated.", owner.realm_name, scheme=scheme)
