@@ -14,11 +14,13 @@ def explain(problem: Exception) -> str | None:
     from tertulia.engines.errors import EngineFailed, EngineMissing
     from tertulia.kernel.errors import Refusal
     from tertulia.kernel.form import WrongForm
+    from tertulia.kernel.sealing import CannotOpen
     from tertulia.kernel.settings import SettingsError
 
     if isinstance(problem, Refusal):
         return problem.msg  # without its code
-    if isinstance(problem, (ArchiveFailed, BackupFailed, CommandFailed, EngineFailed, EngineMissing, SettingsError)):
+    told = (ArchiveFailed, BackupFailed, CannotOpen, CommandFailed, EngineFailed, EngineMissing, SettingsError)
+    if isinstance(problem, told):
         return str(problem)
     if isinstance(problem, StoreUnavailable):
         return f"The storage does not do what is asked of it: {problem}"

@@ -30,7 +30,7 @@ from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.bounds import EVENTS, Bounds, full
 from tertulia.kernel.call import Call
 from tertulia.kernel.form import WrongForm, check_form
-from tertulia.kernel.freezing import IS_FROZEN_AT, frozen
+from tertulia.kernel.freezing import IS_ANY_FROZEN, IS_FROZEN_AT, frozen
 from tertulia.kernel.life import ASK_SECONDS, LIFE, Life
 from tertulia.kernel.metrics import Durations
 from tertulia.kernel.postgres import Connector, Limits, commit
@@ -80,10 +80,10 @@ class OutcomeUnknown(Exception):
 
 
 _EMIT = """
-select pg_logical_emit_message(true, subject, pg_current_xact_id()::text || ' ' || body), pg_current_xact_id()::text,
-    (select exists (select from realm where id = any($3::bigint[]) and settings ? '_frozen'))
+select pg_logical_emit_message(true, subject, pg_current_xact_id()::text || ' ' || body), pg_current_xact_id()::text
 from unnest($1::text[], $2::text[]) as emitted(subject, body)
 """
+_EMIT_ASKING = _EMIT.replace("\nfrom", f",\n    {IS_ANY_FROZEN}\nfrom")
 
 
 class Transaction(Reader):
@@ -186,8 +186,11 @@ class Transaction(Reader):
             self._call.events += len(bodies) + ENDED_QUEUE * self._ended
             self._ended = 0
         # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
-        rows = await self.fetch(_EMIT, subjects, bodies, sorted(self._touched) if self._asks_freeze else [])
-        if rows[0][2]:
+        asked = (
+            (_EMIT_ASKING, subjects, bodies, sorted(self._touched)) if self._asks_freeze else (_EMIT, subjects, bodies)
+        )
+        rows = await self.fetch(*asked)
+        if self._asks_freeze and rows[0][2]:
             raise frozen()
         xid: str = rows[0][1]
         return xid

@@ -17,6 +17,7 @@ RETRY_SECONDS = 5
 # `offset 0`: look it up for the rows that are left. As a join it would change how all the rest is planned.
 _FROZEN = "exists (select from realm as of_freeze where of_freeze.id = {0} and of_freeze.settings ? '{1}' offset 0)"
 
+IS_ANY_FROZEN = "(select exists (select from realm where id = any($3::bigint[]) and settings ? '_frozen'))"
 IS_FROZEN_AT = "select exists (select from realm where (id = $1 or subdomain = $2) and settings ? '_frozen')"
 
 
