@@ -5,6 +5,7 @@ Pruning leaves them: an older archive may lie elsewhere.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,6 +13,7 @@ from tertulia.backups.errors import Damaged
 from tertulia.backups.place import Place
 from tertulia.content.storage import Store
 from tertulia.kernel.db import Database
+from tertulia.kernel.errors import Refusal
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
 from tertulia.messaging.erasure import queries
@@ -34,19 +36,33 @@ async def write_list(settings: Settings, place: Place) -> int:
     return len(new)
 
 
-async def repeat(settings: Settings, place: Place, progress: Callable[[str], None]) -> int:
-    """Erase in a restored database whoever was erased since, and go on with what was under way; how many people."""
+class Repeated(NamedTuple):
+    """How many people were erased again, and of whom that was refused: for each a sentence."""
+
+    erased: int
+    refused: list[str]
+
+
+async def repeat(settings: Settings, place: Place, progress: Callable[[str], None]) -> Repeated:
+    """Erase in a restored database whoever was erased since, and go on with what was under way.
+
+    Who was the only owner then, or held, is not: that is the operator's to solve.
+    """
     keys = sorted([key async for key, _ in place.store.listed(FOLDER)])
-    count = 0
+    count, refused = 0, []
     async with await _connect(settings) as database:
         for key in keys:
-            count += await _repeat_one(database, settings, await _read(place, key))
+            listed = await _read(place, key)
+            try:
+                count += await _repeat_one(database, settings, listed)
+            except Refusal as refusal:
+                refused.append(f"Account {listed.user_id} is not erased again. {refusal.msg}")
             progress(f"erasures: {count:,}")
         async with database.reader() as reader:
             unfinished = await reader.fetch("select id from erasure where finished is null order by id")
         for row in unfinished:
             await go_on(database, Store(settings), row["id"])
-    return count
+    return Repeated(count, refused)
 
 
 async def _repeat_one(database: Database, settings: Settings, one: Listed) -> bool:

@@ -15,7 +15,7 @@ from typing import IO, Final, NamedTuple
 import psycopg2
 
 from tertulia.backups.encryption import Identity, Key, decrypt
-from tertulia.backups.erasures import repeat
+from tertulia.backups.erasures import Repeated, repeat
 from tertulia.backups.errors import BackupFailed
 from tertulia.backups.making import Progress
 from tertulia.backups.manifest import Manifest, check_form
@@ -45,8 +45,8 @@ class Restored(NamedTuple):
     migrated: bool
     slot_elsewhere: str
     """Another database of the same PostgreSQL that our replication slot belongs to; empty: none."""
-    erased: int
-    """People who were erased after the archive was made, and are again."""
+    repeated: Repeated
+    """Erasures from after the archive was made."""
 
 
 async def restore_backup(
@@ -79,8 +79,8 @@ async def restore_backup(
     if is_older := manifest.form < own_form():
         progress("migrating")
         await asyncio.to_thread(migrate, settings.postgres_url)
-    erased = await repeat(settings, place, progress)
-    return Restored(manifest, manifest.objects, is_older, slot_elsewhere, erased)
+    repeated = await repeat(settings, place, progress)
+    return Restored(manifest, manifest.objects, is_older, slot_elsewhere, repeated)
 
 
 async def _await_database(settings: Settings, progress: Progress) -> None:

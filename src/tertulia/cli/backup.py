@@ -15,6 +15,7 @@ from tertulia.cli.progress import Progress
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
+    from tertulia.backups.erasures import Repeated
     from tertulia.backups.manifest import Manifest
     from tertulia.backups.retention import Pruned
 
@@ -176,17 +177,18 @@ def repeat_erasures(place: PlaceArgument = "", as_json: AsJson = False, data: Da
     settings = target_settings(data)
     where = open_place(place, settings, must_exist=True)
 
-    async def work() -> int:
+    async def work() -> "Repeated":
         with Progress() as progress:
-            erased = await repeat(settings, where, progress)
+            repeated = await repeat(settings, where, progress)
         await write_list(settings, where)
-        return erased
+        return repeated
 
-    erased = asyncio.run(work())
+    done = asyncio.run(work())
     if as_json:
-        print_json({"erased": erased})
+        print_json({"erased": done.erased})
     else:
-        print(erased)
+        print(done.erased)
+    _check_all_erased(done)
 
 
 @app.command("new-key")
@@ -229,14 +231,15 @@ def restore(
     with Progress() as progress:
         done = asyncio.run(restore_backup(settings, place, name, identities, progress, keep_files=keep_files))
     if as_json:
-        more = {"migrated": done.migrated, "slot_elsewhere": done.slot_elsewhere, "erased": done.erased}
+        more = {"migrated": done.migrated, "slot_elsewhere": done.slot_elsewhere, "erased": done.repeated.erased}
         print_json(_facts(done.manifest) | more)
+        _check_all_erased(done.repeated)
         return
     print(f"Restored {done.manifest.name}: {_in_words(done.manifest)}")
     if done.migrated:
         print("The database was migrated to the form of this program.")
-    if done.erased:
-        print(f"{done.erased:,} people who were erased after the archive was made are erased again.")
+    if done.repeated.erased:
+        print(f"{done.repeated.erased:,} people who were erased after the archive was made are erased again.")
     if done.slot_elsewhere:
         print(
             f"The replication slot {settings.slot} belongs to the database {done.slot_elsewhere}: a relay on this one needs"
@@ -245,6 +248,13 @@ def restore(
     print(
         "The keys of TERTULIA_SEALING_KEY_FILE are not in archives: put those of the old server in place, then start."
     )
+    _check_all_erased(done.repeated)
+
+
+def _check_all_erased(repeated: "Repeated") -> None:
+    if repeated.refused:
+        advice = "When that is solved, and before the server starts, run `tertulia backup erasures`."
+        raise CommandFailed(" ".join([*repeated.refused, advice]))
 
 
 def _prune(settings: Any, place: Any, daily: int, weekly: int) -> "Pruned":

@@ -48,6 +48,14 @@ def test_a_restore_of_an_older_archive_repeats_later_erasures_and_touches_nobody
     assert names_in(url, person.id, other.id) == [f"Deleted user {person.id}", "Somebody New"]
     again = tertulia("backup", "erasures", str(place), env=env)
     assert (again.returncode, again.stdout) == (0, "0\n"), again.stderr
+    [(joined,)] = stage.sql("select date_joined from account where id = %s", other.id)
+    held = stranger | {"joined": joined.isoformat()}
+    listed.with_name(listed.name.replace(f".{person.id}.", f".{other.id}.")).write_text(json.dumps(held))
+    with psycopg2.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute("insert into legal_hold (realm_id, user_id) values (%s, %s)", (realm.id, other.id))
+    refused = tertulia("backup", "erasures", str(place), env=env)
+    assert refused.returncode == 1
+    assert f"Account {other.id} is not erased again. This person, or the whole" in refused.stderr
 
 
 def word_in(url: str, word: str) -> list[str]:

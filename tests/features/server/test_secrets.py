@@ -40,6 +40,8 @@ NO_SECRET = {
     "alert_word.word_key": "a word, written in one way",
     "export_job.key": "where an archive lies; whoever asks for it must be allowed to have it",
     "attachment.key": "where a file lies; whoever asks for it there must be allowed to see it",
+    "held_copy.key": "where a file lies that a legal hold keeps",
+    "held_copy.body": "content that was deleted while it was held, as it was",
     "remote_picture.key": "where a picture lies; its address in messages is signed",
     "orphan_object.key": "where a file lies that is to be deleted",
     "resumable_upload.keys": "where the pieces of a file lie",
