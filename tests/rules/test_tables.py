@@ -93,6 +93,7 @@ EXCEPTIONS = {
         "submessage": ONE_STATEMENT,
         "topic": ONE_STATEMENT,
     },
+    "organization/audit_log": {"realm": "how long entries are kept, from before that had an end"},
     "organization/groups": {"realm": "when the waiting period of new members was judged last: who is a full member"},
     "organization/realms": {"account": "the notification bot is made with its realm, which is below people"},
     "people/avatars": {"account": OWN_COLUMNS},
