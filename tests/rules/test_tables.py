@@ -71,7 +71,7 @@ TURNED_OFF = "in the transaction that turns accounts on or off; what happens the
 IMPORTED = "an organization that nobody sees yet: its rows come as they are, by COPY; these few follow from them"
 
 EXCEPTIONS = {
-    "archives/loading": dict.fromkeys(("channel", "read_state", "realm", "upload_space", "user_group"), IMPORTED),
+    "archives/loading": dict.fromkeys(("channel", "read_state", "realm", "upload_space"), IMPORTED),
     "cli": dict.fromkeys(("conversation", "message_mark", "read_state", "topic"), BULK),
     "conversations/channels": {
         "read_state": "subscribing begins and ends what somebody receives, in the same statement"
