@@ -22,6 +22,9 @@ from tertulia.kernel.settings import Settings, SettingsError
 MAX_ANSWER_BYTES = 10 * 2**20
 """Of texts in one answer, about. 5,000 ordinary messages are half of it."""
 
+LONGEST_RETENTION = 36_500
+"""Days. One statement of the worker looks at all organizations, and PostgreSQL cannot count back millions of years."""
+
 
 class Bound(msgspec.Struct, frozen=True, kw_only=True):
     """How many of something one owner may have."""

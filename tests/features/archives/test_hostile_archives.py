@@ -20,6 +20,7 @@ from tests.harness.talk import check_success
 Lines = dict[str, list[dict[str, Any]]]
 Change = Callable[[Lines], object]
 FAR = 2**53 - 1
+LARGE = "#x%d(?P<n>[0-9]{1,900})"
 
 
 def rewritten(archive: Archive, file: Path, change: Change) -> Path:
@@ -79,6 +80,13 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "a field with a script": (
         field(7, '{"subtype": "custom", "url_pattern": "javascript:%(username)s"}'),
         "not a URL",
+    ),
+    "linkifiers that are too large together": (
+        lambda lines: lines["linkifiers"].extend(
+            {"id": 90 + number, "pattern": LARGE % number, "url_template": "https://example.com/{n}", "position": 9}
+            for number in range(60)
+        ),
+        "too large together",
     ),
     "ids that nobody has between them": (lambda lines: lines["groups"].append({"id": FAR, "name": "far"}), "apart"),
 }

@@ -8,6 +8,7 @@ import pytest
 
 from tertulia.kernel.db import Database
 from tertulia.messaging.editing.retention.actions import delete_expired_messages
+from tertulia.organization.audit_log.actions import forget_old_entries
 from tests.harness.files import upload
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
@@ -148,6 +149,19 @@ def test_archived_channels_keep_nothing_longer(realm: Realm) -> None:
     assert left(realm, message) == []
 
 
+def forget(realm: Realm, other: Realm) -> None:
+    """What the worker does with entries of the audit log, while one organization keeps its own very long."""
+    stored = "update realm set settings = settings || jsonb_build_object('audit_log_retention_days', %s) where id = %s"
+    realm.stage.sql(stored, 2**31 - 1, other.id)  # from before there was a bound
+
+    async def run() -> None:
+        async with await Database.connect(realm.stage.server.postgres_url, shards=4, size=2) as database:
+            await forget_old_entries(database)
+
+    asyncio.run(run())
+    assert other.owner.post("register")["realm_audit_log_retention_days"] == 36_500
+
+
 def test_one_organization_that_keeps_messages_very_long_does_not_keep_those_of_others(realm: Realm) -> None:
     """One statement looks at all organizations, and there is no time millions of years ago."""
     kept, expired = (send(realm.owner, realm.stage.channel(realm.owner, realm_id=realm.id))[0] for _ in range(2))
@@ -163,6 +177,7 @@ def test_one_organization_that_keeps_messages_very_long_does_not_keep_those_of_o
     try:
         keep(realm, 3)
         expire(realm)
+        forget(realm, other)
     finally:
         realm.stage.sql("update realm set settings = settings - 'message_retention_days' where id = %s", other.id)
     assert left(realm, kept, expired) == []

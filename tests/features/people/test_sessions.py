@@ -86,6 +86,15 @@ def test_a_login_from_a_new_browser_is_told_by_mail_in_the_readers_language(
     assert len(mails_to(folder_of_mails, user.email)) == 1
 
 
+def test_somebody_who_logs_in_without_end_gets_no_mails_without_end(
+    browser: Open, user: User, folder_of_mails: Path, stage: Stage
+) -> None:
+    for _ in range(13):
+        browser().log_in(user)
+    eventually(lambda: stage.sql("select 1 from mail_outbox where recipient = %s", user.email) == [])
+    assert len(mails_to(folder_of_mails, user.email)) == 9  # the first one is no news
+
+
 def test_the_cookie_is_for_one_host_and_no_script(browser: Open, user: User) -> None:
     one = browser()
     reply = one.request("POST", "sessions", username=user.email, password=PASSWORD)

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 
 from tertulia.conversations.read_state.marks import Mark
 from tertulia.kernel.auth import Role
-from tertulia.organization.realms.settings import LONGEST_RETENTION
+from tertulia.kernel.bounds import LONGEST_RETENTION
 
 MOST_ID = 2**53 - 1
 """What every reader of JSON keeps exact."""

@@ -213,7 +213,11 @@ class _Import:
         while self._stage:
             try:
                 await stages.get(self._stage, self._write_kind)()
-            except (asyncpg.IntegrityConstraintViolationError, asyncpg.DataError) as error:
+            except (
+                asyncpg.IntegrityConstraintViolationError,
+                asyncpg.DataError,
+                asyncpg.ProgramLimitExceededError,
+            ) as error:
                 raise ArchiveFailed(
                     f"The database does not take the {self._stage} of the archive, and what was imported before stays"
                     f" invisible: {error}. {error.detail or ''}".rstrip()

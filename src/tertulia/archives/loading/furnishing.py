@@ -24,8 +24,6 @@ from tertulia.kernel.text import name_key_of
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GROUP_SETTINGS, REALM_SETTINGS
 from tertulia.organization.groups.statements import insert_some_system_groups
 from tertulia.organization.groups.system import FACTS, SystemGroup
-from tertulia.organization.linkifiers.model import LinkifierRecord
-from tertulia.organization.linkifiers.rules import check_linkifier
 from tertulia.organization.playgrounds.actions import check_playground
 from tertulia.organization.realms.queries import insert_notification_bot
 from tertulia.people.bots.model import Service
@@ -260,9 +258,7 @@ class Furnishing:
         await copy(self._tx, "playground", "id realm_id name pygments_language url_template", playgrounds)
 
     def _linkifier(self, one: kinds.Linkifier) -> Row:
-        self._where = f"Linkifier {one.id}"
         templates = (one.example_input, one.reverse_template, one.alternative_url_templates)
-        check_linkifier(LinkifierRecord(one.id, one.pattern, one.url_template, *templates))
         return one.id + self._shifts.linkifier, self._realm_id, one.pattern, one.url_template, *templates, one.position
 
     async def _channels(self, systems: dict[str, int]) -> None:

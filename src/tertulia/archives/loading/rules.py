@@ -13,6 +13,8 @@ from tertulia.conversations.channels.rules import clean_channel_name
 from tertulia.kernel.errors import Refusal
 from tertulia.organization.groups.settings import GROUP_SETTINGS
 from tertulia.organization.groups.system import FACTS
+from tertulia.organization.linkifiers.model import LinkifierRecord
+from tertulia.organization.linkifiers.rules import check_linkifier, check_together
 from tertulia.organization.realms.changing.actions import check_stored, clean_about
 from tertulia.organization.realms.settings import CHANNELS, NO_CHANNEL, RealmSettings
 from tertulia.people.preferences.choices import check_choices
@@ -34,6 +36,7 @@ def check_rules(archive: Archive, spans: Spans) -> None:
         check_stored(msgspec.convert(settings_of(organization, Shifts(), spans), RealmSettings))
         user_settings(organization.user_defaults, where)
         check_groups(list(archive.of(kinds.Group)))
+        check_linkifiers(archive.of(kinds.Linkifier))
         for field in archive.of(kinds.ProfileField):
             where = f"Profile field {field.id}"
             check_field(field)
@@ -77,6 +80,16 @@ def settings_of(organization: kinds.Organization, shifts: Shifts, spans: Spans) 
         else:
             found.pop(name, None)
     return found
+
+
+def check_linkifiers(lines: Iterable[kinds.Linkifier]) -> None:
+    """Refuse those that cannot be run, alone or together."""
+    linkifiers = []
+    for one in lines:
+        templates = (one.example_input, one.reverse_template, one.alternative_url_templates)
+        linkifiers.append(LinkifierRecord(one.id, one.pattern, one.url_template, *templates))
+        check_linkifier(linkifiers[-1])
+    check_together(linkifiers)
 
 
 # Profiles

@@ -4,7 +4,7 @@ A match begins at the start, after whitespace or one of ' " ( , : < and ends bef
 """
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,17 +30,15 @@ class LinkifierMatch(NamedTuple):
 
 
 class Matcher:
-    """All linkifiers of a realm, compiled. One pass over a text tells which of them may occur in it; most often none does."""
+    """All linkifiers of a realm, compiled. One pass over a text tells which of them may occur in it; most often none does.
+
+    Of those that are too large together the first ones count, as many as go: a text is rendered all the same.
+    """
 
     def __init__(self, linkifiers: tuple[Linkifier, ...]) -> None:
-        self._patterns = [
-            (pattern, one.url_template) for one in linkifiers if (pattern := _compiled(one.pattern)) is not None
-        ]
-        self._any = re2.Set.SearchSet(_options())
-        for one in linkifiers:
-            if _compiled(one.pattern) is not None:
-                self._any.Add(f"{_BEFORE}(?:{one.pattern})".encode())
-        self._any.Compile()
+        usable = [(one, pattern) for one in linkifiers if (pattern := _compiled(one.pattern)) is not None]
+        self._patterns = [(pattern, one.url_template) for one, pattern in usable]
+        self._any = _largest_set([one.pattern for one, _ in usable])
 
     def find(self, text: str) -> list[LinkifierMatch]:
         """The matches in a text by position, none of them overlapping: of two that do, the earlier linkifier's stays."""
@@ -59,6 +57,37 @@ class Matcher:
                 if is_free:
                     found.insert(place, match)
         return found if len(encoded) == len(text) else _in_characters(encoded, found)
+
+
+def _largest_set(patterns: list[str]) -> Any:
+    """A set of all patterns, or else of the longest beginning that fits into the memory of one."""
+    if (whole := _set_of(patterns)) is not None:
+        return whole
+    fits, too_many, largest = 0, len(patterns), _set_of([])
+    while too_many - fits > 1:
+        middle = (fits + too_many) // 2
+        if (found := _set_of(patterns[:middle])) is None:
+            too_many = middle
+        else:
+            fits, largest = middle, found
+    return largest
+
+
+def _set_of(patterns: Sequence[str]) -> Any:
+    """None if they are too large together."""
+    made = re2.Set.SearchSet(_options())
+    try:
+        for pattern in patterns:
+            made.Add(f"{_BEFORE}(?:{pattern})".encode())
+        made.Compile()
+    except re2.error:
+        return None
+    return made
+
+
+def fit_together(patterns: Sequence[str]) -> bool:
+    """Whether all linkifiers of a realm can be looked for at once. Each of them can be run."""
+    return _set_of(patterns) is not None
 
 
 @lru_cache(maxsize=256)

@@ -5,11 +5,11 @@ from typing import Annotated, Any
 
 import msgspec
 
+from tertulia.kernel.bounds import LONGEST_RETENTION
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.params import Wire, decode_json
 from tertulia.organization.groups.values import GroupValue
 from tertulia.organization.realms.limits import MAX_CHANNEL_DESCRIPTION_LENGTH
-from tertulia.organization.realms.settings import LONGEST_RETENTION
 
 FOREVER = -1
 TOPICS_POLICIES = ("inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only")

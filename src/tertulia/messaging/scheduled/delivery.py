@@ -55,7 +55,7 @@ class Delivery:
                 done, claimed = await self._deliver_some(BATCH)
             except (*LOST, *UNABLE):
                 raise
-            except asyncpg.PostgresError as error:
+            except Exception as error:
                 log.warning("scheduled messages failed together: they are sent one by one", error=repr(error))
                 return total + await self._deliver_singly()
             total += done
@@ -63,7 +63,7 @@ class Delivery:
                 return total
 
     async def _deliver_singly(self) -> int:
-        """Each in a transaction of its own; one that cannot be stored at all fails, and holds up nobody."""
+        """Each in a transaction of its own; one that cannot be sent at all, whatever is raised, fails and holds up nobody."""
         total = 0
         for _ in range(BATCH):
             claimed: list[Due] = []
@@ -71,8 +71,10 @@ class Delivery:
                 done, _ = await self._deliver_some(1, claimed)
             except (*LOST, *UNABLE):
                 raise
-            except asyncpg.PostgresError as error:
-                log.error("a scheduled message could not be stored", error=repr(error))
+            except Exception as error:
+                if not claimed:
+                    raise
+                log.error("a scheduled message could not be sent", error=repr(error))
                 async with self._database.transaction() as tx:
                     for one in claimed:
                         await self._fail(tx, one, "The server failed to send it.")

@@ -18,7 +18,7 @@ from tertulia.conversations.channels.rules import name_key_of
 from tertulia.events.log.record import Audience
 from tertulia.kernel.audit import done_for_many
 from tertulia.kernel.auth import Caller, fake_email
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import LOST, UNABLE, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.messaging.reading.model import Participant
@@ -78,7 +78,9 @@ class Notices:
             claimed: list[int] = []
             try:
                 sent, _ = await self._deliver_some(age, limit, claimed, wait=True)
-            except asyncpg.PostgresError as error:
+            except (*LOST, *UNABLE):
+                raise
+            except Exception as error:
                 if not claimed:
                     raise
                 if limit > 1:

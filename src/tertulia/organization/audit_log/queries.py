@@ -9,6 +9,7 @@ from typing import Any
 import asyncpg
 import msgspec
 
+from tertulia.kernel.bounds import LONGEST_RETENTION
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.organization.audit_log.model import AuditEntry, Search, Thing
 
@@ -93,8 +94,16 @@ def _entry(row: asyncpg.Record) -> AuditEntry:
     )
 
 
+# From before there was a longest retention: a time that PostgreSQL cannot write would end the forgetting everywhere.
+_LOWER = f"""
+update realm set settings = settings || '{{"audit_log_retention_days": {LONGEST_RETENTION}}}'
+where (settings->>'audit_log_retention_days')::numeric > {LONGEST_RETENTION}
+"""
+
+
 async def forget_old(tx: Transaction, batch: int) -> int:
     """Delete entries that are older than their organization keeps them; how many."""
+    await tx.execute(_LOWER)
     done: int = await tx.fetchval("select audit_forget($1)", batch)
     return done
 

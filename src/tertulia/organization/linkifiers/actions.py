@@ -13,7 +13,7 @@ from tertulia.organization.audit_log import Act, differences, note, realm
 from tertulia.organization.linkifiers import queries
 from tertulia.organization.linkifiers.bounds import LINKIFIERS
 from tertulia.organization.linkifiers.model import LinkifierRecord
-from tertulia.organization.linkifiers.rules import check_linkifier
+from tertulia.organization.linkifiers.rules import check_linkifier, check_together
 from tertulia.organization.realms.changing.actions import check_is_administrator
 
 URL_TEMPLATES = "linkifier_url_template"
@@ -28,6 +28,7 @@ async def add(tx: Transaction, caller: Caller, new: LinkifierRecord) -> int:
     if linkifier_id is None:
         raise _taken()
     await check_count(tx, LINKIFIERS, caller.realm_id, adding=0)
+    check_together(await queries.linkifiers_of(tx, caller.realm_id))
     await _tell(tx, caller)
     changes = differences({}, msgspec.structs.asdict(msgspec.structs.replace(new, id=linkifier_id)))
     note(tx, caller.realm_id, Act.LINKIFIER_ADDED, ("linkifier", linkifier_id), **changes)
@@ -46,6 +47,7 @@ async def change(tx: Transaction, caller: Caller, linkifier_id: int, changed: di
         return
     if not await queries.update_linkifier(tx, caller.realm_id, new):
         raise _taken()
+    check_together(await queries.linkifiers_of(tx, caller.realm_id))
     await _tell(tx, caller)
     changes = differences(msgspec.structs.asdict(old), msgspec.structs.asdict(new))
     note(tx, caller.realm_id, Act.LINKIFIER_CHANGED, ("linkifier", linkifier_id), **changes)

@@ -1,8 +1,9 @@
 """What a linkifier can be (pure)."""
 
 import re
+from collections.abc import Iterable
 
-from tertulia.content.markup.linkifiers import check_pattern, group_names
+from tertulia.content.markup.linkifiers import check_pattern, fit_together, group_names
 from tertulia.content.markup.templates import is_template, variables
 from tertulia.kernel.errors import Refusal
 from tertulia.organization.linkifiers.model import LinkifierRecord
@@ -30,6 +31,12 @@ def check_linkifier(linkifier: LinkifierRecord) -> None:
             raise Refusal(f"The group '{min(missing)}' of the pattern is not in the URL template.")
         if unknown := variables(template) - groups:
             raise Refusal(f"The URL template uses '{min(unknown)}', which is no group of the pattern.")
+
+
+def check_together(linkifiers: Iterable[LinkifierRecord]) -> None:
+    """Refuse more than can be looked for in every text at once."""
+    if not fit_together([one.pattern for one in linkifiers]):
+        raise Refusal("The patterns of the organization's linkifiers are too large together.")
 
 
 def as_format(template: str) -> str | None:

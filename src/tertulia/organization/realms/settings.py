@@ -88,8 +88,6 @@ PRIVATE_CHANNELS = frozenset({"moderation_request_channel_id"})
 """Those that name a private one."""
 RETENTION = "message_retention_days"
 AUDIT_RETENTION = "audit_log_retention_days"
-LONGEST_RETENTION = 36_500
-"""Days. One statement of the worker looks at all organizations, and PostgreSQL cannot count back millions of years."""
 SHORTEST_AUDIT_RETENTION = 30
 """Whoever takes over an owner's account must not be able to empty the log behind them."""
 CALLS = "jitsi_server_url"

@@ -20,6 +20,8 @@ DEVICE = "tertulia_device"
 KNOWN_DAYS = 180
 MAX_PLACES = 20
 """Of one account; the oldest are forgotten."""
+MOST_TOLD = 10
+"""New browsers of one account in an hour, less than `MAX_PLACES`: whoever logs in without end makes no mails without end."""
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -54,7 +56,7 @@ async def know_browser(tx: Transaction, call: Call, settings: Settings, user_id:
     if token is None or len(token) > MAX_TOKEN_LENGTH:
         token = secrets.token_urlsafe(24)
     call.add_header("set-cookie", cookie_line(DEVICE, token, settings, KNOWN_DAYS * 86400))
-    is_new = await queries.is_new_device(tx, user_id, _device(token), KNOWN_DAYS)
+    is_new = await queries.is_new_device(tx, user_id, _device(token), KNOWN_DAYS, MOST_TOLD)
     await note_login(tx, user_id, _device(token))
     return is_new
 

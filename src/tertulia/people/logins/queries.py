@@ -128,13 +128,14 @@ async def known_places(reader: Reader, user_id: int, places: Sequence[str], days
     return {row["place"] for row in await reader.fetch(sql, user_id, places, days)}
 
 
-async def is_new_device(reader: Reader, user_id: int, device: str, days: int) -> bool:
-    """Whether a user has logged in from other browsers, but not from this one."""
+async def is_new_device(reader: Reader, user_id: int, device: str, days: int, most: int) -> bool:
+    """Whether a user has logged in from other browsers, but not from this one, nor from so many others within an hour."""
     sql = """
-    select coalesce(bool_and(place <> $2), false) from login_place
+    select coalesce(bool_and(place <> $2), false) and count(*) filter (where last_used > now() - interval '1 hour') < $4
+    from login_place
     where user_id = $1 and place like 'device %' and last_used > now() - make_interval(days => $3)
     """
-    return bool(await reader.fetchval(sql, user_id, device, days))
+    return bool(await reader.fetchval(sql, user_id, device, days, most))
 
 
 async def note_place(tx: Transaction, user_id: int, place: str, limit: int) -> None:

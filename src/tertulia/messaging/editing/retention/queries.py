@@ -5,10 +5,10 @@ from datetime import datetime
 
 import msgspec
 
+from tertulia.kernel.bounds import LONGEST_RETENTION
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.freezing import NOTE
 from tertulia.messaging.reading.access import Reached
-from tertulia.organization.realms.settings import LONGEST_RETENTION
 
 # However long somebody has asked for: a time that PostgreSQL cannot write would end the statement for all organizations.
 _KEPT_DAYS = f"""

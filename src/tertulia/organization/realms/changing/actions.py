@@ -10,6 +10,7 @@ import msgspec
 
 from tertulia.events.log.record import Audience, record
 from tertulia.kernel.auth import Caller, check_administrator, check_owner
+from tertulia.kernel.bounds import LONGEST_RETENTION
 from tertulia.kernel.compat import OLD_REALM_SETTINGS, is_old_property, old_realm_settings
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
@@ -28,7 +29,6 @@ from tertulia.organization.realms.settings import (
     CALLS,
     CHANNELS,
     KEEP_FOR_EVER,
-    LONGEST_RETENTION,
     NO_CHANNEL,
     OWNERS_DECIDE,
     PRIVATE_CHANNELS,
