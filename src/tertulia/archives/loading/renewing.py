@@ -87,6 +87,12 @@ def check(whole: Whole, manifest: Manifest, spans: Spans) -> None:
             f"The organization there was imported on {when}, and is another one than this archive has. Name another"
             " subdomain."
         )
+    if not manifest.source.startswith("tertulia:"):
+        # An account would come to be somebody else's, with the password of who was there before.
+        raise ArchiveFailed(
+            "The archive was converted from another program, and the next one may count people and messages anew. Name"
+            " another subdomain."
+        )
     if whole.moment is None or whole.reserved is None:
         raise ArchiveFailed(
             "The organization there was imported by an older version, which kept no room for what is newer. Name"
