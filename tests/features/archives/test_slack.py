@@ -1,19 +1,21 @@
 """From a workspace of Slack to people who read their history here."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from tests.features.archives.test_imports import Imported, environment, fresh_name, wait_for_pictures
+from tests.features.archives.test_imports import Imported, environment, fresh_name, is_waiting, wait_for_pictures
 from tests.harness.command import tertulia
 from tests.harness.files import fetch
 from tests.harness.server import OwnServer, Server
 from tests.harness.slack_export import Export, workspace
 from tests.harness.stage import Backstage, Stage
-from tests.harness.talk import Json, Speaker
+from tests.harness.talk import Json, Speaker, eventually
 
 
 class Moved(NamedTuple):
@@ -137,3 +139,37 @@ def test_what_is_no_export_is_refused_with_a_sentence(moved: Moved, tmp_path: Pa
     done = tertulia(*command(file, fresh_name(), "--dry-run"), env=environment(moved.server))
     assert done.returncode != 0
     assert "no channels.json" in done.stderr
+
+
+def test_who_claims_their_account_by_its_address_is_no_stub_any_more(moved: Moved) -> None:
+    subdomain = moved.imported.subdomain
+    made = tertulia(
+        "user", "password", "gil@example.com", "--realm", subdomain, "--link", env=environment(moved.server)
+    )
+    assert made.returncode == 0, made.stderr
+    visitor = moved.imported.stage.nobody(host=f"{subdomain}.localhost")
+    token, password = made.stdout.strip().rpartition("/")[2], "a quiet river in november"
+    visitor.post("accounts/password/reset/confirm", token=token, new_password=password)
+    visitor.post("fetch_api_key", username="gil@example.com", password=password)
+    stubs = {one["email"]: one["is_imported_stub"] for one in moved.person("ana@example.com").get("users")["members"]}
+    assert not stubs["gil@example.com"]
+    assert stubs["bea@example.com"]
+
+
+def test_an_import_that_was_killed_goes_on_with_the_same_command(moved: Moved) -> None:
+    stage, subdomain, env = moved.imported.stage, fresh_name(), environment(moved.server)
+    words = command(moved.file, subdomain, "--owner", "ana@example.com")
+    with stage.session() as execute:
+        execute("lock table reaction in share mode")
+        process = subprocess.Popen([sys.executable, "-m", "tertulia", *words], env=env, stderr=subprocess.PIPE)
+        eventually(lambda: is_waiting(stage))
+        process.kill()
+        process.communicate()
+    done = tertulia(*words, env=env)
+    assert done.returncode == 0, done.stderr
+    again = Imported(stage, subdomain, json.loads(done.stdout))
+    assert again.report["went_on"]
+    assert again.report["counts"] == moved.imported.report["counts"]
+    # Ids are others, also in texts.
+    sql = "select string_agg(regexp_replace(content, '[0-9]+', '0', 'g'), '/' order by id) from message where realm_id = %s"
+    assert stage.sql(sql, again.report["realm_id"]) == stage.sql(sql, moved.imported.report["realm_id"])

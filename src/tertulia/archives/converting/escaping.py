@@ -10,6 +10,8 @@ from html.entities import html5
 
 from tertulia.content.emoji import EXTRA_EMOJI, find_code
 
+_HARMLESS = re.compile(r"[\w ,'\"?()/=+-]*")
+"""Most words."""
 _WORDS = re.compile(r"(\s+)")
 _SPECIAL = re.compile(
     r"&(?:#(?:\d{1,7}|[xX][0-9a-fA-F]{1,6})|[A-Za-z][A-Za-z0-9]{1,31});"  # an entity
@@ -35,6 +37,8 @@ _LINK_NAME = re.compile(r"[\[\]]")
 
 def escape_words(text: str, *, glued_before: bool = False, after: str = "") -> str:
     """Running text, within one line. `glued_before`: markup of ours stands directly before; `after`: what it begins with."""
+    if _HARMLESS.fullmatch(text):
+        return text
     parts = _WORDS.split(text)
     last = len(parts) - 1
     for place in range(0, len(parts), 2):

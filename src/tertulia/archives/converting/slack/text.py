@@ -27,6 +27,7 @@ from tertulia.archives.converting.tree import (
     Text,
 )
 
+_MARKUP = re.compile(r"[*_~`<:&\n]")
 _CODE_BLOCK = re.compile(r"```(?!`)(.+?)```", re.DOTALL)
 _ENTITY = re.compile(r"&(amp|lt|gt);")
 _ENTITIES = {"amp": "&", "lt": "<", "gt": ">"}
@@ -60,6 +61,8 @@ class Names(Protocol):
 
 def parse(text: str, names: Names) -> list[Block]:
     """The blocks of a text."""
+    if not _MARKUP.search(text):
+        return [Paragraph([Text(text)])] if text.strip() else []
     blocks: list[Block] = []
     place = 0
     for code in _CODE_BLOCK.finditer(text):
