@@ -11,12 +11,16 @@ from typing import Any, NamedTuple
 import pytest
 
 from tertulia.archives.converting import zips
+from tertulia.archives.converting.fetching import Fetching
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.slack.actions import Outcome, Request, convert
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.reading.archive import open_archive
 from tertulia.archives.reading.checking import check_archive
+from tertulia.kernel.outbound import Outbound
+from tertulia.kernel.settings import Settings
 from tests.harness import slack_export as slack
+from tests.harness.picture_server import PictureServer, picture_server
 from tests.harness.slack_export import Export, said, stamp, workspace
 
 Json = dict[str, Any]
@@ -50,7 +54,7 @@ class Made(NamedTuple):
         return self.by("people", "full_name")[name]
 
 
-def made_of(file: Path, **options: Any) -> Made:
+def made_of(file: Path, fetching: Fetching | None = None, **options: Any) -> Made:
     """Converted, and read to its end by whoever reads archives."""
     target = file.parent / "made.tar"
     folder = file.parent / "temporary"
@@ -60,7 +64,7 @@ def made_of(file: Path, **options: Any) -> Made:
     incidents = Incidents(folder)
     try:
         request = Request(file, "team", **options)
-        outcome = asyncio.run(convert(request, target, folder, incidents, lambda *_: None))
+        outcome = asyncio.run(convert(request, target, folder, incidents, lambda *_: None, fetching))
     finally:
         incidents.close()
     with open_archive(target) as archive:
@@ -371,3 +375,51 @@ def test_a_zip_that_is_broken_inside_is_read_around_it(tmp_path: Path) -> None:
     data[place] ^= 0xFF
     file.write_bytes(data)
     assert made_of(file).lost["files of the export that cannot be read"] == 1
+
+
+def shared(id: str, url: str, **more: Any) -> Json:
+    return {"id": id, "name": f"{id}.txt", "mode": "hosted", "url_private": url, "mimetype": "text/plain", **more}
+
+
+def fetching_from(server: PictureServer, folder: Path, networks: str = "127.0.0.0/8") -> Fetching:
+    outbound = Outbound(Settings(), seconds=5, networks=networks)
+    return Fetching(outbound, folder, server.url, "xoxp-secret", pause=0.0)
+
+
+def test_files_are_fetched_once_from_the_one_host_and_a_login_page_is_no_file(tmp_path: Path) -> None:
+    with picture_server() as server, picture_server() as elsewhere:
+        good = server.show("/good?t=xoxe-credential", b"the file", "text/plain")
+        files = [
+            shared("F0GOOD", good, size=8),
+            shared("F0LOGIN", server.show("/login", b"<html>", "text/html; charset=utf-8")),
+            shared("F0SHORT", server.show("/short", b"cut", "text/plain"), size=9),
+            shared("F0MOVED", server.redirect("/moved", elsewhere.show("/caught", b"x", "text/plain"))),
+            shared("F0OTHER2", elsewhere.show("/other", b"x", "text/plain")),
+            shared("F0LOCAL", "file:///etc/passwd"),
+            shared("F0/../UP", good),
+        ]
+        export = with_entries(**{"general/2023-12-01.json": [said(slack.ANA, "look", stamp(900), files=files)]})
+        file = export.write(tmp_path / "export.zip")
+        first = made_of(file, fetching_from(server, tmp_path / "files"))
+        again = made_of(file, fetching_from(server, tmp_path / "files"))
+        assert server.counted["/good?t=xoxe-credential"] == 1
+        assert elsewhere.asked == []
+        assert {one.headers.get("authorization") for one in server.asked} == {"Bearer xoxp-secret"}
+    assert first.data == again.data
+    names = {line["name"]: line["id"] for line in first.lines["files"]}
+    assert set(names) == {"plan.txt", "pic-ture.txt", "F0GOOD.txt"}
+    assert first.blobs[f"file/{names['F0GOOD.txt']}"] == b"the file"
+    assert first.changed["files that could not be fetched"] == 6
+    assert b"xoxe-" not in first.data
+    assert b"xoxp-" not in first.data
+    assert (tmp_path / "files").stat().st_mode & 0o777 == 0o700
+    assert sorted(path.name for path in (tmp_path / "files").iterdir()) == ["F0GOOD"]
+
+
+def test_no_file_is_fetched_from_a_network_that_is_not_public(tmp_path: Path) -> None:
+    with picture_server() as server:
+        entry = said(slack.ANA, "look", stamp(900), files=[shared("F0NEAR", server.show("/near", b"x", "text/plain"))])
+        file = with_entries(**{"general/2023-12-01.json": [entry]}).write(tmp_path / "export.zip")
+        made = made_of(file, fetching_from(server, tmp_path / "files", networks=""))
+        assert server.asked == []
+    assert made.changed["files that could not be fetched"] == 2

@@ -11,10 +11,29 @@ from typing import TYPE_CHECKING, Any
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.output import print_json
 from tertulia.cli.progress import Steps
+from tertulia.cli.target import target_settings
 
 if TYPE_CHECKING:
+    from tertulia.archives.converting.fetching import Fetching
     from tertulia.archives.converting.report import Incidents
     from tertulia.archives.converting.slack.actions import Outcome
+
+
+SLACK_FILES = "https://files.slack.com"
+
+
+def fetching_from(origin: str, folder: Path, token_file: Path | None, data: Path | None) -> "Fetching":
+    """Whoever fetches files from there, and from nowhere else."""
+    from tertulia.archives.converting.fetching import Fetching
+    from tertulia.kernel.outbound import Outbound
+
+    try:
+        token = "" if token_file is None else token_file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as problem:
+        raise CommandFailed(f"{token_file} cannot be read.") from problem
+    if not token.isascii() or any(sign.isspace() for sign in token):
+        raise CommandFailed(f"{token_file} has no token: it must be one word.")
+    return Fetching(Outbound(target_settings(data), seconds=120.0, networks=""), folder, origin, token)
 
 
 @dataclass(frozen=True)

@@ -89,6 +89,14 @@ def slack(
         Path | None,
         typer.Option(metavar="FILE", help="Where all that was lost or changed is written.  [default: beside the zip]"),
     ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Fetch files that are not in the zip from Slack, and keep them here."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A file with a token of Slack, if addresses in the zip are no longer good."),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only convert it, and say what would come and what would not.")
     ] = False,
@@ -105,7 +113,7 @@ def slack(
     """
     from tertulia.archives.converting.slack.actions import Request, convert
     from tertulia.archives.loading.actions import Wanted
-    from tertulia.cli.converting import converted, print_conversion
+    from tertulia.cli.converting import SLACK_FILES, converted, fetching_from, print_conversion
     from tertulia.organization.realms.actions import check_subdomain
 
     check_subdomain(subdomain)
@@ -116,8 +124,10 @@ def slack(
     request = Request(file, subdomain, name=name, users=users, owner=owner, users_template=users_template)
     report = report or file.with_name(f"{file.name}.report.jsonl")
 
+    fetching = None if files is None else fetching_from(SLACK_FILES, files, token_file, data)
+
     def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
-        return convert(request, target, folder, incidents, told)
+        return convert(request, target, folder, incidents, told, fetching)
 
     with converted(work, to, report) as made:
         wanted = Wanted(file=made.archive, subdomain=subdomain, processes=processes or os.cpu_count() or 1)

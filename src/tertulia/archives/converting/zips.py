@@ -10,7 +10,7 @@ import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -33,6 +33,10 @@ _ELSEWHERE = re.compile(r"^/|^[A-Za-z]:|\\|\x00|(?:^|/)\.\.?(?:/|$)")
 _DECODER = json.JSONDecoder()
 _SKIPPED = re.compile(r"[\s,]*")
 _JUNK = re.compile(r"(?:^|/)(?:__MACOSX|\.DS_Store|Thumbs\.db)(?:/|$)")
+
+
+Lose = Callable[[str, str, str], None]
+"""Told what is lost, where, and why."""
 
 
 class Unreadable(Exception):
@@ -96,45 +100,29 @@ class Source:
         except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as problem:
             raise Unreadable(str(problem) or "it is cut") from problem
 
-    def records(self, name: str) -> Iterator[dict[str, Any]]:
+    def records(self, name: str, *, is_counted: bool = True) -> Iterator[dict[str, Any]]:
         """The objects of a JSON array, one by one. What cannot be read is counted, and the rest goes on."""
+        lose = self._incidents.lose if is_counted else _say_nothing
         try:
             data = b"".join(self.pieces(name, MOST_JSON))
         except Unreadable as problem:
-            self._incidents.lose("files of the export that cannot be read", name, str(problem))
+            lose("files of the export that cannot be read", name, str(problem))
             return
-        for place, raw in enumerate(self._raw(name, data)):
+        for place, raw in enumerate(self._raw(name, data, lose)):
             record = None if raw is None or len(raw) > MOST_RECORD else _decoded(raw)
             if isinstance(record, dict):
                 yield record
             else:
-                self._incidents.lose("records that cannot be read", f"{name}, record {place + 1}")
+                lose("records that cannot be read", f"{name}, record {place + 1}", "")
 
-    def _raw(self, name: str, data: bytes) -> "Iterator[bytes | memoryview | None]":
+    def _raw(self, name: str, data: bytes, lose: Lose) -> "Iterator[bytes | memoryview | None]":
         try:
             found = msgspec.json.decode(data, type=list[msgspec.Raw])
         except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-            yield from self._rescued(name, data)
+            yield from _rescued(name, data, lose)
             return
         for raw in found:
             yield memoryview(raw)
-
-    def _rescued(self, name: str, data: bytes) -> "Iterator[bytes | None]":
-        """Of an array that is cut or broken: what comes before."""
-        text = data.decode(errors="replace").lstrip("\ufeff \t\r\n")
-        place = 1 if text.startswith("[") else len(text)
-        while place < len(text):
-            place = _SKIPPED.match(text, place).end()  # type: ignore[union-attr]  # it matches nothing as well
-            if text.startswith("]", place) or place >= len(text):
-                break
-            try:
-                _, end = _DECODER.raw_decode(text, place)
-            except (ValueError, RecursionError):
-                break
-            yield text[place:end].encode(errors="surrogatepass")
-            place = end
-        if not text.startswith("]", place):
-            self._incidents.lose("files of the export that are cut or broken: their beginnings were read", name)
 
     def _check(self, path: Path) -> None:
         entries = self._zip.infolist()
@@ -170,6 +158,28 @@ class Source:
                 self._entries[name.removeprefix(root)] = good[name]
             else:
                 self._incidents.lose("entries outside of the export", name)
+
+
+def _rescued(name: str, data: bytes, lose: Lose) -> "Iterator[bytes | None]":
+    """Of an array that is cut or broken: what comes before."""
+    text = data.decode(errors="replace").lstrip("\ufeff \t\r\n")
+    place = 1 if text.startswith("[") else len(text)
+    while place < len(text):
+        place = _SKIPPED.match(text, place).end()  # type: ignore[union-attr]  # it matches nothing as well
+        if text.startswith("]", place) or place >= len(text):
+            break
+        try:
+            _, end = _DECODER.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            break
+        yield text[place:end].encode(errors="surrogatepass")
+        place = end
+    if not text.startswith("]", place):
+        lose("files of the export that are cut or broken: their beginnings were read", name, "")
+
+
+def _say_nothing(_what: str, _where: str, _why: str) -> None:
+    """It is read a second time, and counted then."""
 
 
 def _name_of(entry: zipfile.ZipInfo) -> str:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
+from tertulia.archives.converting.fetching import Fetching, RemoteFile
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.slack.conversations import OLDEST, Rooms, records
-from tertulia.archives.converting.slack.messages import Messages
+from tertulia.archives.converting.slack.messages import Messages, remote_files
 from tertulia.archives.converting.slack.people import SPEAKER, People, profile_fields, read_users, write_users
-from tertulia.archives.converting.zips import Source
+from tertulia.archives.converting.zips import Source, Unreadable
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 from tertulia.archives.form.manifest import Manifest
@@ -23,6 +24,8 @@ from tertulia.kernel.auth import Role
 LISTS = {"channels.json": "public", "groups.json": "private", "mpims.json": "direct", "dms.json": "direct"}
 MOST_FILE = 10 * 1024**3
 """Bytes of one file of somebody's."""
+FETCHED = "//fetched/"
+"""Before the id of a file that was fetched. No entry of a zip has a name like it."""
 _DAY = re.compile(r"([^/]+)/\d{4}-\d{2}-\d{2}\.json")
 _UPLOAD = re.compile(r"__uploads/([A-Z0-9]{2,20})/[^/]+|(?:[^/]+/)?attachments/([A-Z0-9]{2,20})[-_][^/]+")
 _KNOWN = re.compile(
@@ -60,13 +63,25 @@ class Outcome:
     owner: str = ""
 
 
-async def convert(request: Request, target: Path, folder: Path, incidents: Incidents, told: Told) -> Outcome:
-    """The archive, at `target`. `folder`: a temporary place. ArchiveFailed if it is no export at all."""
+async def convert(
+    request: Request,
+    target: Path,
+    folder: Path,
+    incidents: Incidents,
+    told: Told,
+    fetching: Fetching | None = None,
+) -> Outcome:
+    """The archive, at `target`. `folder`: a temporary place. ArchiveFailed if it is no export at all.
+
+    `fetching`: whoever brings the files that the export only names.
+    """
     mapped = read_users(request.users) if request.users else {}
     shelf = Shelf(folder)
     try:
         with Source(request.file, "channels.json", incidents) as source:
             conversion = _Conversion(source, shelf, incidents, mapped, told)
+            if fetching is not None:
+                await conversion.fetch(fetching)
             conversion.read()
             return await conversion.write(request, target)
     finally:
@@ -85,8 +100,23 @@ class _Conversion:
         self._rooms = Rooms(self._people, incidents)
         self._teams: dict[str, int] = {}
         self._messages: Messages
+        self._fetched: dict[str, Path] = {}
 
     # The source
+
+    async def fetch(self, fetching: Fetching) -> None:
+        """The files of all messages, before anything else: so what is made of them is the same each time."""
+        inside = {found[1] or found[2] for name in self._source.names if (found := _UPLOAD.fullmatch(name))}
+        await fetching.fetch((file for file in self._remote_files() if file.key not in inside), self._told)
+        for key, problem in fetching.failed.items():
+            self._incidents.change("files that could not be fetched", key, problem)
+        self._fetched = fetching.found()
+
+    def _remote_files(self) -> Iterator[RemoteFile]:
+        for name in self._source.names:
+            if _DAY.fullmatch(name):
+                for entry in self._source.records(name, is_counted=False):
+                    yield from remote_files(entry)
 
     def read(self) -> None:
         """Everything in it: lists first, then days."""
@@ -99,6 +129,7 @@ class _Conversion:
                 days.append((found[1], name))
             elif not _KNOWN.fullmatch(name):
                 self._incidents.lose("entries that are not known", name)
+        files = {key: f"{FETCHED}{key}" for key in self._fetched} | files
         self._read_lists()
         seed = self._source.seed()
         self._messages = Messages(self._people, self._rooms, self._shelf, self._incidents, files, seed)
@@ -164,8 +195,17 @@ class _Conversion:
             speaker=SPEAKER,
         )
         assembly = Assembly(world, self._shelf, self._incidents, self._told)
-        manifest = await assembly.write(target, lambda entry: self._source.pieces(entry, MOST_FILE))
+        manifest = await assembly.write(target, self._pieces)
         return self._outcome(manifest, request)
+
+    def _pieces(self, entry: str) -> Iterator[bytes]:
+        if not entry.startswith(FETCHED):
+            yield from self._source.pieces(entry, MOST_FILE)
+            return
+        try:
+            yield self._fetched[entry.removeprefix(FETCHED)].read_bytes()
+        except OSError as problem:
+            raise Unreadable(problem.strerror or "it cannot be read") from problem
 
     def _organization(self, request: Request, created: datetime) -> kinds.Organization:
         name = plain(request.name) or request.file.stem or "Imported"

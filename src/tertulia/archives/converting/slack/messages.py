@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -10,6 +11,7 @@ import msgspec
 from tertulia.archives.converting import markdown
 from tertulia.archives.converting.assembling import file_address, file_path
 from tertulia.archives.converting.emoji import code_of
+from tertulia.archives.converting.fetching import RemoteFile
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.shelf import Shelf, Shelved, ShelvedFile
 from tertulia.archives.converting.slack.blocks import Json, objects, string, text_of
@@ -254,6 +256,17 @@ class Messages:
                 entry=self._files[slack_id],
             )
         )
+
+
+def remote_files(entry: Json) -> Iterator[RemoteFile]:
+    """The files of an entry that Slack has, as far as it says where."""
+    for file in [*objects(entry.get("files")), *objects([entry.get("file")])]:
+        url = string(file.get("url_private_download")) or string(file.get("url_private"))
+        size = file.get("size")
+        if url and file.get("mode") not in GONE and not file.get("is_external"):
+            yield RemoteFile(
+                string(file.get("id")), url, size if isinstance(size, int) else 0, string(file.get("mimetype"))
+            )
 
 
 def microseconds(stamp: object) -> int:
