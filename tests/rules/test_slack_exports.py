@@ -236,13 +236,20 @@ def with_entries(**more: Any) -> Export:
 
 def test_people_are_mapped_by_a_table(tmp_path: Path) -> None:
     table = tmp_path / "users.csv"
-    table.write_text("id,email,role\nU0CEM,cem@example.com,moderator\nU0BEA,,administrator\n")
+    table.write_text("id,email,role\nU0CEM,cem@example.com,moderator\nU0BEA,,administrator\nUSLACKBOT,,owner\n")
     template = tmp_path / "template.csv"
     made = converted(workspace(), tmp_path, users=table, owner="cem@example.com", users_template=template)
     assert made.person("Cem")["role"] == 100
     assert made.person("Cem")["email"] == "cem@example.com"
     assert made.person("Bea Bold")["role"] == 200
+    assert made.person("Slackbot")["role"] == 400
     assert "U0ANA,Ana Admin,ana@example.com,owner" in template.read_text().splitlines()
+
+
+def test_who_cannot_claim_their_account_gets_no_power(tmp_path: Path) -> None:
+    table = tmp_path / "users.csv"
+    table.write_text("id,role\nU0CEM,owner\n")
+    assert converted(workspace(), tmp_path, users=table).person("Cem")["role"] == 400
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@
     assembling         topics from threads, links to messages, and the archive itself (`topics`, `assembling`)
     the report         whatever does not come as it was is counted there, with examples (`report`)
 
-A converter writes no database and asks no network, holds no more than people, conversations and topics in memory, and makes the
-same bytes of the same source: so an import that was stopped goes on. One bad record is counted, never fatal.
+A converter writes no database, and asks no network but for files, if the operator wants them (`fetching`). It holds no more
+than people, conversations and topics in memory, and makes the same bytes of the same source: so an import that was stopped goes
+on. One bad record is counted, never fatal.
 """

@@ -42,6 +42,7 @@ class Incidents:
     def save(self, file: Path, summary: dict[str, Any]) -> None:
         """The report: the summary in the first line, then one line for each case."""
         self._cases.seek(0)
+        file.touch(0o600)
         with file.open("wb") as target:
             target.write(msgspec.json.encode(summary) + b"\n")
             while piece := self._cases.read(1024 * 1024):

@@ -129,6 +129,11 @@ class People:
 
     def _role(self, known: Known, user: dict[str, Any]) -> tuple[Role, Role | None]:
         if (name := self._mapped.get(known.slack_id, {}).get("role")) and not known.is_bot:
+            if ROLES[name] <= Role.ADMINISTRATOR and known.email is None:
+                self._incidents.change(
+                    "roles that were not given, because nobody can claim the account", known.slack_id
+                )
+                return Role.MEMBER, None
             return ROLES[name], None
         if user.get("is_restricted") or user.get("is_ultra_restricted"):
             return Role.GUEST, None
@@ -270,6 +275,7 @@ def read_users(file: Path) -> dict[str, dict[str, str]]:
 
 def write_users(file: Path, people: People) -> None:
     """A table to look through and give back: who there is, and what the export says they are."""
+    file.touch(0o600)
     with file.open("w", encoding="utf-8", newline="") as lines:
         table = csv.writer(lines)
         table.writerow(["id", "name", "email", "role"])
