@@ -110,7 +110,7 @@ TEXTS = [
     ("<@U9|gone>", "@**|7**"),
     ("<@W9>", "@**|7**"),
     ("<#C1|dev> <#C1> <#C1|>", "#**dev** #**dev** #**dev**"),
-    ("<#C2|a>", "[#a > b](/#narrow/channel/10-a-.3E-b)"),
+    ("<#C2|a>", "[&num;a &gt; b](/#narrow/channel/10-a-.3E-b)"),
     ("<#C9|gone>", "#gone"),
     ("<#C9>", "#private-channel"),
     ("<!here> <!channel> <!everyone|@everyone>", "@**all** @**all** @**all**"),

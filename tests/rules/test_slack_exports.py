@@ -403,6 +403,7 @@ def test_files_are_fetched_once_from_the_one_host_and_a_login_page_is_no_file(tm
             shared("F0MOVED", server.redirect("/moved", elsewhere.show("/caught", b"x", "text/plain"))),
             shared("F0OTHER2", elsewhere.show("/other", b"x", "text/plain")),
             shared("F0LOCAL", "file:///etc/passwd"),
+            shared("F0NONE", "http://[broken"),
             shared("F0/../UP", good),
         ]
         export = with_entries(**{"general/2023-12-01.json": [said(slack.ANA, "look", stamp(900), files=files)]})
@@ -416,7 +417,7 @@ def test_files_are_fetched_once_from_the_one_host_and_a_login_page_is_no_file(tm
     names = {line["name"]: line["id"] for line in first.lines["files"]}
     assert set(names) == {"plan.txt", "pic-ture.txt", "F0GOOD.txt"}
     assert first.blobs[f"file/{names['F0GOOD.txt']}"] == b"the file"
-    assert first.changed["files that could not be fetched"] == 6
+    assert first.changed["files that could not be fetched"] == 7
     assert b"xoxe-" not in first.data
     assert b"xoxp-" not in first.data
     assert (tmp_path / "files").stat().st_mode & 0o777 == 0o700

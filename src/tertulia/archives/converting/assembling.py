@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 import msgspec
 
@@ -209,11 +208,6 @@ class Assembly:
 def file_path(seed: str, name: str) -> str:
     """How texts link a file: nobody guesses it who does not have the source."""
     return f"{REALM_ID}/{seed[:2]}/{seed[2:26]}/{name}"
-
-
-def file_address(path: str) -> str:
-    """What stands in a text."""
-    return "/user_uploads/" + quote(path, safe="/")
 
 
 def _file(file: ShelvedFile, content: kinds.Picture | None) -> kinds.File:

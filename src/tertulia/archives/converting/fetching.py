@@ -10,10 +10,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.kernel.outbound import Answer, Outbound, Unreachable, Wanted
+from tertulia.kernel.urls import split_url
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file, which is held in memory."""
@@ -43,7 +43,7 @@ class Fetching:
     ) -> None:
         self._outbound = outbound
         self._folder = folder
-        self._origin = urlsplit(origin)
+        self._origin = split_url(origin)
         self._headers: Mapping[str, str] = {"Authorization": f"Bearer {token}"} if token else {}
         self._pause = pause
         self.failed: dict[str, str] = {}
@@ -70,7 +70,10 @@ class Fetching:
 
     async def _one(self, file: RemoteFile) -> str:
         """Why it could not be had; nothing if it is there now."""
-        parts = urlsplit(file.url)
+        try:
+            parts = split_url(file.url)
+        except ValueError as error:
+            return f"it has no address: {error}"
         if (parts.scheme, parts.netloc) != (self._origin.scheme, self._origin.netloc):
             return "it is at another host"
         if file.size > MOST_BYTES:

@@ -29,8 +29,8 @@ from tertulia.archives.converting.tree import (
     Quote,
     Text,
 )
+from tertulia.content.markup import writing
 from tertulia.content.markup.addresses import clean_url, find_at_colon
-from tertulia.content.markup.references import slug
 
 LIMIT = 9000
 """Of a text, in characters: a message may have 10,000. The rest is for what is added later: addresses of messages, a line about
@@ -41,7 +41,6 @@ _NOTHING_SEEN = "\u200b"
 """Stands between two marks that would become one."""
 _BEFORE_REFERENCE = frozenset(" \t\n'\"({/<")
 _BESIDE = Emoji("tada")
-_UNNAMED = re.compile(r"[`>*&\[\]\n]|\$\$")
 _AWKWARD = re.compile(r"[\s\x00-\x20\x7f-\x9f\u2028\u2029\\<>\"()\[\]`]")
 _BACKTICKS = re.compile(r"`+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -341,10 +340,8 @@ def _code_span(text: str) -> str:
 
 
 def _channel(one: ChannelLink) -> _Piece:
-    if not _UNNAMED.search(one.name):
-        return _Piece(f"#**{one.name}**", False, True)
-    address = f"/#narrow/channel/{slug(one.channel_id, one.name)}"
-    return _Piece(f"[{escape_label(f'#{one.name}')}]({address})", False)
+    written = writing.write((writing.ChannelLink(one.channel_id, one.name),))
+    return _Piece(written, False, refers=written.startswith("#"))
 
 
 def _link(one: Link) -> Iterator[_Piece]:

@@ -4,12 +4,11 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 import msgspec
 
 from tertulia.archives.converting import markdown
-from tertulia.archives.converting.assembling import file_address, file_path
+from tertulia.archives.converting.assembling import file_path
 from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.fetching import RemoteFile
 from tertulia.archives.converting.report import Incidents
@@ -21,7 +20,8 @@ from tertulia.archives.converting.slack.text import parse
 from tertulia.archives.converting.topics import EXCERPT
 from tertulia.archives.converting.tree import Block, Inline, Link, Paragraph, Text
 from tertulia.content.emoji import find_name
-from tertulia.files.uploads.names import clean_name
+from tertulia.files.uploads.names import clean_name, url_of
+from tertulia.kernel.urls import split_url
 
 DROPPED = {
     **dict.fromkeys(("channel_join", "channel_leave", "group_join", "group_leave"), "joins and leaves"),
@@ -144,7 +144,7 @@ class Messages:
         thread, is_parent = self._thread(entry, sent)
         excerpt = markdown.words_of(blocks)[:EXCERPT] if is_parent else ""
         for part, text in enumerate(texts):
-            linked = [file.id for file in files if file_address(file.path) in text]
+            linked = [file.id for file in files if url_of(file.path) in text]
             message = Shelved(
                 conversation=self._room.id,
                 origin=self._room.number,
@@ -230,7 +230,7 @@ class Messages:
         if slack_id in self._files:
             shelved = self._shelved(slack_id, file, entry, sent)
             files.append(shelved)
-            return [Link(file_address(shelved.path), name)]
+            return [Link(url_of(shelved.path), name)]
         url = next((string(file[key]) for key in ("url_private", "permalink", "external_url") if file.get(key)), "")
         if not url:
             self._incidents.lose("files without an address", f"{self._where} {slack_id}", name)
@@ -280,7 +280,7 @@ def microseconds(stamp: object) -> int:
 def without_secrets(url: str) -> str:
     """An address as anybody may see it: exports put a credential into each."""
     try:
-        parts = urlsplit(url)
+        parts = split_url(url)
         query = _SECRETS.sub("", parts.query).lstrip("&")
         return parts._replace(query=query, netloc=parts.netloc.rpartition("@")[2]).geturl()
     except ValueError:
