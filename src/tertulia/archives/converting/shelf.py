@@ -12,7 +12,7 @@ AT_ONCE = 2000
 NOTICE_PART = 1_000_000
 """The place of what we say about a message: after its own parts."""
 _TABLES = """
-create table message (
+create table shelved (
     row integer primary key, conversation int not null, origin int not null, sent int not null, place int not null,
     part int not null, thread int not null, sender int not null, content text not null, excerpt text not null,
     reactions text not null, files text not null
@@ -28,14 +28,14 @@ pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -24000;
 pragma locking_mode = exclusive;
 """
 _INSERT = """
-insert into message
+insert into shelved
     (conversation, origin, sent, place, part, thread, sender, content, excerpt, reactions, files)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _TWICE = """
-delete from message where row in (
+delete from shelved where row in (
     select row from (
-        select row, min(place) over (partition by conversation, origin, sent) as first, place from message
+        select row, min(place) over (partition by conversation, origin, sent) as first, place from shelved
     ) where place > first
 )
 """
@@ -44,12 +44,12 @@ create table numbered (row integer primary key, id int not null, number int not 
 insert into numbered
 select row, row_number() over (order by sent, conversation, place, part),
     row_number() over (partition by conversation order by sent, place, part)
-from message;
+from shelved;
 create unique index numbered_id on numbered (id);
 """
 _LINES = """
 select numbered.id, number, sent, part, thread, sender, content, reactions, files
-from message join numbered using (row) where conversation = ? order by sent, place, part
+from shelved join numbered using (row) where conversation = ? order by sent, place, part
 """
 
 
@@ -125,23 +125,23 @@ class Shelf:
     def drop_doubles(self) -> int:
         """Of messages of one room and one time the first is kept: exports may overlap."""
         self.flush()
-        self._database.execute("create index message_place on message (conversation, sent)")
+        self._database.execute("create index shelved_place on shelved (conversation, sent)")
         before = self._messages()
         self._database.execute(_TWICE)
         return before - self._messages()
 
     def _messages(self) -> int:
-        return int(self._database.execute("select count(*) from message where part = 0").fetchone()[0])
+        return int(self._database.execute("select count(*) from shelved where part = 0").fetchone()[0])
 
     def threads(self, conversation: int) -> Iterator[Thread]:
         """Those of a conversation, in the order in which they began."""
-        asked = """select thread, min(sent), sum(part = 0) from message
+        asked = """select thread, min(sent), sum(part = 0) from shelved
             where conversation = ? and thread > 0 group by thread order by thread"""
         return (Thread(*row) for row in self._database.execute(asked, (conversation,)).fetchall())
 
     def beginning(self, conversation: int, sent: int) -> tuple[int, int, int, str] | None:
         """The message that began a thread: who said it, its place, the thread it is itself in, and its first words."""
-        asked = """select sender, place, thread, excerpt from message
+        asked = """select sender, place, thread, excerpt from shelved
             where conversation = ? and sent = ? and part = 0 order by place limit 1"""
         found: tuple[int, int, int, str] | None = self._database.execute(asked, (conversation, sent)).fetchone()
         return found
@@ -153,7 +153,7 @@ class Shelf:
 
     def find(self, conversation: int, sent: int) -> tuple[int, int] | None:
         """The id of a message, and its thread."""
-        asked = """select id, thread from message join numbered using (row)
+        asked = """select id, thread from shelved join numbered using (row)
             where conversation = ? and sent = ? and part = 0 order by place limit 1"""
         found: tuple[int, int] | None = self._database.execute(asked, (conversation, sent)).fetchone()
         return found
@@ -161,7 +161,7 @@ class Shelf:
     def last_numbers(self, conversation: int) -> dict[int, int]:
         """Of each thread; 0 is what is in none."""
         asked = (
-            "select thread, max(number) from message join numbered using (row) where conversation = ? group by thread"
+            "select thread, max(number) from shelved join numbered using (row) where conversation = ? group by thread"
         )
         return dict(self._database.execute(asked, (conversation,)).fetchall())
 
@@ -180,9 +180,9 @@ class Shelf:
 
     def span(self) -> tuple[int, int] | None:
         """The times of the first message and the last."""
-        first, last = self._database.execute("select min(sent), max(sent) from message").fetchone()
+        first, last = self._database.execute("select min(sent), max(sent) from shelved").fetchone()
         return None if first is None else (first, last)
 
     def count(self) -> int:
         """Messages, their parts counted."""
-        return int(self._database.execute("select count(*) from message").fetchone()[0])
+        return int(self._database.execute("select count(*) from shelved").fetchone()[0])
