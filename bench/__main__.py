@@ -132,6 +132,20 @@ def import_(
     tell(report, before, json=json)
 
 
+@app.command()
+def slack(
+    messages: Annotated[int | None, typer.Option(help="How many messages.  [default: 200,000]")] = None,
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """An export of Slack that becomes an archive: how many messages a second, and how much memory."""
+    before = machine(prepare())
+    from bench.slack import measure
+
+    report = measure(quick=quick, messages=messages)
+    tell(report, before, json=json)
+
+
 def tell(report: Report, before: dict[str, Any], *, json: bool) -> None:
     """For people, or for programs; with what the machine was before."""
     report.machine = before

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,10 +114,14 @@ def run(stage: Stage, *arguments: str, url: str = "") -> Run:
         "TERTULIA_POSTGRES_URL": url or stage.server.postgres_url,
         "TERTULIA_STORAGE_FOLDER": str(stage.server.files),
     }
-    with (stage.folder / "said").open("w+") as said:
+    return watched(stage.folder, [sys.executable, "-m", "tertulia", *arguments], os.environ | own)
+
+
+def watched(folder: Path, command: Sequence[str], environment: Mapping[str, str]) -> Run:
+    """A process to its end, with what it cost."""
+    with (folder / "said").open("w+") as said:
         started = time.perf_counter()
-        command = [sys.executable, "-m", "tertulia", *arguments]
-        process = subprocess.Popen(command, env=os.environ | own, stdout=said, stderr=said)
+        process = subprocess.Popen(command, env=environment, stdout=said, stderr=said)
         memory = threading.Thread(target=watch_memory, args=(process.pid, peaks := [0]))
         memory.start()
         _, status, usage = os.wait4(process.pid, 0)

@@ -35,9 +35,8 @@ MENU = (
         "how-to/write-a-bot",
     )]),
     ("Run it", [f"docs/how-to/{page}" for page in (
-        "run-on-one-machine", "run-in-containers", "run-everything-in-one", "operate", "backup", "export", "import", "move",
-        "erase",
-        "upgrade", "logins",
+        "run-on-one-machine", "run-in-containers", "run-everything-in-one", "operate", "backup", "export", "import",
+        "import-from-slack", "move", "erase", "upgrade", "logins",
         "files", "mail-in", "scim", "audit-log", "high-availability",
     )]),
     ("Look up", ["docs/reference/*", "docs/reference/protocol/README", "docs/reference/protocol/*"]),

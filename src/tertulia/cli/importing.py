@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
@@ -15,7 +15,9 @@ from tertulia.cli.progress import Steps
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
-    from tertulia.archives.loading.actions import Plan, Report
+    from tertulia.archives.converting.report import Incidents
+    from tertulia.archives.converting.slack.actions import Outcome
+    from tertulia.archives.loading.actions import Plan, Report, Wanted
     from tertulia.archives.loading.shifts import Shifts
     from tertulia.kernel.db import Database
     from tertulia.kernel.settings import Settings
@@ -57,11 +59,9 @@ def archive(
 
     A newer archive of an organization that was imported takes the place of the older one, as long as nobody has written here.
     """
-    from tertulia.archives.loading.actions import Wanted, import_archive, preview
-    from tertulia.content.storage import Store
+    from tertulia.archives.loading.actions import Wanted
     from tertulia.organization.realms.actions import check_subdomain
 
-    settings = target_settings(data)
     check_subdomain(subdomain)
     wanted = Wanted(
         file=file,
@@ -69,7 +69,82 @@ def archive(
         sources=tuple(source_url or ()),
         processes=processes or os.cpu_count() or 1,
     )
+    _load(wanted, data, dry_run=dry_run, as_json=as_json)
 
+
+@app.command("slack")
+def slack(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The zip that Slack made.")],
+    subdomain: Subdomain,
+    owner: Annotated[
+        str, typer.Option(help="Address of the person who will own the organization. Needed to import.")
+    ] = "",
+    name: Annotated[str, typer.Option(help="What the organization is called.  [default: the zip's name]")] = "",
+    users: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Who is who: columns id, email and role.")
+    ] = None,
+    users_template: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write such a table, with what the export says, to look through."),
+    ] = None,
+    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the archive that is made on the way.")] = None,
+    report: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Where all that was lost or changed is written.  [default: beside the zip]"),
+    ] = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Fetch files that are not in the zip from Slack, and keep them here."),
+    ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="A file with a token of Slack, if addresses in the zip are no longer good."),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only convert it, and say what would come and what would not.")
+    ] = False,
+    processes: Annotated[
+        int | None, typer.Option(min=1, max=64, help="How many render texts at a time.  [default: one per processor]")
+    ] = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of an export of Slack. Nobody sees it until it is whole.
+
+    Look first with --dry-run. People claim their accounts by "Forgot password?" with their address.
+    An import that was stopped goes on where it was: give the same command again, with the same files.
+    """
+    from tertulia.archives.converting.slack.actions import Request, convert
+    from tertulia.archives.loading.actions import Wanted
+    from tertulia.cli.converting import SLACK_FILES, converted, fetching_from, print_conversion
+    from tertulia.organization.realms.actions import check_subdomain
+
+    check_subdomain(subdomain)
+    if not (owner or dry_run):
+        raise CommandFailed(
+            "Say who will own the organization: --owner ADDRESS. What the export says is a proposal only."
+        )
+    request = Request(file, subdomain, name=name, users=users, owner=owner, users_template=users_template)
+    report = report or file.with_name(f"{file.name}.report.jsonl")
+
+    fetching = None if files is None else fetching_from(SLACK_FILES, files, token_file, data)
+
+    def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
+        return convert(request, target, folder, incidents, told, fetching)
+
+    with converted(work, to, report) as made:
+        wanted = Wanted(file=made.archive, subdomain=subdomain, processes=processes or os.cpu_count() or 1)
+        if not as_json or dry_run:
+            print_conversion(made, report, as_json=as_json)
+        _load(wanted, data, dry_run=dry_run, as_json=as_json, is_told=dry_run)
+
+
+def _load(wanted: "Wanted", data: Path | None, *, dry_run: bool, as_json: bool, is_told: bool = False) -> None:
+    """An archive, in any case read whole. `is_told`: what would come has been said already."""
+    from tertulia.archives.loading.actions import import_archive, preview
+    from tertulia.content.storage import Store
+
+    settings = target_settings(data)
     if dry_run:
 
         async def look(database: "Database") -> "tuple[Plan, Shifts]":
@@ -77,7 +152,8 @@ def archive(
                 return await preview(database, wanted, told)
 
         plan, shifts = importing_database(settings, look)
-        print_plan(plan, shifts, as_json=as_json)
+        if not is_told:
+            print_plan(plan, shifts, as_json=as_json)
         return
 
     async def work(database: "Database") -> "Report":

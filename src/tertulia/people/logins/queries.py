@@ -216,10 +216,10 @@ async def write_last_used(tx: Transaction, key_ids: Sequence[int]) -> int:
 
 
 async def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
-    """Store a new password; tokens to replace it end."""
+    """Store a new password; tokens to replace it end. Who has one is no longer somebody of whom we only heard."""
     sql = """
     with ended as (delete from password_reset where user_id = $1)
-    update account set password_hash = $2 where id = $1
+    update account set password_hash = $2, is_imported_stub = is_imported_stub and $2 = '!' where id = $1
     """
     await tx.execute(sql, user_id, password_hash)
 

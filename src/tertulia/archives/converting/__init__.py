@@ -1,0 +1,12 @@
+"""From other chats into the form of archives (docs/reference/archive.md): what all converters share, and one folder for each.
+
+    reading a source   `zips` opens what somebody sent, within bounds; `slack/` knows what is in it
+    texts              a source's text becomes a tree (`tree`), and one writer makes our Markdown of it (`markdown`)
+    the shelf          messages lie on disk until all are known (`shelf`): then ids are given in the order of time
+    assembling         topics from threads, links to messages, and the archive itself (`topics`, `assembling`)
+    the report         whatever does not come as it was is counted there, with examples (`report`)
+
+A converter writes no database, and asks no network but for files, if the operator wants them (`fetching`). It holds no more
+than people, conversations and topics in memory, and makes the same bytes of the same source: so an import that was stopped goes
+on. One bad record is counted, never fatal.
+"""

@@ -1,0 +1,227 @@
+"""The archive itself: people and conversations from memory, messages from the shelf, each with the ids that all have by now."""
+
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from tertulia import __version__
+from tertulia.archives.converting import markdown
+from tertulia.archives.converting.escaping import escape_label
+from tertulia.archives.converting.report import Incidents
+from tertulia.archives.converting.shelf import NOTICE_PART, Shelf, ShelvedFile
+from tertulia.archives.converting.topics import Topics, time_of
+from tertulia.archives.converting.zips import Unreadable
+from tertulia.archives.form import kinds
+from tertulia.archives.form.container import ArchiveWriter
+from tertulia.archives.form.manifest import Manifest
+from tertulia.content.markup.references import encode_operand, slug
+
+REALM_ID = 1
+MOST_CONTENT = 10_000
+Told = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class World:
+    """What is not messages. Ids of channels and directs are of one family."""
+
+    source: str
+    """Which organization it is, elsewhere."""
+    made_of: str
+    """What it comes from, for people."""
+    organization: kinds.Organization
+    profile_fields: list[kinds.ProfileField]
+    people: list[kinds.Person]
+    channels: list[kinds.Channel]
+    directs: list[kinds.Direct]
+    members: dict[int, list[int]]
+    """Of each channel."""
+    speaker: int
+    """Who says what nobody said: the notification bot."""
+
+
+class Assembly:
+    """Writes an archive, from its beginning to its end."""
+
+    def __init__(self, world: World, shelf: Shelf, incidents: Incidents, told: Told) -> None:
+        self._world = world
+        self._shelf = shelf
+        self._incidents = incidents
+        self._told = told
+        self._topics = Topics(shelf, f"imported from {world.made_of}", world.speaker)
+        self._names = {one.id: one.name for one in world.channels}
+        self._participants = {one.id: one.participants for one in world.directs}
+        self._lost_files: set[int] = set()
+
+    async def write(self, file: Path, pieces: Callable[[str], Iterator[bytes]]) -> Manifest:
+        """`pieces`: the bytes of an entry of the source."""
+        for channel in self._world.channels:
+            self._topics.make(channel.id)
+        self._told("sorting", 0, 1)
+        self._shelf.number()
+        span = self._shelf.span()
+        moment = time_of(span[1]) if span else self._world.organization.created
+        with file.open("wb") as target:
+            self._writer = ArchiveWriter(target)
+            self._write_furniture()
+            await self._write_files(pieces)
+            self._write_messages()
+            return self._writer.finish(
+                Manifest(
+                    made_by=f"tertulia {__version__} from {self._world.made_of}",
+                    source=self._world.source,
+                    moment=moment,
+                    scope="everything",
+                    counts={},
+                    blobs=0,
+                    blob_bytes=0,
+                    parts=[],
+                )
+            )
+
+    def _conversations(self) -> list[int]:
+        return [one.id for one in self._world.channels] + [one.id for one in self._world.directs]
+
+    def _add(self, record: kinds.Record) -> None:
+        self._writer.add(msgspec.json.encode(record))
+
+    def _write_furniture(self) -> None:
+        world = self._world
+        numbers = {id: self._shelf.last_numbers(id) for id in self._conversations()}
+        last = {id: max(found.values(), default=0) for id, found in numbers.items()}
+        lines: dict[str, Iterator[kinds.Record]] = {
+            "organization": iter([world.organization]),
+            "profile_fields": iter(world.profile_fields),
+            "people": iter(world.people),
+            "channels": (msgspec.structs.replace(one, last_number=last[one.id]) for one in world.channels),
+            "directs": (msgspec.structs.replace(one, last_number=last[one.id]) for one in world.directs),
+            "topics": self._made_topics(numbers),
+            "subscriptions": (
+                kinds.Subscription(channel_id=id, user_id=person)
+                for id in sorted(world.members)
+                for person in sorted(set(world.members[id]))
+            ),
+        }
+        for kind, records in lines.items():
+            self._writer.begin(kind)
+            for record in records:
+                self._add(record)
+
+    def _made_topics(self, numbers: dict[int, dict[int, int]]) -> Iterator[kinds.ChannelTopic]:
+        for (channel_id, thread), topic in self._topics.made.items():
+            last = numbers[channel_id].get(thread, 0)
+            if last or thread:
+                yield kinds.ChannelTopic(
+                    id=topic.id,
+                    channel_id=channel_id,
+                    name=topic.name,
+                    last_number=last,
+                    participants=self._shelf.participants(channel_id, thread),
+                )
+
+    # Files
+
+    async def _write_files(self, pieces: Callable[[str], Iterator[bytes]]) -> None:
+        self._writer.begin("files")
+        for file in self._shelf.files():
+            try:
+                size = sum(len(piece) for piece in pieces(file.entry))
+            except Unreadable as problem:
+                self._incidents.lose("files that cannot be read: their links lead nowhere", file.entry, str(problem))
+                self._add(_file(file, None))
+                continue
+            content = await self._writer.add_blob(f"blobs/file/{file.id}", size, _stream(pieces(file.entry)))
+            self._add(_file(file, content))
+            self._told("files", self._writer.blobs, self._writer.blobs + 1)
+
+    # Messages
+
+    def _write_messages(self) -> None:
+        self._writer.begin("messages")
+        total = self._shelf.count()
+        for conversation in self._conversations():
+            for row in self._shelf.lines(conversation):
+                self._add(self._message(conversation, *row))
+                if not self._writer.counts["messages"] % 1000:
+                    self._told("writing", self._writer.counts["messages"], total)
+
+    def _message(
+        self,
+        conversation: int,
+        id: Any,
+        number: Any,
+        sent: Any,
+        part: Any,
+        thread: Any,
+        sender: Any,
+        content: Any,
+        reactions: Any,
+        files: Any,
+    ) -> kinds.Message:
+        is_direct = conversation in self._participants
+        topic = None if is_direct else self._topics.made[conversation, thread]
+        at = time_of(sent + (part if part < NOTICE_PART else 1))
+        for place in list(markdown.places_in(content)):
+            content = content.replace(place[0], self._address(int(place[1]), int(place[2])) or place[3] or "#")
+        if not is_direct and thread == 0 and part == 0 and (conversation, sent) in self._topics.made:
+            content = self._leading_on(content, conversation, sent)
+        return kinds.Message(
+            id=id,
+            conversation_id=conversation,
+            number=number,
+            topic_id=None if topic is None else topic.id,
+            sender_id=sender,
+            sent=at,
+            content=content,
+            reactions=[
+                kinds.Reaction(user_id=person, emoji_name=name, emoji_code=code, at=at)
+                for person, name, code in msgspec.json.decode(reactions)
+            ],
+            files=msgspec.json.decode(files),
+        )
+
+    def _address(self, conversation: int, sent: int) -> str | None:
+        found = self._shelf.find(conversation, sent)
+        if found is None:
+            return None
+        id, thread = found
+        if conversation in self._participants:
+            people = ",".join(map(str, self._participants[conversation]))
+            return f"/#narrow/dm/{people}-dm/near/{id}"
+        return f"{self._topic_address(conversation, thread)}/near/{id}"
+
+    def _topic_address(self, channel_id: int, thread: int) -> str:
+        topic = self._topics.made[channel_id, thread]
+        return f"/#narrow/channel/{slug(channel_id, self._names[channel_id])}/topic/{encode_operand(topic.name)}"
+
+    def _leading_on(self, content: str, channel_id: int, thread: int) -> str:
+        topic = self._topics.made[channel_id, thread]
+        count = "1 reply" if topic.replies == 1 else f"{topic.replies:,} replies"
+        address = self._topic_address(channel_id, thread)
+        line = f"\n\n[{count}: {escape_label(topic.name)}]({address})"
+        return content + line if len(content) + len(line) <= MOST_CONTENT else f"{content}\n\n[{count}]({address})"
+
+
+def file_path(seed: str, name: str) -> str:
+    """How texts link a file: nobody guesses it who does not have the source."""
+    return f"{REALM_ID}/{seed[:2]}/{seed[2:26]}/{name}"
+
+
+def _file(file: ShelvedFile, content: kinds.Picture | None) -> kinds.File:
+    return kinds.File(
+        id=file.id,
+        owner_id=file.owner,
+        path=file.path,
+        name=file.name,
+        content_type="application/octet-stream",
+        created=time_of(file.created),
+        content=content,
+    )
+
+
+async def _stream(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+    for piece in pieces:
+        yield piece

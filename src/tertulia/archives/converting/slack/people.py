@@ -1,0 +1,285 @@
+"""Who is who: people and bots of a workspace, and whoever is only spoken of."""
+
+import csv
+import re
+import zoneinfo
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tertulia.archives.converting.emoji import code_of, name_of
+from tertulia.archives.converting.names import person_name, plain, shortened
+from tertulia.archives.converting.report import Incidents
+from tertulia.archives.errors import ArchiveFailed
+from tertulia.archives.form import kinds
+from tertulia.kernel.auth import Role
+from tertulia.kernel.mail_addresses import is_address
+from tertulia.organization.notices.model import BOT_NAME
+from tertulia.organization.realms.queries import NOTIFICATION_BOT_EMAIL
+
+ROLES = {role.name.lower(): role for role in Role}
+MOST_VALUE = 50
+MOST_NAMES_OF_BOTS = 500
+"""Some integrations have another name in each message: from here on they share one account."""
+SPEAKER = 1
+_ID = re.compile(r"[A-Z0-9]{2,20}")
+_FIELDS = {"title": "Title", "phone": "Phone"}
+
+
+@dataclass
+class Known:
+    """Somebody, as far as the export says."""
+
+    id: int
+    slack_id: str
+    name: str
+    email: str | None = None
+    role: Role = Role.MEMBER
+    proposed: Role | None = None
+    """What the export says, if it is more than a member: the operator decides."""
+    is_active: bool = True
+    is_bot: bool = False
+    is_guess: bool = False
+    """The name was made up."""
+    timezone: str = ""
+    title: str = ""
+    phone: str = ""
+    status: kinds.Status | None = None
+
+
+class People:
+    """Everybody, by the ids that Slack has for them."""
+
+    def __init__(self, incidents: Incidents, mapped: dict[str, dict[str, str]]) -> None:
+        self._incidents = incidents
+        self._mapped = mapped
+        self._by_slack_id: dict[str, Known] = {}
+        self._by_address: dict[str, Known] = {}
+        self._names_of_bots = 0
+        self._zones = zoneinfo.available_timezones()
+        self.all: list[Known] = []
+        self.merged = 0
+
+    # Those of users.json
+
+    def add(self, user: dict[str, Any]) -> None:
+        """Somebody with an account there."""
+        slack_id = user.get("id")
+        if not isinstance(slack_id, str) or not _ID.fullmatch(slack_id):
+            self._incidents.lose("people without an id", str(user.get("name")))
+            return
+        if slack_id in self._by_slack_id:
+            return
+        profile = user.get("profile") if isinstance(user.get("profile"), dict) else {}
+        assert isinstance(profile, dict)
+        is_bot = bool(user.get("is_bot")) or slack_id == "USLACKBOT"
+        email = None if is_bot else self._address(slack_id, profile)
+        known = self._by_address.get(email.lower()) if email else None
+        if known is not None:
+            self._incidents.change("people with the same address became one", slack_id, f"{email}: {known.slack_id}")
+            self.merged += 1
+            known.is_active |= not user.get("deleted")
+            self._by_slack_id[slack_id] = known
+            return
+        known = self._new(slack_id, self._name(user, profile, slack_id), is_bot=is_bot)
+        known.email = email
+        known.is_active = not user.get("deleted")
+        if email:
+            self._by_address[email.lower()] = known
+        if is_bot and isinstance(profile.get("bot_id"), str):
+            self._by_slack_id[profile["bot_id"]] = known
+        self._describe(known, user, profile)
+
+    def _name(self, user: dict[str, Any], profile: dict[str, Any], slack_id: str) -> str:
+        wanted = [profile.get("real_name"), user.get("real_name"), profile.get("display_name"), user.get("name")]
+        said = next((one for one in wanted if isinstance(one, str) and one.strip()), slack_id)
+        name = person_name(said, slack_id)
+        if name != said.strip():
+            self._incidents.change("names of people that could not stay as they were", slack_id, f"{said} -> {name}")
+        return name
+
+    def _address(self, slack_id: str, profile: dict[str, Any]) -> str | None:
+        said = self._mapped.get(slack_id, {}).get("email") or profile.get("email")
+        if not isinstance(said, str) or not said.strip():
+            return None
+        email = said.strip()
+        if is_address(email) and len(email) >= 3:
+            return email
+        self._incidents.change("addresses that are none: left out", slack_id, email)
+        return None
+
+    def _describe(self, known: Known, user: dict[str, Any], profile: dict[str, Any]) -> None:
+        known.role, known.proposed = self._role(known, user)
+        zone = user.get("tz")
+        if isinstance(zone, str) and zone in self._zones:
+            known.timezone = zone
+        elif zone:
+            self._incidents.change("time zones that are not known here", known.slack_id, str(zone))
+        for key, field in _FIELDS.items():
+            text = plain(profile[key]) if isinstance(profile.get(key), str) else ""
+            if len(text) > MOST_VALUE:
+                self._incidents.change(f"{field.lower()}s that were too long, and cut", known.slack_id, text)
+            setattr(known, key, shortened(text, MOST_VALUE))
+        known.status = _status(profile)
+        if isinstance(profile.get("fields"), dict) and profile["fields"]:
+            self._incidents.lose("profile fields without a label", known.slack_id)
+        if not known.is_bot and profile.get("image_original"):
+            self._incidents.lose("pictures of people: they are not in the export", known.slack_id)
+
+    def _role(self, known: Known, user: dict[str, Any]) -> tuple[Role, Role | None]:
+        if (name := self._mapped.get(known.slack_id, {}).get("role")) and not known.is_bot:
+            if ROLES[name] <= Role.ADMINISTRATOR and known.email is None:
+                self._incidents.change(
+                    "roles that were not given, because nobody can claim the account", known.slack_id
+                )
+                return Role.MEMBER, None
+            return ROLES[name], None
+        if user.get("is_restricted") or user.get("is_ultra_restricted"):
+            return Role.GUEST, None
+        is_owner = user.get("is_owner") or user.get("is_primary_owner")
+        proposed = Role.OWNER if is_owner else Role.ADMINISTRATOR if user.get("is_admin") else None
+        return Role.MEMBER, None if known.is_bot else proposed
+
+    # Whoever appears later
+
+    def person(self, slack_id: str, label: str = "") -> int:
+        """Somebody's id here. Who is in no list was erased there, or is of another workspace: an account without a way in."""
+        known = self._by_slack_id.get(slack_id)
+        if known is None:
+            name = person_name(label, f"Unknown {slack_id[:20]}")
+            self._incidents.change("people who are not in the list of the export", slack_id, name)
+            known = self._new(slack_id, name)
+            known.is_guess = not label
+            known.is_active = False
+            known.email = self._address(slack_id, {})
+            if known.email and known.email.lower() in self._by_address:
+                known.email = None
+            elif known.email:
+                self._by_address[known.email.lower()] = known
+        elif known.is_guess and label:
+            known.name, known.is_guess = person_name(label, known.name), False
+        return known.id
+
+    def bot(self, bot_id: str, shown: str) -> int:
+        """An integration, by its id and the name that it had in a message."""
+        known = self._by_slack_id.get(bot_id) if bot_id else None
+        if known is not None and (not shown or known.name == person_name(shown, known.name)):
+            return known.id
+        key = f"{bot_id}/{shown}"
+        if key in self._by_slack_id:
+            return self._by_slack_id[key].id
+        if known is not None and self._names_of_bots >= MOST_NAMES_OF_BOTS:
+            return known.id
+        self._names_of_bots += 1
+        made = self._new(key, person_name(shown, f"Bot {bot_id}".strip()), is_bot=True)
+        if bot_id:
+            self._by_slack_id.setdefault(bot_id, made)
+        self._incidents.change("integrations became bots without a key", bot_id, made.name)
+        return made.id
+
+    def _new(self, slack_id: str, name: str, *, is_bot: bool = False) -> Known:
+        known = Known(SPEAKER + 1 + len(self.all), slack_id, name, is_bot=is_bot)
+        self.all.append(known)
+        self._by_slack_id[slack_id] = known
+        return known
+
+    def has(self, slack_id: str) -> bool:
+        """Whether somebody is known by now."""
+        return slack_id in self._by_slack_id
+
+    # In the archive
+
+    def choose_owner(self, address: str) -> None:
+        """The operator says who: what the export says is a proposal only."""
+        known = self._by_address.get(address.lower())
+        if known is None or not known.is_active:
+            raise ArchiveFailed(
+                f"Nobody in the export who is active has the address {address}. Give somebody this address with --users."
+            )
+        known.role = Role.OWNER
+
+    def records(self, joined: datetime) -> list[kinds.Person]:
+        """As the archive has them."""
+        speaker = kinds.Person(
+            id=SPEAKER,
+            email=NOTIFICATION_BOT_EMAIL,
+            full_name=BOT_NAME,
+            role=Role.MEMBER,
+            joined=joined,
+            bot=kinds.Bot(type=1, role=Role.MEMBER, system="notification"),
+        )
+        return [speaker, *(_record(known, joined) for known in self.all)]
+
+
+def profile_fields(people: People) -> list[kinds.ProfileField]:
+    """Those that somebody has filled in."""
+    return [
+        kinds.ProfileField(id=place, type=1, name=name, position=place)
+        for place, (key, name) in enumerate(_FIELDS.items(), 1)
+        if any(getattr(known, key) for known in people.all)
+    ]
+
+
+def _record(known: Known, joined: datetime) -> kinds.Person:
+    values = [
+        kinds.ProfileValue(field_id=place, value=getattr(known, key))
+        for place, key in enumerate(_FIELDS, 1)
+        if getattr(known, key)
+    ]
+    return kinds.Person(
+        id=known.id,
+        email=known.email,
+        full_name=known.name,
+        role=known.role,
+        is_active=known.is_active,
+        is_imported_stub=not known.is_bot,
+        joined=joined,
+        timezone=known.timezone,
+        profile=values,
+        status=known.status if known.is_active else None,
+        bot=kinds.Bot(type=1, role=Role.MEMBER) if known.is_bot else None,
+    )
+
+
+def _status(profile: dict[str, Any]) -> kinds.Status | None:
+    text = plain(profile["status_text"]) if isinstance(profile.get("status_text"), str) else ""
+    emoji = profile.get("status_emoji")
+    emoji = emoji.strip(":") if isinstance(emoji, str) else ""
+    name, code = name_of(emoji), code_of(emoji)
+    if not text and not code:
+        return None
+    return kinds.Status(text=shortened(text, 60), emoji_name=name or "", emoji_code=code or "")
+
+
+def read_users(file: Path) -> dict[str, dict[str, str]]:
+    """The operator's table: `id`, and `email` or `role` or both. ArchiveFailed says what is wrong with it."""
+    found: dict[str, dict[str, str]] = {}
+    try:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
+            for number, row in enumerate(csv.DictReader(lines), 2):
+                plain_row = {(key or "").strip().lower(): (value or "").strip() for key, value in row.items() if key}
+                if not plain_row.get("id"):
+                    raise ArchiveFailed(f"{file}, line {number}: the column id is missing or empty.")
+                if (role := plain_row.get("role", "").lower()) and role not in ROLES:
+                    raise ArchiveFailed(f"{file}, line {number}: {role!r} is no role. Roles are {', '.join(ROLES)}.")
+                if (email := plain_row.get("email", "")) and not is_address(email):
+                    raise ArchiveFailed(f"{file}, line {number}: {email!r} is no mail address.")
+                found[plain_row["id"]] = {"email": email, "role": role}
+    except OSError as problem:
+        raise ArchiveFailed(f"{file} cannot be read: {problem.strerror}.") from problem
+    except (UnicodeDecodeError, csv.Error) as problem:
+        raise ArchiveFailed(f"{file} is no CSV file in UTF-8: {problem}.") from problem
+    return found
+
+
+def write_users(file: Path, people: People) -> None:
+    """A table to look through and give back: who there is, and what the export says they are."""
+    file.touch(0o600)
+    with file.open("w", encoding="utf-8", newline="") as lines:
+        table = csv.writer(lines)
+        table.writerow(["id", "name", "email", "role"])
+        for known in people.all:
+            if not known.is_bot:
+                role = known.proposed or known.role
+                table.writerow([known.slack_id, known.name.lstrip("=+-"), known.email or "", role.name.lower()])
