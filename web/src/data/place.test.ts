@@ -92,9 +92,12 @@ describe('a conversation', () => {
         expect(directPlace([2], 2)).toEqual({ kind: 'direct', userIds: [2] })
     })
 
-    it.each(places.filter(([hash, place]) => isTalk(place) && hash !== '#search'))('%s has terms to ask for', (_hash, place) => {
-        if (isTalk(place)) expect(narrowOf(place).length).toBeGreaterThan(0)
-    })
+    it.each(places.filter(([hash, place]) => isTalk(place) && hash !== '#search'))(
+        '%s has terms to ask for',
+        (_hash, place) => {
+            if (isTalk(place)) expect(narrowOf(place).length).toBeGreaterThan(0)
+        },
+    )
 })
 
 describe('one step out', () => {
