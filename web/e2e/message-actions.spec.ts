@@ -62,3 +62,58 @@ test('a message shows its source and what changed in it, is copied, forwarded, b
     await expect(talk.box).toHaveValue(/said\]\(#narrow.*\n```quote\nThe \*\*blue\*\* poster\n```/)
     await expect(page).toHaveURL(/#feed$/)
 })
+
+test('the head of a conversation counts members, sets what one hears, and renames, splits and finds files', async ({
+    newcomer,
+    dev,
+}) => {
+    const mila = await newcomer('Mila Heads', { role: 300 })
+    const { page } = mila
+    const kofi = callerOf(dev, 'kofi')
+    const id = await makeChannel(dev, unique('press'), [mila, kofi])
+    await kofi.send(id, 'paper', 'We need paper')
+    await kofi.send(id, 'paper', 'And ink')
+    const talk = new TalkPage(page)
+    const head = page.getByRole('main').locator('header').first()
+    const bell = head.getByRole('button', { name: /^Notifications:/ })
+
+    await mila.go(`#narrow/channel/${id}`)
+    await talk.sees('And ink')
+    await expect(head.getByRole('link', { name: '2 members' })).toBeVisible()
+    await expect(bell).toHaveAccessibleName('Notifications: As in your settings')
+    await bell.click()
+    await page.getByRole('menuitemcheckbox', { name: 'Only mentions' }).click()
+    await expect(bell).toHaveAccessibleName('Notifications: Only mentions')
+    const own = async () => {
+        const { subscriptions } = await mila.call<{ subscriptions: Record<string, unknown>[] }>(
+            'GET',
+            'users/me/subscriptions',
+        )
+        return subscriptions.find((each) => each['stream_id'] === id)
+    }
+    await expect.poll(own).toMatchObject({ desktop_notifications: false, push_notifications: false, is_muted: false })
+
+    await mila.go(`#narrow/channel/${id}/topic/paper`)
+    await bell.click()
+    await page.getByRole('menuitemcheckbox', { name: 'Follow this topic' }).click()
+    await expect(bell).toHaveAccessibleName('Notifications: Follow this topic')
+    expect(await complaints(page, null)).toEqual([])
+
+    await head.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Rename the topic' }).click()
+    await page.getByRole('textbox', { name: 'Name of the topic' }).fill('paper and ink')
+    await page.keyboard.press('Enter')
+    await expect(head).toContainText('paper and ink')
+    await expect(page).toHaveURL(/topic\/paper\.20and\.20ink$/)
+    await expect.poll(() => mila.texts(id, 'paper and ink')).toEqual(expect.arrayContaining(['And ink']))
+
+    await talk.choose('And ink', 'New topic from here')
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Topic' }).fill('ink')
+    await page.getByRole('dialog').getByRole('button', { name: 'Move', exact: true }).click()
+    await expect.poll(() => mila.texts(id, 'ink')).toContain('And ink')
+    await talk.sees('We need paper')
+
+    await head.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Files here' }).click()
+    await expect(page.getByRole('list', { name: 'Filters in use' })).toContainText('Has a file')
+})

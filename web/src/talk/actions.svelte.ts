@@ -2,6 +2,7 @@
  *  talk that is shown, given to everything below it. Whatever has an answer on screen at once shows it at once
  *  (`messages.expect`); if the server refuses, it is taken back and said. */
 import { createContext } from 'svelte'
+import type { MoveMode } from '../data/acts'
 import type { Answer, ApiError } from '../data/api'
 import type { ApiReaction } from '../data/api-types'
 import type { Message } from '../data/message.svelte'
@@ -24,6 +25,14 @@ interface Open {
     anchor: Element
 }
 
+/** Messages that are about to be moved: from this one on, all of its topic, or it alone. */
+export interface Moving {
+    message: Message
+    mode: MoveMode
+    /** To a topic of their own, which has no name yet. */
+    isSplit?: boolean
+}
+
 /** What the compose box lets others do with it. */
 export interface Writing {
     focus(): void
@@ -39,7 +48,7 @@ export class TalkActions {
     menu: Open | null = $state.raw(null)
     history: Message | null = $state.raw(null)
     receipts: Message | null = $state.raw(null)
-    moving: Message | null = $state.raw(null)
+    moving: Moving | null = $state.raw(null)
     showing: Message | null = $state.raw(null)
     reporting: Message | null = $state.raw(null)
     reminding: Open | null = $state.raw(null)
