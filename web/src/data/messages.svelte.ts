@@ -135,6 +135,23 @@ export class Messages {
         return { ok: true, value: { messages, foundOldest: found_oldest, foundNewest: found_newest, anchor } }
     }
 
+    /** The first message of a place since a moment, or else its newest; null: there is none. */
+    async since(narrow: NarrowTerm[], moment: Date): Promise<Answer<Message | null>> {
+        const answer = await this.#fetching(() =>
+            this.#api.get<ApiMessages>('messages', {
+                narrow,
+                anchor: 'date',
+                anchor_date: moment.toISOString(),
+                num_before: 0,
+                num_after: 0,
+                apply_markdown: true,
+                client_gravatar: false,
+                allow_empty_topic_name: true,
+            }),
+        )
+        return answer.ok ? { ok: true, value: this.#found(answer.value.messages)[0] ?? null } : answer
+    }
+
     /** These messages, as far as they exist and can be read. */
     async fetchIds(ids: readonly Id[]): Promise<Answer<Message[]>> {
         const answer = await this.#fetching(() =>

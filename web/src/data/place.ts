@@ -111,9 +111,14 @@ export function narrowOf(place: TalkPlace): NarrowTerm[] {
 export function hashOf(place: Place, channelName?: (channelId: Id) => string | undefined): string {
     if (!isTalk(place)) return '#' + [place.kind, ...('rest' in place ? place.rest.map(encode) : [])].join('/')
     if (place.kind === 'feed') return place.near === undefined ? '#feed' : `#feed/near/${place.near}`
-    const parts = ['#narrow', ...termParts(place, channelName)]
+    const parts = [isSearchOnly(place) ? '#search' : '#narrow', ...termParts(place, channelName)]
     if (place.near !== undefined) parts.push('near', String(place.near))
     return parts.join('/')
+}
+
+/** A search whose terms alone would be the address of another place, such as `is:starred`, or that has none yet. */
+function isSearchOnly(place: TalkPlace): boolean {
+    return place.kind === 'search' && talkOf(place.terms, 0)?.kind !== 'search'
 }
 
 function termParts(place: TalkPlace, channelName?: (channelId: Id) => string | undefined): string[] {
@@ -139,6 +144,7 @@ export function placeOf(hash: string, me: Id = 0): Place | null {
         return { kind: head as (typeof PAGES_WITH_REST)[number], rest: rest.filter((part) => part !== '') }
     }
     if (head === 'feed' || head === 'all_messages') return withNear({ kind: 'feed' }, rest)
+    if (head === 'search') return searchPlace(rest)
     return head === 'narrow' ? narrowPlace(rest, me) : null
 }
 
@@ -148,6 +154,17 @@ function withNear(place: TalkPlace, parts: string[]): TalkPlace {
 }
 
 function narrowPlace(parts: string[], me: Id): Place | null {
+    const read = readTerms(parts)
+    const place = read && talkOf(read.terms, me)
+    return place && read.near !== undefined ? { ...place, near: read.near } : place
+}
+
+function searchPlace(parts: string[]): Place | null {
+    const read = readTerms(parts)
+    return read && { kind: 'search', ...read }
+}
+
+function readTerms(parts: string[]): { terms: NarrowTerm[]; near?: Id } | null {
     const terms: NarrowTerm[] = []
     let near: Id | undefined
     for (let at = 0; at + 1 < parts.length; at += 2) {
@@ -160,8 +177,7 @@ function narrowPlace(parts: string[], me: Id): Place | null {
             terms.push(term)
         }
     }
-    const place = talkOf(terms, me)
-    return place && near !== undefined ? { ...place, near } : place
+    return near === undefined ? { terms } : { terms, near }
 }
 
 function termOf(text: string, operand: string): NarrowTerm | null {

@@ -13,6 +13,8 @@ export interface RecentTalk {
     timestamp: number
     /** Who wrote lately, the last one first; each once. */
     senders: readonly Id[]
+    /** I wrote in it, as far back as was looked. */
+    isMine: boolean
 }
 /** Conversations among so many of the newest messages. */
 const LOOK_AT = 1000
@@ -93,6 +95,7 @@ export class Recent {
             newest: message.id,
             timestamp: message.timestamp,
             senders: senders.slice(0, MOST_SENDERS),
+            isMine: (old?.isMine ?? false) || message.sender_id === this.#me,
         })
     }
 }

@@ -135,6 +135,14 @@ export class Talk implements Listener {
         this.opened += 1
     }
 
+    /** A message that is among the rows is to be scrolled to, also if it was before; false: it is not. */
+    focus(id: Id): boolean {
+        if (!this.rows.some((row) => row.id === id)) return false
+        this.focusId = id
+        this.opened += 1
+        return true
+    }
+
     async loadOlder(): Promise<void> {
         const first = this.rows[0]
         if (this.atOldest || this.loadingOlder || !first || this.state !== 'ready' || this.isOpening) return

@@ -28,6 +28,7 @@ import { Topics } from './topics.svelte'
 import { Typing } from './typing.svelte'
 import { Unread } from './unread.svelte'
 import { Visits } from './visits'
+import { Searches } from './searches.svelte'
 
 /** So many talks stay loaded and current, so that going back to one shows it at once. */
 const OPEN_TALKS = 12
@@ -51,6 +52,7 @@ export class World {
     readonly exports: Exports
     readonly reads: Reads
     readonly visits: Visits
+    readonly searches: Searches
     readonly acts: Acts
     readonly connection = new Connection()
     /** Told of every event after it was applied: for notifications. */
@@ -88,6 +90,7 @@ export class World {
         this.scheduled = new Scheduled(api)
         this.exports = new Exports(api)
         this.visits = new Visits(keep)
+        this.searches = new Searches(keep)
         this.reads = new Reads(api, this.messages, this.unread, this.#context)
         this.acts = new Acts(api, this.messages)
         this.#loop = new EventLoop(api, {
@@ -195,8 +198,7 @@ export class World {
     }
 
     async #show(talk: Talk, id: Id): Promise<void> {
-        if (talk.rows.some((row) => row.id === id)) talk.focusId = id
-        else await talk.open(id)
+        if (!talk.focus(id)) await talk.open(id)
     }
 
     get #context() {
@@ -224,6 +226,7 @@ export class World {
         this.exports.forget()
         this.acts.me = state.user_id
         this.visits.load(state.user_id)
+        this.searches.load(state.user_id)
         this.unread.load(state.unread_msgs)
         this.reads.reapply()
         this.directs.load(state)

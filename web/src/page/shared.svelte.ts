@@ -39,7 +39,7 @@ export function takeShared(): Shared | null {
     return taken
 }
 
-/** Somebody wants to write, at a place that has no compose box. */
-export function beginToWrite(): void {
-    waiting = { text: '', files: [] }
+/** Somebody wants to write, at a place that has no compose box, or to somebody else than it is for. */
+export function beginToWrite(text = ''): void {
+    waiting = { text, files: [] }
 }

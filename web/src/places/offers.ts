@@ -23,6 +23,7 @@ const PAGES: [Place, Word][] = [
     [{ kind: 'feed' }, 'places.feed'],
     [{ kind: 'mentioned' }, 'places.mentions'],
     [{ kind: 'starred' }, 'places.starred'],
+    [{ kind: 'search', terms: [] }, 'keys.search'],
     [{ kind: 'drafts' }, 'places.drafts'],
     [{ kind: 'scheduled' }, 'places.scheduled'],
     [{ kind: 'directs' }, 'places.direct.all'],
@@ -36,6 +37,9 @@ export function offersOf(world: World, typed: string, actions: readonly Action[]
         ...channelOffers(world),
         ...topicOffers(world),
         ...PAGES.map(([place, word]) => toPlace(place, t(word), { weight: 5 })),
+        ...world.searches.all.map(({ name, terms }) =>
+            toPlace({ kind: 'search', terms }, name, { group: 'search', weight: 4, hint: t('search.mine.one') }),
+        ),
         ...personOffers(world),
         ...actions.map(({ word, part, run }, weight) => ({
             key: `do:${word}`,

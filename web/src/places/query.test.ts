@@ -47,9 +47,12 @@ test('what only looks like an operator is looked for as it is', () => {
     expect(termsOf('constructor:x', names)).toEqual([{ operator: 'search', operand: 'constructor:x' }])
 })
 
-test.each(['channel:"new hires" is:starred words here', '-sender:Bo topic:x', '"exact words" more', 'dm:Bo'])(
-    'what was typed can be shown again: %s',
-    (text) => {
-        expect(termsOf(queryOf(termsOf(text, names), names), names)).toEqual(termsOf(text, names))
-    },
-)
+test.each([
+    'channel:"new hires" is:starred words here',
+    '-sender:Bo topic:x',
+    '"exact words" more',
+    'dm:Bo',
+    'mentions:"Ada Lovelace" channels:public tea',
+])('what was typed can be shown again: %s', (text) => {
+    expect(termsOf(queryOf(termsOf(text, names), names), names)).toEqual(termsOf(text, names))
+})

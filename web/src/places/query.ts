@@ -14,6 +14,8 @@ const ALIASES = new Map([
 ])
 export const IS = ['starred', 'mentioned', 'unread', 'dm', 'resolved', 'followed', 'alerted', 'muted']
 export const HAS = ['link', 'image', 'attachment', 'reaction']
+/** Understood, but not offered while one types. */
+const CHANNELS = ['public', 'web-public', 'archived']
 
 export interface Names {
     channelId(name: string): Id | undefined
@@ -75,7 +77,11 @@ function operandOf(operator: string, value: string, names: Names): NarrowTerm['o
         case 'channel':
             return names.channelId(value) ?? value
         case 'sender':
+        case 'mentions':
+        case 'dm-including':
             return names.userId(value) ?? value
+        case 'channels':
+            return CHANNELS.includes(value) ? value : null
         case 'dm': {
             const ids = value.split(',').map((name) => names.userId(name.trim()))
             return ids.every((id) => id !== undefined) ? (ids as Id[]) : null

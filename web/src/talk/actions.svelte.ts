@@ -2,6 +2,7 @@
  *  talk that is shown, given to everything below it. Whatever has an answer on screen at once shows it at once
  *  (`messages.expect`); if the server refuses, it is taken back and said. */
 import { createContext } from 'svelte'
+import type { MoveMode } from '../data/acts'
 import type { Answer, ApiError } from '../data/api'
 import type { ApiReaction } from '../data/api-types'
 import type { Message } from '../data/message.svelte'
@@ -10,15 +11,26 @@ import { hashOf } from '../data/place'
 import type { World } from '../data/world.svelte'
 import { explain } from '../page/explain'
 import { go } from '../page/route.svelte'
+import { beginToWrite } from '../page/shared.svelte'
 import { ask } from '../ui/asking.svelte'
 import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
 import type { Emoji } from '../page/emoji'
 import { newCall } from './call'
 
+const NO_CHANNEL = -1
+
 interface Open {
     message: Message
     anchor: Element
+}
+
+/** Messages that are about to be moved: from this one on, all of its topic, or it alone. */
+export interface Moving {
+    message: Message
+    mode: MoveMode
+    /** To a topic of their own, which has no name yet. */
+    isSplit?: boolean
 }
 
 /** What the compose box lets others do with it. */
@@ -36,7 +48,10 @@ export class TalkActions {
     menu: Open | null = $state.raw(null)
     history: Message | null = $state.raw(null)
     receipts: Message | null = $state.raw(null)
-    moving: Message | null = $state.raw(null)
+    moving: Moving | null = $state.raw(null)
+    showing: Message | null = $state.raw(null)
+    reporting: Message | null = $state.raw(null)
+    reminding: Open | null = $state.raw(null)
     person: { id: number; anchor: Element } | null = $state.raw(null)
     viewing: { address: string; from: Element } | null = $state.raw(null)
     /** The message being edited in its place. */
@@ -76,6 +91,10 @@ export class TalkActions {
 
     openMenu(message: Message, anchor: Element | null = rowOf(message)): void {
         if (anchor) this.menu = { message, anchor }
+    }
+
+    openReminder(message: Message, anchor: Element | null = rowOf(message)): void {
+        if (anchor) this.reminding = { message, anchor }
     }
 
     // Reactions
@@ -122,15 +141,31 @@ export class TalkActions {
     }
 
     async quote(message: Message): Promise<void> {
-        const raw = await this.source(message)
-        if (raw === null) return
-        const name = this.world.realm.userName(message.senderId) || message.data.sender_full_name
-        const link = hashOf({ ...message.conversation(this.world.me), near: message.id }, this.world.realm.channelName)
-        const fence = raw.includes('```') ? '````' : '```'
+        const quoted = await this.#quoted(message)
+        if (quoted === null) return
         this.writing?.replyTo(message)
-        this.writing?.insert(
-            `@_**${name}|${message.senderId}** [${t('compose.said')}](${link}):\n${fence}quote\n${raw}\n${fence}\n\n`,
-        )
+        this.writing?.insert(quoted)
+    }
+
+    /** Quoted to somebody else: the compose box asks to whom. */
+    async forward(message: Message): Promise<void> {
+        const quoted = await this.#quoted(message)
+        if (quoted === null) return
+        beginToWrite(quoted)
+        go({ kind: 'feed' })
+    }
+
+    async #quoted(message: Message): Promise<string | null> {
+        const raw = await this.source(message)
+        if (raw === null) return null
+        const name = this.world.realm.userName(message.senderId) || message.data.sender_full_name
+        const fence = raw.includes('```') ? '````' : '```'
+        const said = `@_**${name}|${message.senderId}** [${t('compose.said')}](${this.#link(message)}):`
+        return `${said}\n${fence}quote\n${raw}\n${fence}\n\n`
+    }
+
+    #link(message: Message): string {
+        return hashOf({ ...message.conversation(this.world.me), near: message.id }, this.world.realm.channelName)
     }
 
     async edit(message: Message, fromWriting = false): Promise<void> {
@@ -209,14 +244,34 @@ export class TalkActions {
         return null
     }
 
-    async copyLink(message: Message): Promise<void> {
-        const hash = hashOf({ ...message.conversation(this.world.me), near: message.id }, this.world.realm.channelName)
+    copyLink(message: Message): Promise<void> {
+        return this.copy(location.origin + location.pathname + this.#link(message), t('message.link.copied'))
+    }
+
+    async copyText(message: Message): Promise<void> {
+        const raw = await this.source(message)
+        if (raw !== null) await this.copy(raw, t('message.text.copied'))
+    }
+
+    async copy(text: string, done: string): Promise<void> {
         try {
-            await navigator.clipboard.writeText(location.origin + location.pathname + hash)
-            say(t('message.link.copied'))
+            await navigator.clipboard.writeText(text)
+            say(done)
         } catch {
-            sayError(t('message.link.refused'))
+            sayError(t('message.copy.refused'))
         }
+    }
+
+    /** Whether this organization has somebody to tell; one's own message one deletes. */
+    mayReport(message: Message): boolean {
+        return (
+            message.senderId !== this.world.me &&
+            this.world.realm.value('realm_moderation_request_channel_id', NO_CHANNEL) !== NO_CHANNEL
+        )
+    }
+
+    get showsHistory(): boolean {
+        return this.world.realm.value('realm_message_edit_history_visibility_policy', 'all') !== 'none'
     }
 
     async remove(message: Message): Promise<void> {

@@ -36,6 +36,7 @@ export function listKeys(moves: Moves, actions: TalkActions): Key[] {
             run: (event) => (event.key === 'Enter' && !isRow(document.activeElement) ? false : reply()),
         },
         { keys: 'shift+q', word: 'keys.quote', run: withCurrent((message) => void actions.quote(message)) },
+        { keys: 'f', word: 'keys.forward', run: withCurrent((message) => void actions.forward(message)) },
         { keys: 's', word: 'keys.star', run: withCurrent((message) => actions.star(message)) },
         { keys: '+', word: 'keys.thumb', run: withCurrent((message) => actions.thumbsUp(message)) },
         { keys: 'x', word: 'keys.react', run: withCurrent((message) => actions.openPicker(message)) },

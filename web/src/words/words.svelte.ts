@@ -35,6 +35,9 @@ export function t(word: Word, names: Record<string, string | number> = {}): stri
     })
 }
 
+/** Whether there is a word of this name, where the name is put together. */
+export const hasWord = (name: string): name is Word => Object.hasOwn(english, name)
+
 /** Show another language. What has no catalogue is shown in English. */
 export async function speak(wanted: string): Promise<void> {
     const language = (wanted.toLowerCase().split('-')[0] ?? 'en') as Language

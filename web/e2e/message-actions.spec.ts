@@ -1,0 +1,119 @@
+/** What can be done with a message besides answering it. */
+import { complaints } from './complaints'
+import { callerOf, expect, makeChannel, ownerOf, test, unique } from './people'
+import { TalkPage } from './talk-page'
+
+test('a message shows its source and what changed in it, is copied, forwarded, brought back later, and reported', async ({
+    newcomer,
+    dev,
+}) => {
+    const mila = await newcomer('Mila Acts', { permissions: ['clipboard-read', 'clipboard-write'] })
+    const { page } = mila
+    const kofi = callerOf(dev, 'kofi')
+    const owner = ownerOf(dev)
+    const { id: office } = await owner.call<{ id: number }>('POST', 'channels/create', {
+        name: unique('office'),
+        subscribers: [owner.user.user_id],
+        invite_only: true,
+    })
+    await owner.call('PATCH', 'realm', { moderation_request_channel_id: office })
+    const id = await makeChannel(dev, unique('print'), [mila, kofi])
+    const said = await kofi.send(id, 'posters', 'The **red** poster')
+    await kofi.call('PATCH', `messages/${said}`, { content: 'The **blue** poster' })
+    const talk = new TalkPage(page)
+    await mila.go(`#narrow/channel/${id}/topic/posters`)
+    await talk.sees('blue poster')
+
+    await talk.choose('blue poster', 'Edit history')
+    const history = page.getByRole('dialog', { name: 'Edit history' })
+    await expect(history.locator('ins')).toHaveText('blue')
+    await expect(history.locator('del')).toHaveText('red')
+    expect(await complaints(page, null)).toEqual([])
+    await history.getByRole('checkbox', { name: 'Mark what changed' }).uncheck()
+    await expect(history.locator('del')).toHaveCount(0)
+    await page.keyboard.press('Escape')
+
+    await talk.choose('blue poster', 'View source')
+    await expect(page.getByRole('dialog', { name: 'View source' })).toContainText('The **blue** poster')
+    await page.keyboard.press('Escape')
+    await talk.choose('blue poster', 'Copy text')
+    await expect(page.getByText('Text copied.')).toBeVisible()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('The **blue** poster')
+
+    await talk.choose('blue poster', 'Remind me')
+    await page.getByRole('button', { name: 'Tomorrow morning' }).click()
+    await expect(page.getByText('You will be reminded')).toBeVisible()
+    const reminders = async () => (await mila.call<{ reminders: unknown[] }>('GET', 'reminders')).reminders
+    expect(await reminders()).toMatchObject([{ reminder_target_message_id: said }])
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await expect.poll(reminders).toEqual([])
+
+    await talk.choose('blue poster', 'Report')
+    const report = page.getByRole('dialog', { name: 'Report this message' })
+    await report.getByRole('radio', { name: 'Something else' }).check()
+    await expect(report.getByRole('button', { name: 'Send the report' })).toBeDisabled()
+    await report.getByRole('textbox', { name: 'What is wrong' }).fill('It is not blue')
+    await report.getByRole('button', { name: 'Send the report' }).click()
+    await expect(page.getByText('Your report was sent')).toBeVisible()
+    await expect.poll(() => owner.texts(office, 'Reports about Kofi Mensah')).toHaveLength(1)
+
+    await talk.message('blue poster').focus()
+    await page.keyboard.press('f')
+    await expect(talk.box).toHaveValue(/said\]\(#narrow.*\n```quote\nThe \*\*blue\*\* poster\n```/)
+    await expect(page).toHaveURL(/#feed$/)
+})
+
+test('the head of a conversation counts members, sets what one hears, and renames, splits and finds files', async ({
+    newcomer,
+    dev,
+}) => {
+    const mila = await newcomer('Mila Heads', { role: 300 })
+    const { page } = mila
+    const kofi = callerOf(dev, 'kofi')
+    const id = await makeChannel(dev, unique('press'), [mila, kofi])
+    await kofi.send(id, 'paper', 'We need paper')
+    await kofi.send(id, 'paper', 'And ink')
+    const talk = new TalkPage(page)
+    const head = page.getByRole('main').locator('header').first()
+    const bell = head.getByRole('button', { name: /^Notifications:/ })
+
+    await mila.go(`#narrow/channel/${id}`)
+    await talk.sees('And ink')
+    await expect(head.getByRole('link', { name: '2 members' })).toBeVisible()
+    await expect(bell).toHaveAccessibleName('Notifications: As in your settings')
+    await bell.click()
+    await page.getByRole('menuitemcheckbox', { name: 'Only mentions' }).click()
+    await expect(bell).toHaveAccessibleName('Notifications: Only mentions')
+    const own = async () => {
+        const { subscriptions } = await mila.call<{ subscriptions: Record<string, unknown>[] }>(
+            'GET',
+            'users/me/subscriptions',
+        )
+        return subscriptions.find((each) => each['stream_id'] === id)
+    }
+    await expect.poll(own).toMatchObject({ desktop_notifications: false, push_notifications: false, is_muted: false })
+
+    await mila.go(`#narrow/channel/${id}/topic/paper`)
+    await bell.click()
+    await page.getByRole('menuitemcheckbox', { name: 'Follow this topic' }).click()
+    await expect(bell).toHaveAccessibleName('Notifications: Follow this topic')
+    expect(await complaints(page, null)).toEqual([])
+
+    await head.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Rename the topic' }).click()
+    await page.getByRole('textbox', { name: 'Name of the topic' }).fill('paper and ink')
+    await page.keyboard.press('Enter')
+    await expect(head).toContainText('paper and ink')
+    await expect(page).toHaveURL(/topic\/paper\.20and\.20ink$/)
+    await expect.poll(() => mila.texts(id, 'paper and ink')).toEqual(expect.arrayContaining(['And ink']))
+
+    await talk.choose('And ink', 'New topic from here')
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Topic' }).fill('ink')
+    await page.getByRole('dialog').getByRole('button', { name: 'Move', exact: true }).click()
+    await expect.poll(() => mila.texts(id, 'ink')).toContain('And ink')
+    await talk.sees('We need paper')
+
+    await head.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('menuitem', { name: 'Files here' }).click()
+    await expect(page.getByRole('list', { name: 'Filters in use' })).toContainText('Has a file')
+})
