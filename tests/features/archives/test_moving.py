@@ -230,7 +230,8 @@ def check_a_kill(move: Move, file: Path) -> None:
         command = [sys.executable, "-m", "tertulia", "move", *move.taking_in(file)]
         process = subprocess.Popen(command, env=env, stderr=subprocess.PIPE)
         waits = "select count(*) from pg_stat_activity where application_name like '%%import%%' and wait_event_type = 'Lock'"
-        eventually(lambda: move.there.sql(waits) != [(0,)])
+        eventually(lambda: move.there.sql(waits) != [(0,)] or process.poll() is not None)
+        assert process.poll() is None, process.communicate()
         check_error(visitor.request("GET", "server_settings"), "NONEXISTENT_SUBDOMAIN", 404)
         process.kill()
         process.communicate()

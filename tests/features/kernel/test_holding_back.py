@@ -34,7 +34,9 @@ async def database(engines: Engines) -> AsyncIterator[Database]:
 
 
 def a_call() -> Call:
-    return Call({"headers": [], "client": ("203.0.113.7", 1)}, no_more)
+    call = Call({"headers": [], "client": ("203.0.113.7", 1)}, no_more)
+    call.while_frozen = True  # there is no organization that could be
+    return call
 
 
 async def no_more() -> dict[str, object]:

@@ -109,7 +109,7 @@ def test_who_muted_nothing_has_nothing_read(room: Room, narrow: list[dict[str, A
 def test_of_a_muted_topic_only_its_own_messages_are_read(room: Room) -> None:
     mute(room, "aside")
     assert room.found(MUTED) == room.found(NOT_AT_HOME) == [room.aside]
-    check_reads_little(room, 4)
+    check_reads_little(room, PAST // 10)  # it may as well begin with the few that have a link
 
 
 def test_in_a_muted_channel_whose_topics_were_all_chosen_nothing_is_read(room: Room) -> None:

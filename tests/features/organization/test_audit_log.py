@@ -70,7 +70,9 @@ def token_for(folder: Path, email: str, page: str) -> str:
     return mailed(folder, email, rf"http://\S+/{page}/(\S+)")[-1]
 
 
-def test_everything_that_is_done_is_noted(realm: Realm, browser: Open, folder_of_mails: Path, server: Server) -> None:
+def test_everything_that_is_done_is_noted(
+    realm: Realm, browser: Open, folder_of_mails: Path, server: Server, folder: Path
+) -> None:
     give_password(realm.stage, *realm.all)
     change_the_organization(realm)
     change_groups_and_channels(realm)
@@ -80,6 +82,7 @@ def test_everything_that_is_done_is_noted(realm: Realm, browser: Open, folder_of
     token = realm.owner.post("scim/tokens", label="Okta", password=PASSWORD)["id"]
     realm.owner.delete(f"scim/tokens/{token}", password=PASSWORD)
     export(realm.owner)
+    hold(server, realm, folder)
     erase(server, realm, realm.member.id)
     seen = {Act(entry["act"]) for entry in log_of(realm)}
     assert set(Act) - seen == set()
@@ -187,6 +190,19 @@ def log_in_and_out(realm: Realm, browser: Open, mails: Path) -> None:
     check_success(one.request("DELETE", "users/me/factors/totp", code=authenticator.code()))
     check_success(one.request("PATCH", "settings", old_password=PASSWORD, new_password=NEW_PASSWORD))
     check_success(one.request("DELETE", "sessions/current"))
+
+
+def hold(server: Server, realm: Realm, folder: Path) -> None:
+    assert isinstance(server, OwnServer)
+
+    def run(*words: str) -> str:
+        done = tertulia("hold", *words, env=server.environment())
+        done.check_returncode()
+        return done.stdout.strip()
+
+    number = run("add", realm.member.email, "--realm", realm.subdomain)
+    run("export", str(folder / "held"), "--realm", realm.subdomain)
+    run("remove", number)
 
 
 def erase(server: Server, realm: Realm, user_id: int) -> None:

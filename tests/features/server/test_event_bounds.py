@@ -26,6 +26,7 @@ MAY_TELL_MANY = {
     "people/users/handover.py": "a bot leaves what its new owner may not read",
     "conversations/topics/actions.py": "what a message or a move does to those who muted or follow the topic",
     "messaging/editing/moving/policies.py": "a topic gets another name, for all who muted or follow it",
+    "messaging/erasure/scrubbing.py": "whoever knew somebody who is erased is told, by the command and the worker only",
     "messaging/editing/telling.py": "readers of protected history know different parts of it",
     "organization/groups/visibility.py": "settings of channels name somebody who comes or goes",
 }
@@ -80,6 +81,7 @@ def test_nobody_is_refused_for_what_others_have_to_hear(realm: Realm, web: Web) 
 
 async def test_what_a_transaction_tells_is_counted_for_its_request(engines: Engines) -> None:
     call = Call({"headers": [], "client": ("203.0.113.7", 1)}, no_more)
+    call.while_frozen = True  # there is no organization that could be
     async with await Database.connect(engines.postgres.url_of("postgres"), shards=4, size=1) as database:
         with request_under_way(call, None):
             for _ in range(2):

@@ -7,6 +7,7 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from datetime import MAXYEAR, MINYEAR, UTC, datetime
+from functools import cache
 from typing import Any, get_args, get_origin
 
 import msgspec
@@ -14,7 +15,7 @@ import msgspec
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 from tertulia.archives.form.kinds import Numbers, Record
-from tertulia.archives.form.moving import ALL_KINDS, Credentials, SentRequest, Stored
+from tertulia.archives.form.moving import Credentials, SentRequest, Stored
 from tertulia.archives.reading.archive import Archive, pictures_of
 from tertulia.kernel.text import name_key_of
 
@@ -77,11 +78,11 @@ class _Check:
         raise ArchiveFailed(f"{where or self._where}: {what}.")
 
     def _times(self, record: Record) -> None:
-        for name in _TIMES[type(record)]:
+        for name in _times(type(record)):
             time = getattr(record, name)
             if time is not None and time.year in (MINYEAR, MAXYEAR) and not _is_in_utc(time):
                 self._fail(f"{name} is before or after all times that there are in UTC")
-        for name in _PARTS[type(record)]:
+        for name in _dated_parts(type(record)):
             for part in getattr(record, name):
                 self._times(part)
 
@@ -344,9 +345,14 @@ def _is_dated(hint: Any) -> bool:
     return isinstance(of, type) and issubclass(of, Record) and bool(_named(of, _is_time))
 
 
-_RECORDS = [*ALL_KINDS.values(), kinds.Muted, kinds.Private, kinds.Reaction, kinds.Change, kinds.Submessage]
-_TIMES = {type: _named(type, _is_time) for type in _RECORDS}
-_PARTS = {type: _named(type, _is_dated) for type in _RECORDS}
+@cache
+def _times(kind: type[Record]) -> list[str]:
+    return _named(kind, _is_time)
+
+
+@cache
+def _dated_parts(kind: type[Record]) -> list[str]:
+    return _named(kind, _is_dated)
 
 
 def _is_ascending(ranges: Numbers) -> bool:
