@@ -197,12 +197,12 @@ def hold(server: Server, realm: Realm, folder: Path) -> None:
 
     def run(*words: str) -> str:
         done = tertulia("hold", *words, env=server.environment())
-        done.check_returncode()
+        assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
-    number = run("add", realm.member.email, "--realm", realm.subdomain)
+    number = run("add", str(realm.member.id), "--realm", realm.subdomain)
     run("export", str(folder / "held"), "--realm", realm.subdomain)
-    run("remove", number)
+    run("remove", number, "--realm", realm.subdomain)
 
 
 def erase(server: Server, realm: Realm, user_id: int) -> None:
