@@ -15,8 +15,8 @@ from tertulia.cli.progress import Steps
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
+    from tertulia.archives.converting.accounts import Outcome
     from tertulia.archives.converting.report import Incidents
-    from tertulia.archives.converting.slack.actions import Outcome
     from tertulia.archives.loading.actions import Plan, Report, Wanted
     from tertulia.archives.loading.shifts import Shifts
     from tertulia.kernel.db import Database
@@ -114,7 +114,8 @@ def slack(
     Look first with --dry-run. People claim their accounts by "Forgot password?" with their address.
     An import that was stopped goes on where it was: give the same command again, with the same files.
     """
-    from tertulia.archives.converting.slack.actions import Request, convert
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.slack.actions import convert
     from tertulia.archives.loading.actions import Wanted
     from tertulia.cli.converting import SLACK_FILES, converted, fetching_from, print_conversion
     from tertulia.organization.realms.actions import check_subdomain

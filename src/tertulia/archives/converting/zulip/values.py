@@ -1,0 +1,38 @@
+"""Values of an export, which may be of any type (pure)."""
+
+import math
+import re
+from datetime import datetime
+
+from tertulia.archives.converting.topics import time_of
+
+MOST_ID = 10**10
+"""Ids stay as they are, and one that is far from all others would take those between from everybody here."""
+OLDEST, NEWEST = 315_532_800, 4_102_444_800
+"""Seconds: from 1980 to 2099. Times outside stand for none."""
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+
+
+def id_of(value: object) -> int:
+    """An id; 0 if it can be none."""
+    return value if type(value) is int and 1 <= value <= MOST_ID else 0
+
+
+def microseconds(value: object) -> int:
+    """A time in seconds; 0 if it can be none."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+        return 0
+    return round(value * 1_000_000) if OLDEST < value < NEWEST else 0
+
+
+def moment(value: object, otherwise: datetime) -> datetime:
+    """A time, or another."""
+    found = microseconds(value)
+    return time_of(found) if found else otherwise
+
+
+def words(value: object) -> str:
+    """A text; empty if it is none. Halves of characters and controls are no text."""
+    if not isinstance(value, str):
+        return ""
+    return _CONTROLS.sub("", value).encode(errors="replace").decode()
