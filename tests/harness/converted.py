@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from tertulia.archives.converting.accounts import Outcome
 from tertulia.archives.converting.report import Incidents
+from tertulia.archives.loading.rules import check_rules
+from tertulia.archives.loading.shifts import Spans
 from tertulia.archives.reading.archive import open_archive
 from tertulia.archives.reading.checking import check_archive
 
@@ -42,9 +44,11 @@ class Made(NamedTuple):
 
 
 def read_made(target: Path, outcome: Outcome, incidents: Incidents) -> Made:
-    """From its first byte to its last."""
+    """From its first byte to its last, by the rules of whoever would import it."""
     with open_archive(target) as archive:
-        check_archive(archive, lambda _: None)
+        spans = Spans()
+        check_archive(archive, lambda _: None, spans.see)
+        check_rules(archive, spans)
     lines: dict[str, list[Json]] = {}
     blobs = {}
     with tarfile.open(target) as tar:
