@@ -255,7 +255,7 @@ def organization() -> Export:
             f"uploads/{FILE}": b"the plan",
             "avatars/records.json": [
                 {"path": "7/aa.png", "user_profile_id": ANA},
-                {"path": "7/aa.original", "user_profile_id": ANA},
+                {"path": "7/aa.original", "user_profile_id": str(ANA)},
                 {"path": "../../../etc/passwd", "user_profile_id": BEA},
             ],
             "avatars/7/aa.png": b"smaller",

@@ -198,6 +198,29 @@ def test_files_of_messages_may_come_in_any_order_and_overlap(made: Made, tmp_pat
     assert {line["id"]: line["number"] for line in again.lines["messages"]} == numbers
 
 
+def test_files_of_organizations_that_were_imported_there_have_a_longer_address_here(tmp_path: Path) -> None:
+    export, path = organization().changed(), "7/Sx3cretSx3cret/old.txt"
+    export.entries["attachment.json"]["zerver_attachment"].append(
+        {
+            "id": 72,
+            "file_name": "old.txt",
+            "path_id": path,
+            "owner": ANA,
+            "create_time": zulip.BEGAN,
+            "messages": [1010],
+        }
+    )
+    export.entries[f"uploads/{path}"] = b"old"
+    said = f"[a](/user_uploads/{path}) https://other.example/user_uploads/{path} /user_uploads/{zulip.FILE}"
+    next(one for one in export.messages if one["id"] == 1010)["content"] = said
+    made = converted(export, tmp_path)
+    assert made.by("files", "id")[72]["path"] == "7/00/Sx3cretSx3cret/old.txt"
+    assert made.blobs["file/72"] == b"old"
+    assert made.by("messages", "id")[1010]["content"] == said.replace(
+        f"(/user_uploads/{path}", "(/user_uploads/7/00" + path[1:]
+    )
+
+
 # What may be wrong
 
 

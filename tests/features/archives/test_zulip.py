@@ -62,7 +62,7 @@ def test_people_read_in_order_what_was_said_with_topics_reactions_and_links(move
     first, second = the_one(messages, "hello <strong>all</strong>"), the_one(messages, "second, see")
     assert first["id"] < second["id"]
     assert first["subject"] == second["subject"] == "Plans"
-    assert f'data-user-id="{bea.user_id}"' in first["content"]
+    assert f'data-user-id="{bea.id}"' in first["content"]
     assert f"near/{first['id']}" in second["content"]
     assert sorted(one["reaction_type"] for one in first["reactions"])[0] == "realm_emoji"
     assert len(first["reactions"]) == 3

@@ -19,7 +19,7 @@ from tertulia.archives.converting.zulip.people import People
 from tertulia.archives.converting.zulip.places import Places
 from tertulia.archives.converting.zulip.shelf import Shelf
 from tertulia.archives.converting.zulip.tables import Json, Tables, rows_of
-from tertulia.archives.converting.zulip.values import id_of, microseconds, words
+from tertulia.archives.converting.zulip.values import id_of, long_path, microseconds, words
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 from tertulia.archives.form.container import is_file_path
@@ -158,13 +158,14 @@ class _Conversion:
 
     def _take_file(self, row: Json, entries: dict[str, str], organization: str) -> None:
         id, owner, path = id_of(row.get("id")), self._people.person(row.get("owner")), words(row.get("path_id"))
+        entry = entries.get(path, f"uploads/{path}")
+        path = long_path(path)
         if not id or not owner or not is_file_path(path) or path.partition("/")[0] != organization:
             self._incidents.lose("files without an id, an owner or a good address", path[:200])
             return
         name = clean_name(words(row.get("file_name")) or path)
         created = microseconds(row.get("create_time")) or 1
         type_ = words(row.get("content_type"))[:100] or "application/octet-stream"
-        entry = entries.get(path, f"uploads/{path}")
         self._shelf.add("file", id, owner, path, name, type_, created, entry)
         messages = row.get("messages")
         for message in messages if isinstance(messages, list) else []:
@@ -178,9 +179,10 @@ class _Conversion:
                 path = words(row.get("path"))
                 whose: tuple[str, Any] | None = None
                 if folder == "avatars":
-                    whose = ("avatar", id_of(row.get("user_profile_id")))
+                    whose = ("avatar", id_of(_number(row.get("user_profile_id"))))
                 elif folder == "emoji":
-                    whose = ("emoji", by_file.get(words(row.get("file_name")), 0))
+                    called = words(row.get("file_name")) or path.rpartition("/")[2].removesuffix(ORIGINAL)
+                    whose = ("emoji", by_file.get(called, 0))
                 elif found := _PICTURE.fullmatch(path):
                     whose = ("organization", found[1])
                 entry = f"{folder}/{path}"
@@ -231,3 +233,8 @@ class _Conversion:
             proposed=proposed,
             owner=request.owner,
         )
+
+
+def _number(value: object) -> object:
+    """Where files came from an object store, ids are texts."""
+    return int(value) if isinstance(value, str) and value.isdecimal() and len(value) < 12 else value

@@ -12,7 +12,7 @@ from tertulia.archives.converting.zulip.people import People
 from tertulia.archives.converting.zulip.places import Places
 from tertulia.archives.converting.zulip.shelf import Shelf
 from tertulia.archives.converting.zulip.tables import Json
-from tertulia.archives.converting.zulip.values import id_of, microseconds, words
+from tertulia.archives.converting.zulip.values import id_of, microseconds, with_long_paths, words
 
 MOST_CONTENT = 10_000
 MOST_CLIENT = 30
@@ -85,7 +85,7 @@ class Messages:
         self.taken += 1
 
     def _content(self, row: Json, where: str) -> str:
-        content = words(row.get("content"))
+        content = with_long_paths(words(row.get("content")))
         if len(content) > MOST_CONTENT:
             self._incidents.change("messages that were too long, and cut", where, f"{len(content):,} characters")
             content = content[: MOST_CONTENT - 1] + "…"
@@ -112,7 +112,7 @@ class Messages:
                 self._incidents.lose("edits without a time", where)
                 continue
             one = Past(self._people.person(entry.get("user_id")) or None, at)
-            one.content = words(entry.get("prev_content"))[:MOST_CONTENT] or None
+            one.content = with_long_paths(words(entry.get("prev_content")))[:MOST_CONTENT] or None
             if topic is not None:
                 topic = self._moved_topic(entry, one, topic)
                 channel = self._moved_channel(entry, one, channel, where)

@@ -1,6 +1,6 @@
 """Who is who: people and bots of an organization, with the ids that they had."""
 
-import zoneinfo
+import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,7 +19,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.mail_addresses import is_address
 from tertulia.organization.notices.model import BOT_NAME
 from tertulia.organization.realms.queries import NOTIFICATION_BOT_EMAIL
-from tertulia.people.preferences.choices import check_choices
+from tertulia.people.preferences.choices import check_choices, check_timezone
 from tertulia.people.preferences.model import UserSettings
 
 SPEAKER_NAME = "notification-bot"
@@ -56,7 +56,6 @@ class People:
         self._incidents = incidents
         self._mapped = mapped
         self._by_address: dict[str, Known] = {}
-        self._zones = zoneinfo.available_timezones()
         self._speaker = 0
         self.all: dict[int, Known] = {}
 
@@ -115,9 +114,10 @@ class People:
 
     def _describe(self, known: Known, row: Json) -> None:
         zone = words(row.get("timezone"))
-        if zone in self._zones:
+        try:
+            check_timezone(zone)
             known.timezone = zone
-        elif zone:
+        except Refusal:
             self._incidents.change("time zones that are not known here", str(known.id), zone)
         known.settings = chosen(row, UserSettings, check_choices)
 
@@ -194,11 +194,11 @@ class People:
 def chosen(row: Json, form: type[msgspec.Struct], check: Any) -> dict[str, Any]:
     """The settings of a row that we know, as far as they can be here and differ from the defaults."""
     found: dict[str, Any] = {}
-    for one in msgspec.structs.fields(form):
-        if one.name not in row or row[one.name] == one.default:
+    for name, default in _defaults(form).items():
+        if name not in row or row[name] == default:
             continue
         try:
-            value = {one.name: row[one.name]}
+            value = {name: row[name]}
             msgspec.convert(value, form, strict=True)
             check(value)
             msgspec.json.encode(value)
@@ -206,6 +206,11 @@ def chosen(row: Json, form: type[msgspec.Struct], check: Any) -> dict[str, Any]:
             continue
         found |= value
     return found
+
+
+@functools.cache
+def _defaults(form: type[msgspec.Struct]) -> dict[str, Any]:
+    return {one.name: one.default for one in msgspec.structs.fields(form)}
 
 
 def _record(known: Known, created: datetime) -> kinds.Person:

@@ -10,6 +10,7 @@ MOST_ID = 10**10
 """Ids stay as they are, and one that is far from all others would take those between from everybody here."""
 OLDEST, NEWEST = 315_532_800, 4_102_444_800
 """Seconds: from 1980 to 2099. Times outside stand for none."""
+_SHORT_PATH = re.compile(r"(?<![\w.:/-])(/?user_uploads/[0-9]{1,16}/)(?=[A-Za-z0-9_-]{8,64}/[^/\s()\[\]<>\"'?#\\]+)")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -36,3 +37,14 @@ def words(value: object) -> str:
     if not isinstance(value, str):
         return ""
     return _CONTROLS.sub("", value).encode(errors="replace").decode()
+
+
+def long_path(path: str) -> str:
+    """The path of a file with the letters that ours have: organizations that were imported there have paths without."""
+    organization, _, rest = path.partition("/")
+    return f"{organization}/00/{rest}" if rest.count("/") == 1 else path
+
+
+def with_long_paths(text: str) -> str:
+    """A text that links files so."""
+    return _SHORT_PATH.sub(r"\g<1>00/", text) if "user_uploads/" in text else text
