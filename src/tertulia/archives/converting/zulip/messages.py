@@ -13,12 +13,16 @@ from tertulia.archives.converting.zulip.places import Places
 from tertulia.archives.converting.zulip.shelf import Shelf
 from tertulia.archives.converting.zulip.tables import Json
 from tertulia.archives.converting.zulip.values import id_of, microseconds, with_long_paths, words
+from tertulia.conversations.read_state.marks import Mark
 
 MOST_CONTENT = 10_000
 MOST_CLIENT = 30
 ROWS_AT_ONCE = 5000
 READ, HISTORICAL = 1 << 0, 1 << 10
-MARKS = {1 << 1: "starred", 1 << 2: "collapsed", 1 << 3: "mentioned", 1 << 9: "has_alert_word"}
+MARKS = {
+    1 << bit: mark.name.lower()
+    for bit, mark in ((1, Mark.STARRED), (2, Mark.COLLAPSED), (3, Mark.MENTIONED), (9, Mark.HAS_ALERT_WORD))
+}
 """Bits of the flags of somebody on a message. Other ones follow from the text here."""
 
 
