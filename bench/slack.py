@@ -13,7 +13,8 @@ _CONVERT = """
 import asyncio, sys
 from pathlib import Path
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.slack.actions import Request, convert
+from tertulia.archives.converting.accounts import Request
+from tertulia.archives.converting.slack.actions import convert
 file, folder = Path(sys.argv[1]), Path(sys.argv[2])
 asyncio.run(convert(Request(file, "team"), folder / "made.tar", folder, Incidents(folder), lambda *_: None))
 """

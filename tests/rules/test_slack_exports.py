@@ -2,56 +2,25 @@
 
 import asyncio
 import json
-import tarfile
 import zipfile
 from datetime import datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from tertulia.archives.converting import zips
+from tertulia.archives.converting.accounts import Request
 from tertulia.archives.converting.fetching import Fetching
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.slack.actions import Outcome, Request, convert
+from tertulia.archives.converting.slack.actions import convert
 from tertulia.archives.errors import ArchiveFailed
-from tertulia.archives.reading.archive import open_archive
-from tertulia.archives.reading.checking import check_archive
 from tertulia.kernel.outbound import Outbound
 from tertulia.kernel.settings import Settings
 from tests.harness import slack_export as slack
+from tests.harness.converted import Json, Made, read_made
 from tests.harness.picture_server import PictureServer, picture_server
 from tests.harness.slack_export import Export, said, stamp, workspace
-
-Json = dict[str, Any]
-
-
-class Made(NamedTuple):
-    """An archive, and what was said on the way to it."""
-
-    outcome: Outcome
-    lines: dict[str, list[Json]]
-    blobs: dict[str, bytes]
-    lost: dict[str, int]
-    changed: dict[str, int]
-    data: bytes
-
-    def by(self, kind: str, key: str) -> dict[Any, Json]:
-        return {line[key]: line for line in self.lines[kind]}
-
-    def said_in(self, name: str) -> list[Json]:
-        channel = self.by("channels", "name")[name]["id"]
-        return [line for line in self.lines["messages"] if line["conversation_id"] == channel]
-
-    def topic_of(self, message: Json) -> str:
-        return str(self.by("topics", "id")[message["topic_id"]]["name"])
-
-    def find(self, words: str) -> Json:
-        [found] = [line for line in self.lines["messages"] if words in line["content"]]
-        return found
-
-    def person(self, name: str) -> Json:
-        return self.by("people", "full_name")[name]
 
 
 def made_of(file: Path, fetching: Fetching | None = None, **options: Any) -> Made:
@@ -67,21 +36,7 @@ def made_of(file: Path, fetching: Fetching | None = None, **options: Any) -> Mad
         outcome = asyncio.run(convert(request, target, folder, incidents, lambda *_: None, fetching))
     finally:
         incidents.close()
-    with open_archive(target) as archive:
-        check_archive(archive, lambda _: None)
-    lines: dict[str, list[Json]] = {}
-    blobs = {}
-    with tarfile.open(target) as tar:
-        for member in tar:
-            content = tar.extractfile(member)
-            assert content is not None
-            data = content.read()
-            kind, _, rest = member.name.partition("/")
-            if kind == "blobs":
-                blobs[rest] = data
-            elif rest:
-                lines.setdefault(kind, []).extend(json.loads(line) for line in data.splitlines())
-    return Made(outcome, lines, blobs, dict(incidents.lost), dict(incidents.changed), target.read_bytes())
+    return read_made(target, outcome, incidents)
 
 
 def converted(export: Export, folder: Path, **options: Any) -> Made:

@@ -14,9 +14,9 @@ from tertulia.cli.progress import Steps
 from tertulia.cli.target import target_settings
 
 if TYPE_CHECKING:
+    from tertulia.archives.converting.accounts import Outcome
     from tertulia.archives.converting.fetching import Fetching
     from tertulia.archives.converting.report import Incidents
-    from tertulia.archives.converting.slack.actions import Outcome
 
 
 SLACK_FILES = "https://files.slack.com"

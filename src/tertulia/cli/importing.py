@@ -15,8 +15,8 @@ from tertulia.cli.progress import Steps
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
+    from tertulia.archives.converting.accounts import Outcome, Request
     from tertulia.archives.converting.report import Incidents
-    from tertulia.archives.converting.slack.actions import Outcome
     from tertulia.archives.loading.actions import Plan, Report, Wanted
     from tertulia.archives.loading.shifts import Shifts
     from tertulia.kernel.db import Database
@@ -35,21 +35,36 @@ Subdomain = Annotated[
     str, typer.Option(help="Where the organization will be, below the server's host; '' is the host itself.")
 ]
 
+Owner = Annotated[str, typer.Option(help="Address of the person who will own the organization. Needed to import.")]
+Users = Annotated[Path | None, typer.Option(metavar="FILE.csv", help="Who is who: columns id, email and role.")]
+UsersTemplate = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE.csv", help="Write such a table, with what the export says, to look through."),
+]
+To = Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the archive that is made on the way.")]
+ReportFile = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Where all that was lost or changed is written.  [default: beside the export]"),
+]
+SourceUrls = Annotated[
+    list[str] | None,
+    typer.Option(help="An address that the organization had: links to it in texts will lead here. May be repeated."),
+]
+OnlyConvert = Annotated[
+    bool, typer.Option("--dry-run", help="Only convert it, and say what would come and what would not.")
+]
+Processes = Annotated[
+    int | None, typer.Option(min=1, max=64, help="How many render texts at a time.  [default: one per processor]")
+]
+
 
 @app.command("archive")
 def archive(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The archive, which `tertulia export` wrote.")],
     subdomain: Subdomain,
-    source_url: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An address that the organization had: links to it in texts will lead here. May be repeated."
-        ),
-    ] = None,
+    source_url: SourceUrls = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only read the archive, and say what would come.")] = False,
-    processes: Annotated[
-        int | None, typer.Option(min=1, max=64, help="How many render texts at a time.  [default: one per processor]")
-    ] = None,
+    processes: Processes = None,
     as_json: AsJson = False,
     data: DataFolder = None,
 ) -> None:
@@ -76,22 +91,12 @@ def archive(
 def slack(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The zip that Slack made.")],
     subdomain: Subdomain,
-    owner: Annotated[
-        str, typer.Option(help="Address of the person who will own the organization. Needed to import.")
-    ] = "",
+    owner: Owner = "",
     name: Annotated[str, typer.Option(help="What the organization is called.  [default: the zip's name]")] = "",
-    users: Annotated[
-        Path | None, typer.Option(metavar="FILE.csv", help="Who is who: columns id, email and role.")
-    ] = None,
-    users_template: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Write such a table, with what the export says, to look through."),
-    ] = None,
-    to: Annotated[Path | None, typer.Option(metavar="FILE", help="Keep the archive that is made on the way.")] = None,
-    report: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Where all that was lost or changed is written.  [default: beside the zip]"),
-    ] = None,
+    users: Users = None,
+    users_template: UsersTemplate = None,
+    to: To = None,
+    report: ReportFile = None,
     files: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Fetch files that are not in the zip from Slack, and keep them here."),
@@ -100,12 +105,8 @@ def slack(
         Path | None,
         typer.Option(metavar="FILE", help="A file with a token of Slack, if addresses in the zip are no longer good."),
     ] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only convert it, and say what would come and what would not.")
-    ] = False,
-    processes: Annotated[
-        int | None, typer.Option(min=1, max=64, help="How many render texts at a time.  [default: one per processor]")
-    ] = None,
+    dry_run: OnlyConvert = False,
+    processes: Processes = None,
     as_json: AsJson = False,
     data: DataFolder = None,
 ) -> None:
@@ -114,26 +115,80 @@ def slack(
     Look first with --dry-run. People claim their accounts by "Forgot password?" with their address.
     An import that was stopped goes on where it was: give the same command again, with the same files.
     """
-    from tertulia.archives.converting.slack.actions import Request, convert
-    from tertulia.archives.loading.actions import Wanted
-    from tertulia.cli.converting import SLACK_FILES, converted, fetching_from, print_conversion
-    from tertulia.organization.realms.actions import check_subdomain
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.slack.actions import convert
+    from tertulia.cli.converting import SLACK_FILES, fetching_from
 
-    check_subdomain(subdomain)
-    if not (owner or dry_run):
-        raise CommandFailed(
-            "Say who will own the organization: --owner ADDRESS. What the export says is a proposal only."
-        )
     request = Request(file, subdomain, name=name, users=users, owner=owner, users_template=users_template)
-    report = report or file.with_name(f"{file.name}.report.jsonl")
-
     fetching = None if files is None else fetching_from(SLACK_FILES, files, token_file, data)
 
     def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
         return convert(request, target, folder, incidents, told, fetching)
 
+    _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
+
+
+@app.command("zulip")
+def zulip(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The tar.gz that Zulip made.")],
+    subdomain: Subdomain,
+    owner: Owner = "",
+    name: Annotated[str, typer.Option(help="What the organization is called.  [default: as there]")] = "",
+    source_url: SourceUrls = None,
+    users: Users = None,
+    users_template: UsersTemplate = None,
+    to: To = None,
+    report: ReportFile = None,
+    dry_run: OnlyConvert = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of an export of a Zulip organization. Nobody sees it until it is whole.
+
+    Look first with --dry-run. People claim their accounts by "Forgot password?" with their address.
+    An import that was stopped goes on where it was: give the same command again, with the same files.
+    """
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.zulip.actions import convert
+
+    request = Request(file, subdomain, name=name, users=users, owner=owner, users_template=users_template)
+
+    def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
+        return convert(request, target, folder, incidents, told)
+
+    sources = tuple(source_url or ())
+    _convert_and_load(
+        request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes, sources=sources
+    )
+
+
+def _convert_and_load(
+    request: "Request",
+    work: "Callable[[Path, Path, Incidents, Steps], Coroutine[Any, Any, Outcome]]",
+    to: Path | None,
+    report: Path | None,
+    data: Path | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
+    processes: int | None,
+    sources: tuple[str, ...] = (),
+) -> None:
+    """What all exports of other chats have in common."""
+    from tertulia.archives.loading.actions import Wanted
+    from tertulia.cli.converting import converted, print_conversion
+    from tertulia.organization.realms.actions import check_subdomain
+
+    check_subdomain(request.subdomain)
+    if not (request.owner or dry_run):
+        raise CommandFailed(
+            "Say who will own the organization: --owner ADDRESS. What the export says is a proposal only."
+        )
+    report = report or request.file.with_name(f"{request.file.name}.report.jsonl")
     with converted(work, to, report) as made:
-        wanted = Wanted(file=made.archive, subdomain=subdomain, processes=processes or os.cpu_count() or 1)
+        processes = processes or os.cpu_count() or 1
+        wanted = Wanted(file=made.archive, subdomain=request.subdomain, sources=sources, processes=processes)
         if not as_json or dry_run:
             print_conversion(made, report, as_json=as_json)
         _load(wanted, data, dry_run=dry_run, as_json=as_json, is_told=dry_run)

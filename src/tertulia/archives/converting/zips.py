@@ -29,10 +29,10 @@ BOMB_BYTES, BOMB_RATIO = 1024**3, 50
 """What unpacks to more than so much, and to more than so many times its size, is no export."""
 CHUNK = 1024 * 1024
 _UTF8_FLAG, _ENCRYPTED_FLAG = 0x800, 0x1
-_ELSEWHERE = re.compile(r"^/|^[A-Za-z]:|\\|\x00|(?:^|/)\.\.?(?:/|$)")
+ELSEWHERE = re.compile(r"^/|^[A-Za-z]:|\\|\x00|(?:^|/)\.\.?(?:/|$)")
 _DECODER = json.JSONDecoder()
 _SKIPPED = re.compile(r"[\s,]*")
-_JUNK = re.compile(r"(?:^|/)(?:__MACOSX|\.DS_Store|Thumbs\.db)(?:/|$)")
+JUNK = re.compile(r"(?:^|/)(?:__MACOSX|\.DS_Store|Thumbs\.db)(?:/|$)")
 
 
 Lose = Callable[[str, str, str], None]
@@ -140,10 +140,10 @@ class Source:
         good: dict[str, zipfile.ZipInfo] = {}
         for entry in self._zip.infolist():
             name = _name_of(entry)
-            if entry.is_dir() or _JUNK.search(name):
+            if entry.is_dir() or JUNK.search(name):
                 continue
             mode = entry.external_attr >> 16
-            if _ELSEWHERE.search(name) or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
+            if ELSEWHERE.search(name) or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
                 self._incidents.lose("entries whose name or kind leads elsewhere", repr(name))
             elif name in good:
                 self._incidents.lose("entries that are in the zip twice: the first one counts", name)

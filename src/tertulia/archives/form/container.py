@@ -18,6 +18,8 @@ BLOCK = tarfile.BLOCKSIZE
 PART_NAME = re.compile(rf"({'|'.join(ALL_KINDS)})/([0-9]{{6}})\.jsonl")
 BLOB_NAME = re.compile(r"blobs/(file|avatar|emoji|still)/([1-9][0-9]{0,15})|blobs/organization/(icon|logo|night_logo)")
 
+_FILE_PATH = re.compile(r"[0-9]{1,16}/[0-9a-z]{1,2}/[A-Za-z0-9_-]{8,64}/[^/\s()\[\]<>\"'?#\\]{1,255}")
+
 
 class Target(Protocol):
     """A file, or what stands for one."""
@@ -110,3 +112,8 @@ class ArchiveWriter:
 
 class WrongSize(Exception):
     """An object is not as long as the database says."""
+
+
+def is_file_path(path: str) -> bool:
+    """Whether texts can link a file so: organization, letters, secret, name."""
+    return _FILE_PATH.fullmatch(path) is not None and ".." not in path

@@ -4,7 +4,6 @@ An object is announced before it is written, and adopted by the transaction that
 breaks off in between is deleted later. Pictures are decoded and encoded again, as those that people bring.
 """
 
-import re
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import Any
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
+from tertulia.archives.form.container import is_file_path
 from tertulia.archives.form.kinds import File, Picture
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.reading.archive import Archive
@@ -35,7 +35,6 @@ from tertulia.people.users.avatars import MEDIUM, SMALL
 
 PATIENCE_SECONDS = 7 * 86_400.0
 """After so long what an import left in the store is deleted, if it did not go on."""
-_PATH = re.compile(r"[0-9]{1,16}/[0-9a-z]{1,2}/[A-Za-z0-9_-]{8,64}/[^/\s()\[\]<>\"'?#\\]{1,255}")
 FILE_COLUMNS = "id realm_id owner_id path_id key name size content_type created_at unlinked_at thumbnail"
 
 
@@ -92,7 +91,7 @@ class Objects:
 
     async def file(self, one: File, rewriter: Rewriter, person: int, id: int) -> tuple[Any, ...]:
         """The row of a file whose bytes are in the store. What it is, its first bytes say."""
-        if not _PATH.fullmatch(one.path) or ".." in one.path:
+        if not is_file_path(one.path):
             raise ArchiveFailed(f"File {one.id}: {one.path!r} is no path of a file (docs/reference/archive.md).")
         key, head, size = new_key(self._realm_id), bytearray(), 0
         if one.content is None:

@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from tertulia.archives.converting.accounts import Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
 from tertulia.archives.converting.fetching import Fetching, RemoteFile
 from tertulia.archives.converting.names import plain, shortened
@@ -14,7 +14,7 @@ from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.slack.conversations import OLDEST, Rooms, records
 from tertulia.archives.converting.slack.messages import Messages, remote_files
-from tertulia.archives.converting.slack.people import SPEAKER, People, profile_fields, read_users, write_users
+from tertulia.archives.converting.slack.people import SPEAKER, People, profile_fields
 from tertulia.archives.converting.zips import Source, Unreadable
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
@@ -32,35 +32,6 @@ _KNOWN = re.compile(
     r"(?:users|org_users|channels|groups|mpims|dms|integration_logs|canvases|content_flags|lists|file_conversations"
     r"|huddle_transcripts)\.json|[^/]+/canvas_in_the_conversation\.json"
 )
-
-
-@dataclass(frozen=True)
-class Request:
-    """What is to be converted, and how."""
-
-    file: Path
-    subdomain: str
-    name: str = ""
-    users: Path | None = None
-    owner: str = ""
-    users_template: Path | None = None
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What came of it."""
-
-    manifest: Manifest
-    read: int
-    """Entries of all days."""
-    imported: int
-    with_address: int
-    """People who can claim their account by mail."""
-    without_address: int
-    merged: int
-    proposed: dict[str, list[str]] = field(default_factory=dict)
-    """Whom the export calls owner or administrator: the operator decides."""
-    owner: str = ""
 
 
 async def convert(
@@ -177,7 +148,9 @@ class _Conversion:
     async def write(self, request: Request, target: Path) -> Outcome:
         """All of it."""
         if request.users_template:
-            write_users(request.users_template, self._people)
+            humans = [known for known in self._people.all if not known.is_bot]
+            rows = ((one.slack_id, one.name, one.email, one.proposed or one.role) for one in humans)
+            write_users(request.users_template, rows)
         if request.owner:
             self._people.choose_owner(request.owner)
         created = self._created()

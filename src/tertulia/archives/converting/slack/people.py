@@ -1,24 +1,21 @@
 """Who is who: people and bots of a workspace, and whoever is only spoken of."""
 
-import csv
 import re
 import zoneinfo
 from dataclasses import dataclass
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
+from tertulia.archives.converting.accounts import decided, no_owner
 from tertulia.archives.converting.emoji import code_of, name_of
 from tertulia.archives.converting.names import person_name, plain, shortened
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 from tertulia.kernel.auth import Role
 from tertulia.kernel.mail_addresses import is_address
 from tertulia.organization.notices.model import BOT_NAME
 from tertulia.organization.realms.queries import NOTIFICATION_BOT_EMAIL
 
-ROLES = {role.name.lower(): role for role in Role}
 MOST_VALUE = 50
 MOST_NAMES_OF_BOTS = 500
 """Some integrations have another name in each message: from here on they share one account."""
@@ -128,18 +125,14 @@ class People:
             self._incidents.lose("pictures of people: they are not in the export", known.slack_id)
 
     def _role(self, known: Known, user: dict[str, Any]) -> tuple[Role, Role | None]:
-        if (name := self._mapped.get(known.slack_id, {}).get("role")) and not known.is_bot:
-            if ROLES[name] <= Role.ADMINISTRATOR and known.email is None:
-                self._incidents.change(
-                    "roles that were not given, because nobody can claim the account", known.slack_id
-                )
-                return Role.MEMBER, None
-            return ROLES[name], None
-        if user.get("is_restricted") or user.get("is_ultra_restricted"):
-            return Role.GUEST, None
         is_owner = user.get("is_owner") or user.get("is_primary_owner")
-        proposed = Role.OWNER if is_owner else Role.ADMINISTRATOR if user.get("is_admin") else None
-        return Role.MEMBER, None if known.is_bot else proposed
+        said = Role.OWNER if is_owner else Role.ADMINISTRATOR if user.get("is_admin") else Role.MEMBER
+        if user.get("is_restricted") or user.get("is_ultra_restricted"):
+            said = Role.GUEST
+        if known.is_bot:
+            return (said if said is Role.GUEST else Role.MEMBER), None
+        wanted = self._mapped.get(known.slack_id, {}).get("role", "")
+        return decided(said, wanted, known.slack_id, self._incidents, has_address=known.email is not None)
 
     # Whoever appears later
 
@@ -194,9 +187,7 @@ class People:
         """The operator says who: what the export says is a proposal only."""
         known = self._by_address.get(address.lower())
         if known is None or not known.is_active:
-            raise ArchiveFailed(
-                f"Nobody in the export who is active has the address {address}. Give somebody this address with --users."
-            )
+            raise no_owner(address)
         known.role = Role.OWNER
 
     def records(self, joined: datetime) -> list[kinds.Person]:
@@ -250,36 +241,3 @@ def _status(profile: dict[str, Any]) -> kinds.Status | None:
     if not text and not code:
         return None
     return kinds.Status(text=shortened(text, 60), emoji_name=name or "", emoji_code=code or "")
-
-
-def read_users(file: Path) -> dict[str, dict[str, str]]:
-    """The operator's table: `id`, and `email` or `role` or both. ArchiveFailed says what is wrong with it."""
-    found: dict[str, dict[str, str]] = {}
-    try:
-        with file.open(encoding="utf-8-sig", newline="") as lines:
-            for number, row in enumerate(csv.DictReader(lines), 2):
-                plain_row = {(key or "").strip().lower(): (value or "").strip() for key, value in row.items() if key}
-                if not plain_row.get("id"):
-                    raise ArchiveFailed(f"{file}, line {number}: the column id is missing or empty.")
-                if (role := plain_row.get("role", "").lower()) and role not in ROLES:
-                    raise ArchiveFailed(f"{file}, line {number}: {role!r} is no role. Roles are {', '.join(ROLES)}.")
-                if (email := plain_row.get("email", "")) and not is_address(email):
-                    raise ArchiveFailed(f"{file}, line {number}: {email!r} is no mail address.")
-                found[plain_row["id"]] = {"email": email, "role": role}
-    except OSError as problem:
-        raise ArchiveFailed(f"{file} cannot be read: {problem.strerror}.") from problem
-    except (UnicodeDecodeError, csv.Error) as problem:
-        raise ArchiveFailed(f"{file} is no CSV file in UTF-8: {problem}.") from problem
-    return found
-
-
-def write_users(file: Path, people: People) -> None:
-    """A table to look through and give back: who there is, and what the export says they are."""
-    file.touch(0o600)
-    with file.open("w", encoding="utf-8", newline="") as lines:
-        table = csv.writer(lines)
-        table.writerow(["id", "name", "email", "role"])
-        for known in people.all:
-            if not known.is_bot:
-                role = known.proposed or known.role
-                table.writerow([known.slack_id, known.name.lstrip("=+-"), known.email or "", role.name.lower()])
