@@ -1,5 +1,6 @@
 """A server with engines of its own, as `tertulia init --standalone` sets it up in a folder, run by the test."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -94,7 +95,8 @@ class StandaloneSite(ChildProcess):
         """As a power failure would, as far as processes go."""
         found = self.processes()
         for pid in found:  # the parent first: it would start the others again
-            os.kill(pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # a server of PostgreSQL whose client was killed first
+                os.kill(pid, signal.SIGKILL)
         self.wait(10)
         eventually(lambda: not any(map(is_running, found)), 10)
 
