@@ -125,7 +125,7 @@ def test_very_high_ids_are_not_kept_and_no_id_names_what_is_anothers(
             return [raised(one) for one in found]
         if isinstance(found, dict):
             return {
-                key: value + 10**6 if key in CONVERSATIONS and value else raised(value) for key, value in found.items()
+                key: value + 10**9 if key in CONVERSATIONS and value else raised(value) for key, value in found.items()
             }
         return found
 
@@ -134,7 +134,7 @@ def test_very_high_ids_are_not_kept_and_no_id_names_what_is_anothers(
             lines[kind] = raised(lines[kind])
         lines["scheduled_messages"] = []
         for one in (*lines["channels"], *lines["directs"]):
-            one["id"] += 10**6
+            one["id"] += 10**9
         lines["organization"][0]["id"] = lines["linkifiers"][0]["id"] = FAR
         lines["organization"][0]["settings"]["signup_announcements_stream_id"] = secret
         for one in lines["people"]:

@@ -1,6 +1,7 @@
 """A newer archive of an organization that came from one."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -111,6 +112,6 @@ def test_a_newer_archive_takes_the_place_of_the_older_one_until_somebody_writes_
     member.send([member.id], content="written here")
     latest = world.export(folder / "latest.tar")
     refused = said_once(tertulia(*command(latest.file, subdomain), env=env))
-    assert "Somebody has written here since: there are conversations, messages." in refused
+    assert re.search(r"Somebody has written here since: there are (conversations, )?messages\.", refused)
     assert member.get("users/me")["user_id"] == member.id
     assert imported(server, stage, latest.file, kept.subdomain).report["renewed"]

@@ -48,7 +48,8 @@ def test_nobody_waits_to_log_in_because_others_read_histories(realm: Realm, stag
         during = max(during, seconds_to_log_in())
     found = [done.result(120) for done in reading]
     assert all(versions == found[0] for versions in found)
-    assert during < 6 * alone, "the slowest of them, against the slowest alone"
+    # Where nobody else is at work a login takes a few hundredths of a second.
+    assert during < max(6 * alone, 1.0), "the slowest of them, against the slowest alone"
 
 
 def test_a_history_of_long_texts_has_the_newest_and_is_no_large_answer(realm: Realm, stage: Stage) -> None:
