@@ -17,7 +17,7 @@ from tertulia.cli.target import DataFolder, target_settings
 if TYPE_CHECKING:
     from tertulia.archives.converting.accounts import Outcome, Request
     from tertulia.archives.converting.report import Incidents
-    from tertulia.archives.loading.actions import Plan, Report, Wanted
+    from tertulia.archives.loading.actions import Opened, Plan, Report, Wanted
     from tertulia.archives.loading.shifts import Shifts
     from tertulia.kernel.db import Database
     from tertulia.kernel.settings import Settings
@@ -84,7 +84,7 @@ def archive(
         sources=tuple(source_url or ()),
         processes=processes or os.cpu_count() or 1,
     )
-    _load(wanted, data, dry_run=dry_run, as_json=as_json)
+    load(wanted, data, dry_run=dry_run, as_json=as_json)
 
 
 @app.command("slack")
@@ -191,31 +191,41 @@ def _convert_and_load(
         wanted = Wanted(file=made.archive, subdomain=request.subdomain, sources=sources, processes=processes)
         if not as_json or dry_run:
             print_conversion(made, report, as_json=as_json)
-        _load(wanted, data, dry_run=dry_run, as_json=as_json, is_told=dry_run)
+        load(wanted, data, dry_run=dry_run, as_json=as_json, is_told=dry_run)
 
 
-def _load(wanted: "Wanted", data: Path | None, *, dry_run: bool, as_json: bool, is_told: bool = False) -> None:
-    """An archive, in any case read whole. `is_told`: what would come has been said already."""
+def load(
+    wanted: "Wanted",
+    data: Path | None,
+    *,
+    dry_run: bool,
+    as_json: bool,
+    is_told: bool = False,
+    opened: "Opened | None" = None,
+) -> None:
+    """An archive, in any case read whole. `is_told`: what would come has been said already. `opened`: how it is opened, if it
+    is no plain file."""
     from tertulia.archives.loading.actions import import_archive, preview
+    from tertulia.archives.reading.archive import open_archive
     from tertulia.content.storage import Store
 
-    settings = target_settings(data)
+    settings, opened = target_settings(data), opened or open_archive
     if dry_run:
 
         async def look(database: "Database") -> "tuple[Plan, Shifts]":
             with Steps() as told:
-                return await preview(database, wanted, told)
+                return await preview(database, wanted, told, opened)
 
-        plan, shifts = importing_database(settings, look)
+        plan, shifts = _importing_database(settings, look)
         if not is_told:
-            print_plan(plan, shifts, as_json=as_json)
+            _print_plan(plan, shifts, as_json=as_json)
         return
 
     async def work(database: "Database") -> "Report":
         with Steps() as told:
-            return await import_archive(database, Store(settings), settings, wanted, told)
+            return await import_archive(database, Store(settings), settings, wanted, told, opened)
 
-    print_report(importing_database(settings, work), as_json=as_json)
+    _print_report(_importing_database(settings, work), as_json=as_json)
 
 
 @app.command("remove")
@@ -230,11 +240,11 @@ def remove(subdomain: Subdomain, data: DataFolder = None) -> None:
         with Steps() as told:
             await remove_half(database, subdomain, told)
 
-    importing_database(target_settings(data), work)
+    _importing_database(target_settings(data), work)
     print(f"The half import at the subdomain {subdomain!r} is gone.")
 
 
-def importing_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]]") -> T:
+def _importing_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]]") -> T:
     """Statements may take as long as they need: nobody waits for them with a request."""
     from tertulia.kernel.db import Database
     from tertulia.kernel.postgres import Limits
@@ -260,7 +270,7 @@ def importing_database(settings: "Settings", work: "Callable[[Database], Awaitab
         raise CommandFailed(f"PostgreSQL cannot be reached: {problem}") from problem
 
 
-def print_plan(plan: "Plan", shifts: "Shifts", *, as_json: bool) -> None:
+def _print_plan(plan: "Plan", shifts: "Shifts", *, as_json: bool) -> None:
     import msgspec
 
     moved = msgspec.to_builtins(shifts)
@@ -276,7 +286,7 @@ def print_plan(plan: "Plan", shifts: "Shifts", *, as_json: bool) -> None:
     print("Nothing was written.", file=sys.stderr)
 
 
-def print_report(report: "Report", *, as_json: bool) -> None:
+def _print_report(report: "Report", *, as_json: bool) -> None:
     import msgspec
 
     if as_json:

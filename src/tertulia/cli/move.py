@@ -13,16 +13,14 @@ import typer
 
 from tertulia.cli.accounts import get_realm, in_transaction, with_database
 from tertulia.cli.errors import CommandFailed
-from tertulia.cli.importing import importing_database, print_plan, print_report
+from tertulia.cli.importing import Processes, SourceUrls, Subdomain, load
 from tertulia.cli.moving import facts_of, in_words
 from tertulia.cli.output import AsJson, print_json
-from tertulia.cli.progress import Progress, Steps
+from tertulia.cli.progress import Progress
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
     from tertulia.archives.form.manifest import Manifest
-    from tertulia.archives.loading.actions import Plan, Report
-    from tertulia.archives.loading.shifts import Shifts
     from tertulia.archives.reading.archive import Archive
     from tertulia.backups.encryption import Identity
     from tertulia.kernel.db import Database, Transaction
@@ -137,22 +135,13 @@ def out(
 @app.command("in")
 def take_in(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The moving archive, which `tertulia move out` wrote.")],
-    subdomain: Annotated[
-        str, typer.Option(help="Where the organization will be, below the server's host; '' is the host itself.")
-    ],
+    subdomain: Subdomain,
     identity: Annotated[
         Path, typer.Option("--identity", "-i", help="The file with the secret key that `tertulia move key` made.")
     ],
-    source_url: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="An address that the organization had: links to it in texts will lead here. May be repeated."
-        ),
-    ] = None,
+    source_url: SourceUrls = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only read the archive, and say what would come.")] = False,
-    processes: Annotated[
-        int | None, typer.Option(min=1, max=64, help="How many render texts at a time.  [default: one per processor]")
-    ] = None,
+    processes: Processes = None,
     as_json: AsJson = False,
     data: DataFolder = None,
 ) -> None:
@@ -161,12 +150,10 @@ def take_in(
     If it was stopped, it goes on where it was: give the same command again. What was sealed with the key of the other server is
     sealed with the one of this server.
     """
-    from tertulia.archives.loading.actions import Wanted, import_archive, preview
+    from tertulia.archives.loading.actions import Wanted
     from tertulia.backups.encryption import read_identities
-    from tertulia.content.storage import Store
     from tertulia.organization.realms.actions import check_subdomain
 
-    settings = target_settings(data)
     check_subdomain(subdomain)
     wanted = Wanted(
         file=file,
@@ -175,21 +162,7 @@ def take_in(
         processes=processes or os.cpu_count() or 1,
     )
     opened = partial(_opened, read_identities(identity))
-    if dry_run:
-
-        async def look(database: "Database") -> "tuple[Plan, Shifts]":
-            with Steps() as told:
-                return await preview(database, wanted, told, opened)
-
-        plan, shifts = importing_database(settings, look)
-        print_plan(plan, shifts, as_json=as_json)
-        return
-
-    async def work(database: "Database") -> "Report":
-        with Steps() as told:
-            return await import_archive(database, Store(settings), settings, wanted, told, opened)
-
-    print_report(importing_database(settings, work), as_json=as_json)
+    load(wanted, data, dry_run=dry_run, as_json=as_json, opened=opened)
 
 
 @contextmanager

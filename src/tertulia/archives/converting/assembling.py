@@ -9,11 +9,11 @@ import msgspec
 
 from tertulia import __version__
 from tertulia.archives.converting import markdown
+from tertulia.archives.converting.entries import Unreadable
 from tertulia.archives.converting.escaping import escape_label
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.shelf import NOTICE_PART, Shelf, ShelvedFile
 from tertulia.archives.converting.topics import Topics, time_of
-from tertulia.archives.converting.zips import Unreadable
 from tertulia.archives.form import kinds
 from tertulia.archives.form.container import ArchiveWriter
 from tertulia.archives.form.manifest import Manifest

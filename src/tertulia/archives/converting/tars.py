@@ -13,8 +13,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+from tertulia.archives.converting.entries import BOMB_BYTES, BOMB_RATIO, CHUNK, MOST_ENTRIES, Entries, Unreadable
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.zips import BOMB_BYTES, BOMB_RATIO, CHUNK, ELSEWHERE, JUNK, MOST_ENTRIES, Unreadable
 from tertulia.archives.errors import ArchiveFailed
 
 MOST_HEADER = 1024 * 1024
@@ -75,32 +75,18 @@ class TarSource:
             yield piece
 
     def _find(self, path: Path, marker: str) -> None:
-        good: dict[str, tuple[int, int]] = {}
+        good = Entries[tuple[int, int]]("tar", self._incidents)
         length = self._file.seek(0, os.SEEK_END)
         self._file.seek(0)
         for entry in self._all(path):
             if entry.offset_data + entry.size > length and entry.isreg():
                 raise ArchiveFailed(f"{path} ends in the middle of {entry.name!r}: it was not copied whole.")
-            name = entry.name
-            if entry.isdir() or JUNK.search(name):
-                continue
-            if ELSEWHERE.search(name) or entry.type not in (tarfile.REGTYPE, tarfile.AREGTYPE) or entry.issparse():
-                self._incidents.lose("entries whose name or kind leads elsewhere", repr(name))
-            elif name in good:
-                self._incidents.lose("entries that are in the tar twice: the first one counts", name)
-            else:
-                good[name] = entry.offset_data, entry.size
+            if not entry.isdir():
+                is_file = entry.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not entry.issparse()
+                good.take(entry.name, (entry.offset_data, entry.size), is_file=is_file)
             if len(good) > MOST_ENTRIES:
                 raise ArchiveFailed(f"The tar has more than {MOST_ENTRIES:,} entries, which are the most.")
-        roots = [name.removesuffix(marker) for name in good if name == marker or name.endswith(f"/{marker}")]
-        if not roots:
-            raise ArchiveFailed(f"The tar has no {marker}: it is not such an export.")
-        root = min(roots, key=lambda one: (one.count("/"), one))
-        for name in sorted(good):
-            if name.startswith(root):
-                self._entries[name.removeprefix(root)] = good[name]
-            else:
-                self._incidents.lose("entries outside of the export", name)
+        self._entries = good.below(marker)
 
     def _all(self, path: Path) -> Iterator[tarfile.TarInfo]:
         try:

@@ -17,30 +17,21 @@ from typing import IO, Any
 
 import msgspec
 
+from tertulia.archives.converting.entries import BOMB_BYTES, BOMB_RATIO, CHUNK, MOST_ENTRIES, Entries, Unreadable
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.errors import ArchiveFailed
 
-MOST_ENTRIES = 2_000_000
 MOST_JSON = 64 * 1024 * 1024
 """Of an entry with JSON, which is held in memory."""
 MOST_RECORD = 4 * 1024 * 1024
 """Of one record in it."""
-BOMB_BYTES, BOMB_RATIO = 1024**3, 50
-"""What unpacks to more than so much, and to more than so many times its size, is no export."""
-CHUNK = 1024 * 1024
 _UTF8_FLAG, _ENCRYPTED_FLAG = 0x800, 0x1
-ELSEWHERE = re.compile(r"^/|^[A-Za-z]:|\\|\x00|(?:^|/)\.\.?(?:/|$)")
 _DECODER = json.JSONDecoder()
 _SKIPPED = re.compile(r"[\s,]*")
-JUNK = re.compile(r"(?:^|/)(?:__MACOSX|\.DS_Store|Thumbs\.db)(?:/|$)")
 
 
 Lose = Callable[[str, str, str], None]
 """Told what is lost, where, and why."""
-
-
-class Unreadable(Exception):
-    """An entry that cannot be had. The text says why."""
 
 
 class Source:
@@ -77,10 +68,6 @@ class Source:
     def size(self, name: str) -> int:
         """What it says that it unpacks to."""
         return self._entries[name].file_size
-
-    def date(self, name: str) -> tuple[int, ...]:
-        """When it was put there, as far as the zip says."""
-        return self._entries[name].date_time
 
     def seed(self) -> bytes:
         """Follows from everything in the zip, and is known to nobody who does not have it."""
@@ -137,27 +124,12 @@ class Source:
             raise ArchiveFailed("The zip has a password. Unpack it, and pack it again without one.")
 
     def _find(self, marker: str) -> None:
-        good: dict[str, zipfile.ZipInfo] = {}
+        good = Entries[zipfile.ZipInfo]("zip", self._incidents)
         for entry in self._zip.infolist():
-            name = _name_of(entry)
-            if entry.is_dir() or JUNK.search(name):
-                continue
-            mode = entry.external_attr >> 16
-            if ELSEWHERE.search(name) or (mode and stat.S_IFMT(mode) not in (0, stat.S_IFREG)):
-                self._incidents.lose("entries whose name or kind leads elsewhere", repr(name))
-            elif name in good:
-                self._incidents.lose("entries that are in the zip twice: the first one counts", name)
-            else:
-                good[name] = entry
-        roots = [name.removesuffix(marker) for name in good if name == marker or name.endswith(f"/{marker}")]
-        if not roots:
-            raise ArchiveFailed(f"The zip has no {marker}: it is not such an export.")
-        root = min(roots, key=lambda one: (one.count("/"), one))
-        for name in sorted(good):
-            if name.startswith(root):
-                self._entries[name.removeprefix(root)] = good[name]
-            else:
-                self._incidents.lose("entries outside of the export", name)
+            if not entry.is_dir():
+                mode = entry.external_attr >> 16
+                good.take(_name_of(entry), entry, is_file=stat.S_IFMT(mode) in (0, stat.S_IFREG))
+        self._entries = good.below(marker)
 
 
 def _rescued(name: str, data: bytes, lose: Lose) -> "Iterator[bytes | None]":

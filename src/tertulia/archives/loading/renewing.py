@@ -2,14 +2,12 @@
 written here. People keep what lets them in: passwords, keys, sessions, second factors.
 """
 
-from collections.abc import Mapping
-
 import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form.manifest import Manifest
 from tertulia.archives.loading.beginning import Begun, Whole, digest_of, hold_ids, reserve, reserving, shifts_of
-from tertulia.archives.loading.shifts import TABLES, Shifts, Spans
+from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.organization.realms.actions import switch_realm
 from tertulia.organization.realms.freezing import wait_for_writers
@@ -28,33 +26,35 @@ _OF_MESSAGES = "id > $2 and message_id in (select id from message where realm_id
 _OF_TOPICS = """
 id > $2 and topic_id in (select topic.id from topic join channel on channel.id = conversation_id where realm_id = $1)
 """
-_WRITTEN: Mapping[str, tuple[str, str]] = {
-    "person": ("people", _OF_REALM + " and system_bot is null"),
-    "group": ("groups, or settings that name some", _OF_REALM + " and not is_system"),
-    "field": ("profile fields", _OF_REALM),
-    "emoji": ("emoji", _OF_REALM),
-    "linkifier": ("linkifiers", _OF_REALM),
-    "playground": ("playgrounds", _OF_REALM),
-    "folder": ("folders", _OF_REALM),
-    "conversation": ("conversations", _OF_REALM),
-    "topic": ("topics", "conversation_id in (select id from channel where realm_id = $1) and id > $2"),
-    "file": ("files", _OF_REALM),
-    "message": ("messages", _OF_REALM),
-    "change": ("changes of messages", " or ".join((_OF_MESSAGES, _OF_TOPICS))),
-    "submessage": ("answers to polls", _OF_MESSAGES),
-    "draft": ("drafts", _OF_PEOPLE),
-    "snippet": ("snippets", _OF_PEOPLE),
-    "reminder": ("reminders", _OF_REALM),
-}
-"""Of each family what it is called, and which of its rows of an organization were made after so many ids."""
-_ALSO = {
-    "scheduled messages": "select exists (select from scheduled_message where realm_id = $1 and id > $2)",
-    "addresses for mail": """
-    select exists (select from channel_address join channel on channel.id = channel_id where realm_id = $1 and $2 >= 0)
-    """,
-    "people who were erased": "select exists (select from account where realm_id = $1 and is_erased and $2 >= 0)",
-    "groups of a directory": "select exists (select from scim_group where realm_id = $1 and $2 >= 0)",
-}
+_MADE_HERE = (
+    ("people", "account", "person", _OF_REALM + " and system_bot is null"),
+    ("groups, or settings that name some", "user_group", "group", _OF_REALM + " and not is_system"),
+    ("profile fields", "profile_field", "field", _OF_REALM),
+    ("emoji", "custom_emoji", "emoji", _OF_REALM),
+    ("linkifiers", "linkifier", "linkifier", _OF_REALM),
+    ("playgrounds", "playground", "playground", _OF_REALM),
+    ("folders", "channel_folder", "folder", _OF_REALM),
+    ("conversations", "conversation", "conversation", _OF_REALM),
+    ("topics", "topic", "topic", "id > $2 and conversation_id in (select id from channel where realm_id = $1)"),
+    ("files", "attachment", "file", _OF_REALM),
+    ("messages", "message", "message", _OF_REALM),
+    ("changes of messages", "message_revision", "change", f"{_OF_MESSAGES} or {_OF_TOPICS}"),
+    ("answers to polls", "submessage", "submessage", _OF_MESSAGES),
+    ("drafts", "draft", "draft", _OF_PEOPLE),
+    ("snippets", "saved_snippet", "snippet", _OF_PEOPLE),
+    ("reminders", "reminder", "reminder", _OF_REALM),
+    ("scheduled messages", "scheduled_message", "message", _OF_REALM),
+    # No archive has these: whatever there is was made here.
+    (
+        "addresses for mail",
+        "channel_address",
+        "",
+        "id > $2 and channel_id in (select id from channel where realm_id = $1)",
+    ),
+    ("people who were erased", "account", "", _OF_REALM + " and is_erased"),
+    ("groups of a directory", "scim_group", "", "realm_id = $1 and group_id > $2"),
+)
+"""What is called so, its table, its family, and which rows of an organization were made after so many ids of the family."""
 
 
 async def renew(database: Database, whole: Whole, manifest: Manifest, spans: Spans) -> Begun:
@@ -122,15 +122,13 @@ async def _check_nobody_wrote(reader: Reader, whole: Whole) -> None:
     reserved = whole.reserved or {}
     found = [
         called
-        for family, (called, condition) in _WRITTEN.items()
+        for called, table, family, condition in _MADE_HERE
         if await reader.fetchval(
-            f"select exists (select from {TABLES[family]} where {condition})",  # noqa: S608
+            f"select exists (select from {table} where {condition})",  # noqa: S608
             whole.realm_id,
             reserved.get(family, 0),
         )
     ]
-    last = reserved.get("message", 0)
-    found += [called for called, sql in _ALSO.items() if await reader.fetchval(sql, whole.realm_id, last)]
     if found:
         raise ArchiveFailed(
             f"Somebody has written here since: there are {', '.join(found)}. A newer archive would take their place."

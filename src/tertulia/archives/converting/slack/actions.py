@@ -8,6 +8,7 @@ from typing import Any
 
 from tertulia.archives.converting.accounts import Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
+from tertulia.archives.converting.entries import Unreadable
 from tertulia.archives.converting.fetching import Fetching, RemoteFile
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
@@ -15,7 +16,7 @@ from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.slack.conversations import OLDEST, Rooms, records
 from tertulia.archives.converting.slack.messages import Messages, remote_files
 from tertulia.archives.converting.slack.people import SPEAKER, People, profile_fields
-from tertulia.archives.converting.zips import Source, Unreadable
+from tertulia.archives.converting.zips import Source
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 from tertulia.archives.form.manifest import Manifest

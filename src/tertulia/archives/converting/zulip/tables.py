@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from tertulia.archives.converting.entries import Unreadable
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.streams import members
 from tertulia.archives.converting.tars import TarSource
-from tertulia.archives.converting.zips import Unreadable
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS, REALM_SETTINGS
 from tertulia.organization.realms.settings import RealmSettings
 from tertulia.people.preferences.model import UserSettings
