@@ -38,7 +38,7 @@ def main(arguments: list[str]) -> int:
         return 1
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir()
-    began = time.monotonic()
+    began, idle = time.monotonic(), idle_seconds()
     processes = Processes()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -51,7 +51,18 @@ def main(arguments: list[str]) -> int:
     finally:
         processes.stop()
     lost = [] if arguments or missing else lost_tests(verdict, collected(FOLDER))
-    return tell(verdict, lost, FOLDER, time.monotonic() - began)
+    took = time.monotonic() - began
+    say(f"\n== The cores were idle for {100 * (idle_seconds() - idle) / took:.0f}% of the time")
+    return tell(verdict, lost, FOLDER, took)
+
+
+def idle_seconds() -> float:
+    """Since the machine started, the mean of its cores. Waiting for a disk counts as idle."""
+    stat = Path("/proc/stat")
+    if not stat.exists():
+        return 0.0
+    _, _, _, _, idle, waiting, *_ = stat.read_text().split("\n", 1)[0].split()
+    return (int(idle) + int(waiting)) / os.sysconf("SC_CLK_TCK") / (os.cpu_count() or 1)
 
 
 def say(text: str) -> None:

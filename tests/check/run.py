@@ -15,7 +15,8 @@ from tests.check.processes import Processes, Stopped
 from tests.check.suite import Suite, When
 
 LANES = 3
-"""For two cores: tests wait a fifth of their time, for what is due in a second and for each other."""
+"""For two cores: tests wait a fifth of their time, for what is due in a second and for each other. The last lines of a run
+tell how much the cores were idle: if it is much, one more pays."""
 MOST_TRIES = 20  # more failures than these are no chance: one screen or server that broke fails the tests that share it
 
 

@@ -6,7 +6,7 @@ wherever a test is marked `finding`, a failure is a finding: it is never run aga
 that it can never be taken for a good one.
 
 `--share 2/3` keeps the second of three parts of what was selected, by the seconds that files took when they were last recorded
-(seconds.py). A file is never divided, for the sake of its fixtures.
+(seconds.py). A file is never divided, for the sake of its fixtures, nor is a folder of those TOGETHER.
 """
 
 import json
@@ -24,6 +24,8 @@ SERVERS = {"server", "own_server", "engines"}
 WEIGHTS = {"server": 0.5, "timed": 2, "engines": 2.5, "slow": 6, "own_server": 17}
 """Seconds of a test with such a fixture or mark, in a file that is new; others take OTHERS."""
 OTHERS = 0.1
+TOGETHER = ("tests/features/archives", "tests/features/backups")
+"""Folders whose files share a world that takes long to make."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,21 +43,30 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if share := config.getoption("--share"):
         number, parts = map(int, share.split("/"))
         known = recorded_seconds()
-        sizes: dict[Path, float] = defaultdict(float)
+        files = {item.path: item.path.relative_to(config.rootpath).as_posix() for item in items}
+        estimates: dict[str, float] = defaultdict(float)
         for item in items:
-            sizes[item.path] += weight(item)
-        for path, estimate in sizes.items():
-            sizes[path] = known.get(path.relative_to(config.rootpath).as_posix(), estimate)
+            estimates[files[item.path]] += weight(item)
+        sizes: dict[str, float] = defaultdict(float)
+        for file, estimate in estimates.items():
+            sizes[_whole(file)] += known.get(file, estimate)
         filled = [0.0] * parts
         mine = set()
-        # The largest file goes first, each to the part that has the least to do: the same in every run.
-        for path in sorted(sizes, key=lambda path: (-sizes[path], path)):
+        # The largest goes first, each to the part that has the least to do: the same in every run.
+        for whole in sorted(sizes, key=lambda whole: (-sizes[whole], whole)):
             part = filled.index(min(filled))
-            filled[part] += sizes[path]
+            filled[part] += sizes[whole]
             if part == number - 1:
-                mine.add(path)
-        config.hook.pytest_deselected(items=[item for item in items if item.path not in mine])
-        items[:] = [item for item in items if item.path in mine]
+                mine.add(whole)
+        others = [item for item in items if _whole(files[item.path]) not in mine]
+        config.hook.pytest_deselected(items=others)
+        items[:] = [item for item in items if _whole(files[item.path]) in mine]
+
+
+def _whole(file: str) -> str:
+    """What is dealt out as one: the file, or its folder."""
+    folder = file.rpartition("/")[0]
+    return folder if folder in TOGETHER else file
 
 
 def weight(item: pytest.Item) -> float:
