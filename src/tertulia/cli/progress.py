@@ -2,6 +2,10 @@
 
 import sys
 import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bars
 
 TERMINAL_SECONDS, LOG_SECONDS = 0.2, 15.0
 """How often a person at a terminal sees how far it is, and how often a log does."""
@@ -36,26 +40,50 @@ class Progress:
 
 
 class Steps:
-    """As Progress, for work in several steps of known size: with the rate and the time that is left."""
+    """As Progress, for work in several steps of known size: a bar for each at a terminal, with the rate and the time left."""
 
     def __init__(self) -> None:
         self._progress = Progress()
-        self._step, self._started, self._before = "", 0.0, 0
+        self._bars = _bars() if sys.stderr.isatty() else None
+        self._step, self._started, self._before, self._shown = "", 0.0, 0, 0.0
 
     def __call__(self, step: str, done: int, total: int) -> None:
-        if step != self._step:
-            self._step, self._started, self._before = step, time.monotonic(), done
-        seconds = time.monotonic() - self._started
+        now = time.monotonic()
+        is_new = step != self._step
+        if is_new:
+            self._step, self._started, self._before = step, now, done
+        seconds = now - self._started
         rate = (done - self._before) / seconds if seconds > 0 else 0.0
-        left = f", {rate:,.0f}/s, {_duration((total - done) / rate)} left" if rate and done < total else ""
-        self._progress(f"{step}: {done:,} of {total:,}{left}")
+        if self._bars is None:
+            left = f", {rate:,.0f}/s, {_duration((total - done) / rate)} left" if rate and done < total else ""
+            self._progress(f"{step}: {done:,} of {total:,}{left}")
+            return
+        if is_new:
+            self._bars.add_task(step, rate="")
+        elif now < self._shown + TERMINAL_SECONDS and done < total:
+            return
+        self._shown = now
+        self._bars.update(self._bars.task_ids[-1], completed=done, total=total, rate=f"{rate:,.0f}/s" if rate else "")
 
     def __enter__(self) -> "Steps":
         self._progress.__enter__()
+        if self._bars is not None:
+            self._bars.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._progress.__exit__(*error)
+        if self._bars is not None:
+            self._bars.stop()
+
+
+def _bars() -> "Bars":
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = TextColumn("{task.description:20}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}")
+    return Bars(*columns, TimeRemainingColumn(), console=Console(stderr=True))
 
 
 def _duration(seconds: float) -> str:

@@ -94,4 +94,4 @@ def write_users(file: Path, rows: Iterable[tuple[str, str, str | None, Role]]) -
         table = csv.writer(lines)
         table.writerow(["id", "name", "email", "role"])
         for id, name, email, role in rows:
-            table.writerow([id, name.lstrip("=+-"), email or "", role.name.lower()])
+            table.writerow([id, name.lstrip("=+-@\t\r"), email or "", role.name.lower()])
