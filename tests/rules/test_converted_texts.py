@@ -35,6 +35,7 @@ CONTEXT = Context(
     people=(MentionablePerson(31, "Ada"), MentionablePerson(7, "all*")),
     groups=(MentionableGroup(17, "crew"),),
     channels=(Channel(9, "dev"), Channel(10, "a > b")),
+    is_old=True,  # as imports read texts
 )
 
 

@@ -55,6 +55,17 @@ def test_mentions_that_notify_are_told_apart_from_silent_ones() -> None:
         assert not silent.mentions_topic
 
 
+def test_an_old_text_means_whoever_has_the_id_by_the_name_of_then() -> None:
+    text = "@**Ada King|31** @_**Ada King|31** @**Nobody|99** @**Ada King**"
+    now = render(text, Context(people=(ADA,)))
+    assert (now.mentioned_user_ids, "user-mention" in now.html) == (set(), False)
+    then = render(text, Context(people=(ADA,), is_old=True))
+    assert then.mentioned_user_ids == {31}
+    assert then.html.count('data-user-id="31">@Ada King</span>') == 1
+    assert then.html.count('data-user-id="31">Ada King</span>') == 1
+    assert then.html.count("user-mention") == 2
+
+
 def test_links_of_every_kind_count_as_links() -> None:
     context = Context(channels=(Channel(9, "dev"),), linkifiers=(Linkifier(r"T(?P<id>\d+)", "https://t.example/{id}"),))
     for text in ("https://a.example", "[a](https://a.example)", "#**dev**", "T12", "me@a.example.org"):

@@ -102,8 +102,8 @@ def print_conversion(made: Converted, report: Path, *, as_json: bool) -> None:
         if kind != "organization":
             print(f"{count:,}\t{kind.replace('_', ' ')}")
     people = summary["people"]
-    print(f"{people['with_address']:,} people have an address, by which they claim their account")
-    print(f"{people['without_address']:,} people have none, and cannot log in until an administrator gives them one")
+    print(f"People with an address, by which they claim their account: {people['with_address']:,}")
+    print(f"People without one, who cannot log in until an administrator gives it: {people['without_address']:,}")
     for role, who in people["proposed"].items():
         print(f"{role} in the export, member here unless you say otherwise: {', '.join(who[:10])}")
     for title, counts in (("Lost:", summary["lost"]), ("Otherwise than it was:", summary["changed"])):

@@ -98,6 +98,7 @@ async def read_world(
             default_code_language=settings.default_code_block_language,
             previews_images=settings.inline_image_preview,
             empty_topic_name=settings.empty_topic_display_name,
+            is_old=True,
         )
         private = await reader.fetch("select id from channel where realm_id = $1 and invite_only", realm_id)
     return World(

@@ -84,6 +84,8 @@ class Context(msgspec.Struct, frozen=True, kw_only=True):
     uploads: Mapping[str, Upload] = {}
     default_code_language: str = ""
     translate_emoticons: bool = False
+    is_old: bool = False
+    """Whether the text may be older than the names that people have now: then an id decides, and the name of then is shown."""
     previews_images: bool = True
     empty_topic_name: str = "general chat"
     max_html_bytes: int = MAX_HTML_BYTES

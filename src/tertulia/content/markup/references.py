@@ -7,6 +7,8 @@ Names come from the context, are escaped, and are never read as markup.
 import re
 from urllib.parse import quote
 
+import msgspec
+
 from tertulia.content.markup.escaping import escape, escape_attribute
 from tertulia.content.markup.model import Channel, MentionablePerson
 from tertulia.content.markup.page import Page
@@ -52,7 +54,9 @@ def _person(page: Page, name: str, is_silent: bool) -> str | None:
 def _find_person(page: Page, name: str) -> MentionablePerson | None:
     if with_id := _WITH_ID.fullmatch(name):
         person = page.people_by_id.get(int(with_id[2]))
-        return person if person and with_id[1] in ("", person.name) else None
+        if person is None or with_id[1] in ("", person.name):
+            return person
+        return msgspec.structs.replace(person, name=with_id[1]) if page.context.is_old else None
     return page.people_by_name.get(name.lower())
 
 
