@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tertulia.content.markup.writing import Mention, Quotation, Text
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.messaging.sending.notices import BATCH, Notices
@@ -92,6 +93,21 @@ def test_a_notice_to_a_person_is_a_direct_message(realm: Realm, stage: Stage) ->
     people = {person["id"] for person in events[0]["message"]["display_recipient"]}
     assert people == {realm.guest.id, bot_of(realm.guest)["user_id"]}
     assert realm.guest.send([bot_of(realm.guest)["user_id"]], content="Thank you")
+
+
+def test_whom_a_notice_names_may_have_another_name_when_it_is_sent(realm: Realm, stage: Stage) -> None:
+    channel = stage.channel(realm.member, realm_id=realm.id)
+    person = realm.moderator.id
+    texts: list[Text] = [
+        (Mention(person, "Old Name"), " made it."),
+        (Mention(person, "Old Name"), " wrote:", Quotation(f"@**Chief|{person}**")),
+    ]
+    for text in texts:
+        write_notices(stage, realm.id, Notice(text, channel_id=channel.stream_id, topic="t"))
+    deliver(stage)
+    shown, quoted = (one["content"] for one in realm.member.window("oldest", after=2)["messages"])
+    assert f'<span class="user-mention silent" data-user-id="{person}">Old Name</span> made it.' in shown
+    assert f'data-user-id="{person}">Chief' not in quoted  # what others wrote is not believed
 
 
 def test_many_processes_send_each_notice_once(realm: Realm, stage: Stage) -> None:

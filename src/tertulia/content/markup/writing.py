@@ -121,7 +121,7 @@ def people_in(text: Text) -> frozenset[int]:
 
 
 def quotes_anything(text: Text) -> bool:
-    """Whether there is something in it that was not written by this server: names in it are to be looked up with care."""
+    """Whether there is something in it that was not written by this server."""
     return any(isinstance(part, Quotation | Written) for part in text)
 
 

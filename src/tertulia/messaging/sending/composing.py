@@ -51,6 +51,8 @@ class ReadAs(msgspec.Struct, frozen=True):
     """People named in it whom they do not see."""
     shown: frozenset[int] = frozenset()
     """People whom they see in this text, whoever they are."""
+    is_ours: bool = False
+    """Whether all of it was written by this server, some time ago: whom it names may have another name by now."""
 
 
 class Composer:
@@ -134,6 +136,7 @@ class Composer:
             translate_emoticons=named.translates_emoticons,
             previews_images=settings.inline_image_preview,
             empty_topic_name=settings.empty_topic_display_name,
+            is_old=read_as is not None and read_as.is_ours,
         )
         rendered = self._render_in_time(author, content, context) if is_counted else _render(content, context)
         return rendered, named, topic_links(topic, vocabulary.linkifiers) if topic else (), files

@@ -13,7 +13,7 @@ import asyncpg
 import msgspec
 import structlog
 
-from tertulia.content.markup.writing import people_in, write
+from tertulia.content.markup.writing import people_in, quotes_anything, write
 from tertulia.conversations.channels.rules import name_key_of
 from tertulia.events.log.record import Audience
 from tertulia.kernel.audit import done_for_many
@@ -147,16 +147,18 @@ class Notices:
     async def _read_as(self, row: asyncpg.Record, bot: Caller, notice: Notice) -> ReadAs:
         """Who looks at what a notice says: the person it is for. In a channel, where many do, whoever wrote what it quotes;
         those whom the notice itself names are named to all of them."""
+        is_ours = not quotes_anything(notice.text)
         if row["looking_id"] is None:
-            return ReadAs(bot)
+            return ReadAs(bot, is_ours=is_ours)
         named = people_in(notice.text)
         looking = msgspec.structs.replace(bot, user_id=row["looking_id"], role=row["looking_role"], bot_type=None)
         if row["channel_id"] is not None:
-            return ReadAs(looking, shown=named)
+            return ReadAs(looking, shown=named, is_ours=is_ours)
         if not (named and looking.is_guest):
-            return ReadAs(looking)
+            return ReadAs(looking, is_ours=is_ours)
         async with self._database.reader() as reader:
-            return ReadAs(looking, hidden=await hidden_from(reader, looking, named))
+            hidden = await hidden_from(reader, looking, named)
+        return ReadAs(looking, hidden=hidden, is_ours=is_ours)
 
 
 def _place(row: asyncpg.Record, bot: Caller, notice: Notice) -> Place | None:
