@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tertulia.archives.errors import ArchiveFailed
-from tertulia.archives.form.kinds import KINDS
+from tertulia.archives.form.moving import kinds_in
 from tertulia.archives.loading.actions import read_plan
 from tertulia.archives.reading.archive import open_archive
 from tests.features.archives.conftest import Archive, World, repacked
@@ -25,7 +25,7 @@ LARGE = "#x%d(?P<n>[0-9]{1,900})"
 
 def rewritten(archive: Archive, file: Path, change: Change) -> Path:
     """The archive with other lines, and sums that are right."""
-    lines: Lines = {kind: archive.lines(kind) for kind in KINDS}
+    lines: Lines = {kind: archive.lines(kind) for kind in kinds_in(archive.manifest["scope"])}
     change(lines)
     entries = {name: content for name, content in archive.entries.items() if name.startswith("blobs/")}
     parts = []

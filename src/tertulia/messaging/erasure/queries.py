@@ -8,12 +8,20 @@ import asyncpg
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import is_frozen
 from tertulia.messaging.erasure.model import SHARED_ADDRESS, SHARED_NAME, Erasure, Listed, Messages, Stage
 from tertulia.messaging.erasure.tables import TABLES, Gone, columns_of
 
 _COLUMNS = "id, realm_id, user_id, account_ids, messages, stage, last_id, since_message, counts::text as counts, asked, finished"
 _LEASE = "now() + interval '60 seconds'"
 """Whoever does a step has so long for it; if they were killed, the worker goes on after that."""
+_MAY_GO_ON = f"""
+not {is_frozen("erasure.realm_id")} and not exists (
+    select from legal_hold where legal_hold.realm_id = erasure.realm_id
+        and (legal_hold.user_id is null or legal_hold.user_id = any(account_ids))
+)
+"""
+"""No hold stands against it, and the organization is not being moved: what is erased then would be there in the copy."""
 _ARRAYS = ("account_ids", "former_names", "participants", "user_ids")
 
 
@@ -31,21 +39,31 @@ async def find_erasure(reader: Reader, user_id: int) -> Erasure | None:
 
 
 async def hold_erasure(tx: Transaction, erasure_id: int) -> Erasure | None:
-    """An erasure with something to do; None: it is done, it is somebody else's turn, or a hold stands against it."""
+    """An erasure with something to do; None: it is done, it is somebody else's turn, or something stands against it."""
     sql = f"""
-    select {_COLUMNS} from erasure where id = $1 and stage is not null and not exists (
-        select from legal_hold where legal_hold.realm_id = erasure.realm_id
-            and (legal_hold.user_id is null or legal_hold.user_id = any(account_ids))
-    ) for update skip locked
+    select {_COLUMNS} from erasure where id = $1 and stage is not null and {_MAY_GO_ON} for update skip locked
     """
     row = await tx.fetchrow(sql, erasure_id)
     return _erasure(row) if row else None
 
 
 async def due_erasures(reader: Reader, limit: int) -> list[int]:
-    """Those with something to do now."""
-    sql = "select id from erasure where stage is not null and due <= now() order by due limit $1"
+    """Those with something to do now. Those that have to wait are in nobody's way."""
+    sql = f"""
+    select id from erasure where stage is not null and due <= now() and {_MAY_GO_ON} order by due limit $1
+    """
     return [row["id"] for row in await reader.fetch(sql, limit)]
+
+
+async def try_later(tx: Transaction, erasure_id: int, seconds: float) -> None:
+    """It failed: the others come first."""
+    await tx.execute("update erasure set due = now() + make_interval(secs => $2) where id = $1", erasure_id, seconds)
+
+
+async def is_any_under_way(reader: Reader, realm_id: int) -> bool:
+    """Whether somebody of an organization is being erased at this moment."""
+    sql = "select exists (select from erasure where realm_id = $1 and finished is null)"
+    return bool(await reader.fetchval(sql, realm_id))
 
 
 async def begin(
