@@ -264,6 +264,25 @@ def test_of_each_person_the_newest_archive_of_their_own_data_stays(realm: Realm,
     eventually(lambda: not (own.files / key).exists())
 
 
+def test_who_is_erased_is_in_no_archive_of_the_store_any_more(realm: Realm, own: OwnServer) -> None:
+    person, other = realm.member, realm.moderator
+    check_success(person.request("PATCH", "settings", allow_private_data_export=True))
+    person.send([other.id], content="a plum of the member")
+    of_owner = when_ended(realm.owner, ask(realm.owner, STANDARD))
+    of_other = when_ended(other, ask_for_own(other), "export/own")
+    keys = [key for (key,) in realm.stage.sql("select key from export_job where realm_id = %s", realm.id)]
+    assert all(b"a plum of the member" in (own.files / key).read_bytes() for key in keys)
+    with own.paused("worker"):
+        under_way = ask_for_own(realm.guest)
+        erased = tertulia("user", "erase", str(person.id), "--realm", realm.subdomain, "--yes", env=own.environment())
+        assert erased.returncode == 0, erased.stderr
+    assert fetch(realm.owner, of_owner["export_url"]).status_code == 404
+    assert fetch(other, of_other["export_url"]).status_code == 404
+    assert "was erased" in shown(realm.guest, under_way, "export/own")["failure"]
+    assert shown(realm.owner, of_owner["id"])["deleted_timestamp"]
+    eventually(lambda: not any((own.files / key).exists() for key in keys))
+
+
 def test_exports_leave_the_last_of_a_disk_to_others(
     realm: Realm, own: OwnServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

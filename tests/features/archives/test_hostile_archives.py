@@ -151,3 +151,20 @@ def test_very_high_ids_are_not_kept_and_no_id_names_what_is_anothers(
     made = world.realm.owner.post("realm/filters", pattern=r"##(?P<n>[0-9]+)", url_template="https://example.com/{n}")
     check_success(world.realm.owner.request("DELETE", f"realm/filters/{made['id']}"))
     assert made["id"] < 10**12
+
+
+def test_texts_as_long_as_they_may_be_come_in_where_ids_in_them_become_longer(
+    world: World, everything: Archive, folder: Path
+) -> None:
+    stage = world.realm.stage
+
+    def change(lines: Lines) -> None:
+        lines["channels"][0]["description"] = ("@**A|1** /#narrow/channel/1 " * 99)[:1024]
+        lines["reminders"][0]["note"] = ("@**A|1** " * 200)[:1000]
+
+    arrived = imported(world.server, stage, rewritten(everything, folder / "long.tar", change), fresh_name())
+    assert arrived.report["shifts"]["person"] > 100
+    realm_id = arrived.report["realm_id"]
+    sql = "select max(length(description)) from channel where realm_id = %s"
+    assert stage.sql(sql, realm_id) == [(1024,)]
+    assert stage.sql("select length(note) from reminder where realm_id = %s", realm_id) == [(1000,)]

@@ -240,6 +240,19 @@ async def delete_exports(tx: Transaction, ids: Sequence[int]) -> list[str | None
     return [row["key"] for row in await tx.fetch(sql, ids)]
 
 
+async def end_exports_of_others(tx: Transaction, realm_id: int, ids: Sequence[int]) -> list[str | None]:
+    """End the archives in the store that have these people in them: whatever others of the organization asked for before they were
+    erased; returns their objects. One that is being made ends without one."""
+    sql = """
+    update export_job set ended = coalesce(ended, now()), deleted = case when ended is not null then now() end,
+        failed = case when ended is null then 'Somebody was erased while it was being made. Ask for another one.' end
+    where realm_id = $1 and user_id <> all($2::bigint[]) and failed is null and deleted is null
+        and asked < coalesce((select finished from erasure where user_id = any($2)), now())
+    returning key
+    """
+    return [row["key"] for row in await tx.fetch(sql, realm_id, ids)]
+
+
 async def files_after(reader: Reader, ids: Sequence[int], limit: int) -> list[tuple[int, int]]:
     """The owner and id of files of theirs."""
     sql = "select owner_id, id from attachment where owner_id = any($1::bigint[]) order by id limit $2"

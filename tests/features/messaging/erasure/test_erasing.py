@@ -2,6 +2,7 @@
 
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tertulia.messaging.erasure.actions import begin
@@ -126,21 +127,29 @@ def test_the_only_owner_stays_and_a_dry_run_erases_nothing(realm: Realm, server:
     assert "--yes" in said_once(asked)
 
 
-def test_a_note_as_long_as_notes_may_be_keeps_nobody_from_being_erased(
-    realm: Realm, stage: Stage, server: OwnServer
+def test_texts_as_long_as_they_may_be_keep_nobody_from_being_erased_and_no_archive_from_being_read(
+    realm: Realm, stage: Stage, server: OwnServer, folder: Path
 ) -> None:
     """Who has no name any more has a longer one than they had."""
     person, other = realm.speaker(), realm.member
     check_success(realm.owner.request("PATCH", f"users/{person.id}", full_name="Yu"))
     channel = stage.channel(person, other, realm_id=realm.id)
     said = other.send(channel.stream_id, "tea", "x")
-    note = ("@**Yu** " * 200)[:1000].strip()
-    other.post("reminders", message_id=said, scheduled_delivery_timestamp=int(time.time()) + 9000, note=note)
+    text, due = "@**Yu** " * 1250, int(time.time()) + 9000
+    other.post("reminders", message_id=said, scheduled_delivery_timestamp=due, note=text[:1000])
+    later = {"type": "channel", "to": channel.stream_id, "topic": "tea", "content": text}
+    other.post("scheduled_messages", **later, scheduled_delivery_timestamp=due)
+    edited = other.send(channel.stream_id, "tea", text)
+    check_success(other.request("PATCH", f"messages/{edited}", content=text.strip() + "!"))
     done = erase(server, realm, person.id)
     assert done.returncode == 0, done.stderr
     [(kept, html)] = stage.sql("select note, rendered_note from reminder where user_id = %s", other.id)
     assert f"@**Deleted user {person.id}|{person.id}**" in kept
     assert "Yu" not in kept + html
+    exported = tertulia("export", realm.subdomain, str(folder / "after.tar"), env=server.environment())
+    assert exported.returncode == 0, exported.stderr
+    checked = tertulia("archive", "check", str(folder / "after.tar"))
+    assert checked.returncode == 0, checked.stderr
 
 
 def test_an_erasure_that_cannot_go_on_is_in_nobodys_way(realm: Realm, stage: Stage, server: OwnServer) -> None:
