@@ -1,7 +1,8 @@
 """The lines of each kind, made by PostgreSQL: one statement per kind, each with a column `line`.
 
 Their parameters: $1 the realm, $2 the conversations that are allowed and $3 which of their numbers, $4 the people whose
-private data is, $5 those who are known at all, $6 single messages. Null stands for all. Lists are arrays of json: json_agg would break its lines.
+private data is, $5 those who are known at all, $6 single messages. Null stands for all. Lists are arrays of json: json_agg would
+break its lines.
 """
 
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy
@@ -208,7 +209,8 @@ select json_strip_nulls(row_to_json(found))::text as line from (
             'reaction_type', reaction_type, 'at', reacted_at) order by reacted_at, user_id)
             from reaction where message_id = message.id) as reactions,
         (select array_agg(json_strip_nulls(row_to_json(change)) order by change.id) from (
-            select revision.id, user_id, changed_at as at, case when {_shown("texts")} then {text_in("prev_content")} end as content,
+            select revision.id, user_id, changed_at as at,
+                case when {_shown("texts")} then {text_in("prev_content")} end as content,
                 prev_topic as topic, revision.topic as new_topic, {_moved("prev_channel_id", "channel_id")}
             from message_revision as revision where message_id = message.id and {_shown("moves")}
         ) as change where num_nonnulls(content, topic, channel_id) > 0) as changes,

@@ -241,8 +241,8 @@ async def delete_exports(tx: Transaction, ids: Sequence[int]) -> list[str | None
 
 
 async def end_exports_of_others(tx: Transaction, realm_id: int, ids: Sequence[int]) -> list[str | None]:
-    """End the archives in the store that have these people in them: whatever others of the organization asked for before they were
-    erased; returns their objects. One that is being made ends without one."""
+    """End the archives in the store that have these people in them: whatever others of the organization asked for before these
+    were erased; returns their objects. One that is being made ends without one."""
     sql = """
     update export_job set ended = coalesce(ended, now()), deleted = case when ended is not null then now() end,
         failed = case when ended is null then 'Somebody was erased while it was being made. Ask for another one.' end
