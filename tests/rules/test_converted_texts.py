@@ -345,7 +345,7 @@ def test_a_text_that_is_too_long_becomes_several_with_the_same_words(text: str) 
 
 
 @pytest.mark.parametrize("text", ["*a " * 13_000, "_" * 40_000, "<" * 40_000, ":" * 40_000, "`" * 40_000, "*_~" * 13_000,
-                                  "&gt;" * 10_000, "*a* _" * 8_000, "a*" * 20_000])  # fmt: skip
+                                  "&gt;" * 10_000, "*a* _" * 8_000, "a*" * 20_000, "_x *a _b* " * 2_000])  # fmt: skip
 def test_reading_takes_time_in_proportion_to_the_length(text: str) -> None:
     def seconds(part: str) -> float:
         started = time.process_time()

@@ -104,6 +104,7 @@ def out(
     from tertulia.archives.writing.scope import Asked
     from tertulia.backups.encryption import encrypted, read_recipients
     from tertulia.content.storage import Store
+    from tertulia.messaging.erasure.queries import is_any_under_way
 
     settings = target_settings(data)
     recipients = read_recipients([to])
@@ -120,6 +121,12 @@ def out(
                 "People still write to the organization, and what they write would stay behind. First: `tertulia move freeze`."
             )
         await wait_for_writers(database)
+        async with database.reader() as reader:
+            if await is_any_under_way(reader, found.id):
+                raise CommandFailed(
+                    "Somebody is being erased, and the rest of that would stay behind. First: `tertulia move thaw`, and wait"
+                    " until `tertulia user receipt` says when it was finished."
+                )
         with Progress() as progress:
             asked, through = Asked(found.id, "moving"), partial(encrypted, recipients=recipients)
             return await export_realm(database, Store(settings), asked, file, lambda text, *_: progress(text), through)

@@ -5,6 +5,8 @@ import shutil
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from tertulia.kernel.settings import Settings
+
 ROOM_BYTES: Final = 2 * 2**30
 ROOM_PERCENT: Final = 5
 
@@ -25,6 +27,13 @@ class Room(NamedTuple):
             place = place.parent
         usage = shutil.disk_usage(place)
         return cls(place, usage.free, usage.total)
+
+
+def room_of_files(settings: Settings) -> Room | None:
+    """On the disk of the files; None: they are not on a disk of this machine."""
+    if settings.s3_bucket or not settings.storage_folder:
+        return None
+    return Room.of(settings.storage_folder)
 
 
 def percent_free(free: int, total: int) -> float:

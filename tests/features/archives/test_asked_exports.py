@@ -8,6 +8,7 @@ import pytest
 from tertulia.archives.exports.building import build_exports
 from tertulia.archives.exports.expiring import forget_old_exports
 from tertulia.content.storage import Store
+from tertulia.kernel import disk
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import load_settings
 from tests.features.archives.asking import PUBLIC, STANDARD, ask, fetched, shown, when_ended
@@ -229,6 +230,73 @@ def test_an_export_goes_into_a_bucket_in_parts_and_comes_from_there(realm: Realm
             assert bucket.unfinished() == 0
         finally:
             web.stop()
+
+
+def test_organizations_take_turns_and_each_has_its_own_export_before_those_of_people(
+    realm: Realm, own: OwnServer
+) -> None:
+    other = Realm(realm.stage)
+    give_password(other.stage, other.member)
+    with own.paused("worker"):
+        first = [ask_for_own(one) for one in (realm.moderator, realm.member, realm.guest)]
+        first.append(ask(realm.owner))
+        second = ask_for_own(other.member)
+    ended = "select id from export_job where id = any(%s) and ended is not null order by ended"
+    eventually(lambda: len(realm.stage.sql(ended, [*first, second])) == 5, 60)
+    order = [id for (id,) in realm.stage.sql(ended, [*first, second])]
+    assert (order[0], order[1]) == (first[3], second)
+
+
+def ask_for_own(speaker: Speaker) -> int:
+    return int(speaker.post("export/own", password=PASSWORD)["id"])
+
+
+def test_of_each_person_the_newest_archive_of_their_own_data_stays(realm: Realm, own: OwnServer) -> None:
+    """Each may have in it whatever they starred, and counts for nobody's quota."""
+    member = realm.member
+    first = when_ended(member, ask_for_own(member), "export/own")
+    [(key,)] = realm.stage.sql("select key from export_job where id = %s", first["id"])
+    realm.stage.sql("update export_job set asked = asked - interval '2 days' where id = %s", first["id"])
+    second = when_ended(member, ask_for_own(member), "export/own")
+    assert shown(member, first["id"], "export/own")["deleted_timestamp"]
+    assert fetch(member, first["export_url"]).status_code == 404
+    assert fetch(member, second["export_url"]).status_code == 200
+    eventually(lambda: not (own.files / key).exists())
+
+
+def test_who_is_erased_is_in_no_archive_of_the_store_any_more(realm: Realm, own: OwnServer) -> None:
+    person, other = realm.member, realm.moderator
+    check_success(person.request("PATCH", "settings", allow_private_data_export=True))
+    person.send([other.id], content="a plum of the member")
+    of_owner = when_ended(realm.owner, ask(realm.owner, STANDARD))
+    of_other = when_ended(other, ask_for_own(other), "export/own")
+    keys = [key for (key,) in realm.stage.sql("select key from export_job where realm_id = %s", realm.id)]
+    assert all(b"a plum of the member" in (own.files / key).read_bytes() for key in keys)
+    with own.paused("worker"):
+        under_way = ask_for_own(realm.guest)
+        erased = tertulia("user", "erase", str(person.id), "--realm", realm.subdomain, "--yes", env=own.environment())
+        assert erased.returncode == 0, erased.stderr
+    assert fetch(realm.owner, of_owner["export_url"]).status_code == 404
+    assert fetch(other, of_other["export_url"]).status_code == 404
+    assert "was erased" in shown(realm.guest, under_way, "export/own")["failure"]
+    assert shown(realm.owner, of_owner["id"])["deleted_timestamp"]
+    eventually(lambda: not any((own.files / key).exists() for key in keys))
+
+
+def test_exports_leave_the_last_of_a_disk_to_others(
+    realm: Realm, own: OwnServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "ROOM_BYTES", 2**62)
+    monkeypatch.setattr(disk, "ROOM_PERCENT", 101)
+    with own.paused("worker"):
+        export_id = ask(realm.owner)
+        for _ in range(3):
+            _run(own, "build")
+            realm.stage.sql("update export_job set due = now() where id = %s", export_id)
+    entry = shown(realm.owner, export_id)
+    assert "could not write it" in entry["failure"]
+    [(key,)] = realm.stage.sql("select key from export_job where id = %s", export_id)
+    assert not list(own.files.glob(f"{key}*"))
 
 
 class holding:  # noqa: N801 -- as a context

@@ -7,13 +7,17 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
+import pyrage
 import pytest
 
 from tertulia.kernel.auth import DirectoryClient, Hook
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.ids import digest_of_key
+from tertulia.messaging.erasure.actions import begin
+from tertulia.messaging.erasure.model import Messages
 from tertulia.people.factors.rules import clean_code
 from tertulia.server.app import endpoints_of
 from tertulia.server.features import FEATURES
@@ -26,6 +30,7 @@ from tests.harness.server import OwnServer, Server
 from tests.harness.stage import Stage
 from tests.harness.talk import check_success, eventually
 
+RECIPIENT = str(pyrage.x25519.Identity.generate().to_public())
 GOES_ON = {
     "DELETE /api/v1/events": "polls: a queue is nothing of the organization",
     "POST /api/v1/register": "polls",
@@ -169,6 +174,22 @@ def test_the_worker_waits_with_what_is_due_until_the_organization_thaws(realm: R
     eventually(lambda: len(member.window(before=10)["messages"]) == 4)
 
 
+def test_who_is_being_erased_does_not_move_half_erased(
+    realm: Realm, server: Server, run: Callable[..., str], tmp_path: Path
+) -> None:
+    assert isinstance(server, OwnServer)
+    stage, person = realm.stage, realm.speaker()
+    stage.write(lambda tx: begin(tx, realm.id, person.id, Messages.KEEP))
+    out = ("move", "out", realm.subdomain, str(tmp_path / "out.age"), "--to", RECIPIENT)
+    with frozen(realm, run):
+        stage.sql("update erasure set due = now() where user_id = %s", person.id)
+        time.sleep(6)  # the chore runs every five seconds
+        assert "is being erased" in said_once(tertulia(*out, env=server.environment()))
+    eventually(lambda: stage.sql("select finished is not null from erasure where user_id = %s", person.id) == [(True,)])
+    with frozen(realm, run):
+        run(*out)
+
+
 def test_commands_leave_a_frozen_organization_alone_and_say_that_it_is(
     realm: Realm, server: Server, run: Callable[..., str]
 ) -> None:
@@ -178,6 +199,8 @@ def test_commands_leave_a_frozen_organization_alone_and_say_that_it_is(
     with frozen(realm, run):
         refused = tertulia("user", "create", "new@example.com", "--name", "New", "--realm", realm.subdomain, env=env)
         assert "moved to another server" in said_once(refused)
+        erased = tertulia("user", "erase", str(realm.member.id), "--realm", realm.subdomain, "--yes", env=env)
+        assert "moved to another server" in said_once(erased)
         assert json.loads(run("realm", "show", "--realm", realm.subdomain, "--json"))["frozen_since"]
         told = tertulia("doctor", env=env).stdout
         assert f"{realm.subdomain!r} is frozen since" in told

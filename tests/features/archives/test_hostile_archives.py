@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tertulia.archives.errors import ArchiveFailed
-from tertulia.archives.form.kinds import KINDS
+from tertulia.archives.form.moving import kinds_in
 from tertulia.archives.loading.actions import read_plan
 from tertulia.archives.reading.archive import open_archive
 from tests.features.archives.conftest import Archive, World, repacked
@@ -25,7 +25,7 @@ LARGE = "#x%d(?P<n>[0-9]{1,900})"
 
 def rewritten(archive: Archive, file: Path, change: Change) -> Path:
     """The archive with other lines, and sums that are right."""
-    lines: Lines = {kind: archive.lines(kind) for kind in KINDS}
+    lines: Lines = {kind: archive.lines(kind) for kind in kinds_in(archive.manifest["scope"])}
     change(lines)
     entries = {name: content for name, content in archive.entries.items() if name.startswith("blobs/")}
     parts = []
@@ -151,3 +151,20 @@ def test_very_high_ids_are_not_kept_and_no_id_names_what_is_anothers(
     made = world.realm.owner.post("realm/filters", pattern=r"##(?P<n>[0-9]+)", url_template="https://example.com/{n}")
     check_success(world.realm.owner.request("DELETE", f"realm/filters/{made['id']}"))
     assert made["id"] < 10**12
+
+
+def test_texts_as_long_as_they_may_be_come_in_where_ids_in_them_become_longer(
+    world: World, everything: Archive, folder: Path
+) -> None:
+    stage = world.realm.stage
+
+    def change(lines: Lines) -> None:
+        lines["channels"][0]["description"] = ("@**A|1** /#narrow/channel/1 " * 99)[:1024]
+        lines["reminders"][0]["note"] = ("@**A|1** " * 200)[:1000]
+
+    arrived = imported(world.server, stage, rewritten(everything, folder / "long.tar", change), fresh_name())
+    assert arrived.report["shifts"]["person"] > 100
+    realm_id = arrived.report["realm_id"]
+    sql = "select max(length(description)) from channel where realm_id = %s"
+    assert stage.sql(sql, realm_id) == [(1024,)]
+    assert stage.sql("select length(note) from reminder where realm_id = %s", realm_id) == [(1000,)]

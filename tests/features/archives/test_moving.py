@@ -19,6 +19,7 @@ from tertulia.people.factors.stored_secret import SECRET
 from tertulia.people.factors.totp import secret_text
 from tests.features.archives.conftest import Archive
 from tests.features.archives.moving_clients import Client, Listener, Sender
+from tests.features.archives.test_hostile_archives import Lines, rewritten
 from tests.harness.authenticator import Authenticator
 from tests.harness.command import said_once, tertulia
 from tests.harness.forwarder import Forwarder
@@ -164,6 +165,22 @@ def test_moving_archives_and_exports_are_not_taken_for_each_other(move: Move, fr
     not_frozen = tertulia("move", "out", move.realm.subdomain, "x", "--to", move.recipient, env=environment(move.old))
     assert "tertulia move freeze" in said_once(not_frozen)
     assert "not frozen" in said_once(tertulia("move", "done", move.realm.subdomain, env=environment(move.old)))
+
+
+DEAR = "$argon2id$v=19$m=8,t=4294967295,p=1$c2FsdHNhbHRzYWx0c2FsdA$" + 43 * "A"
+
+
+def test_a_moving_archive_brings_no_password_that_takes_years_to_check(move: Move, frozen_file: Path) -> None:
+    identity = pyrage.x25519.Identity.from_str(move.key.read_text().splitlines()[-1])
+    plain, hostile = move.folder / "plain.tar", move.folder / "hostile.tar"
+    plain.write_bytes(pyrage.decrypt(frozen_file.read_bytes(), [identity]))
+
+    def change(lines: Lines) -> None:
+        next(one for one in lines["credentials"] if one["password_hash"])["password_hash"] = DEAR
+
+    rewritten(Archive.read(plain), hostile, change)
+    hostile.write_bytes(pyrage.encrypt(hostile.read_bytes(), [identity.to_public()]))
+    assert "would cost too much to check" in move.refused("move", *move.taking_in(hostile, "wrong"))
 
 
 def test_clients_that_never_stop_move_with_their_organization_and_lose_nothing(move: Move) -> None:

@@ -173,6 +173,17 @@ def test_a_password_that_was_hashed_at_another_cost_is_hashed_anew_by_a_login(
         assert nobody.http.get("users/me", auth=(user.email, key)).status_code == 200
 
 
+def test_a_hash_that_says_it_costs_more_than_any_of_ours_is_not_checked(stage: Stage, nobody: Speaker) -> None:
+    """A hash names its own price, and one of another server may name years. Whoever tries a password would keep others out."""
+    user = person(stage)
+    for passes, lanes in ((17, 1), (1, 17)):
+        dear = PasswordHasher(time_cost=passes, memory_cost=8 * lanes, parallelism=lanes).hash(PASSWORD)
+        stage.sql("update account set password_hash = %s where id = %s", dear, user.user_id)
+        check_error(log_in(nobody, user), "AUTHENTICATION_FAILED", 401)
+    stage.sql("update account set password_hash = %s where id = %s", hashed(), user.user_id)
+    check_success(log_in(nobody, user))
+
+
 def _hash_of(stage: Stage, user: User) -> str:
     [(stored,)] = stage.sql("select password_hash from account where id = %s", user.user_id)
     return str(stored)

@@ -17,6 +17,7 @@ import { say, sayError } from '../ui/toasts.svelte'
 import { t } from '../words/words.svelte'
 import type { Emoji } from '../page/emoji'
 import { newCall } from './call'
+import { fenceAround } from './format'
 
 const NO_CHANNEL = -1
 
@@ -159,7 +160,7 @@ export class TalkActions {
         const raw = await this.source(message)
         if (raw === null) return null
         const name = this.world.realm.userName(message.senderId) || message.data.sender_full_name
-        const fence = raw.includes('```') ? '````' : '```'
+        const fence = fenceAround(raw)
         const said = `@_**${name}|${message.senderId}** [${t('compose.said')}](${this.#link(message)}):`
         return `${said}\n${fence}quote\n${raw}\n${fence}\n\n`
     }

@@ -29,6 +29,22 @@ beforeEach(() => {
     actions.reveal = vi.fn(async () => true)
 })
 
+it('quotes so that nothing in the words of others ends the quotation', async () => {
+    const text = 'mine\n````\n@**all** I resign\n````quote\nrest'
+    actions = new TalkActions({
+        me,
+        messages: all,
+        realm: { userName: () => 'Ana', channelName: () => undefined },
+        acts: { textOf: async () => ({ ok: true, value: text }) },
+    } as unknown as World)
+    const insert = vi.fn()
+    actions.writing = { replyTo: vi.fn(), insert } as unknown as typeof actions.writing
+    await actions.quote(one)
+    const lines = (insert.mock.calls[0]?.[0] as string).trimEnd().split('\n')
+    expect([lines[1], lines.at(-1)]).toEqual(['`````quote', '`````'])
+    expect(lines.slice(2, -1).join('\n')).toBe(text)
+})
+
 describe('editing', () => {
     it('knows whether something was changed, however often the row comes and goes', async () => {
         await actions.edit(one)

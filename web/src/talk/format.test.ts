@@ -21,6 +21,7 @@ it.each([
     ['nothing selected', 'a ⟦⟧', (s: Selected) => wrap(s, '`'), 'a `⟦⟧`'],
     ['quote', 'a\n⟦b\nc⟧', (s: Selected) => prefixLines(s, '> '), 'a\n⟦> b\n> c⟧'],
     ['no quote', '⟦> b\n> c⟧', (s: Selected) => prefixLines(s, '> '), '⟦b\nc⟧'],
+    ['code with longer fences', '⟦`````\nx⟧', (s: Selected) => fence(s), '``````\n⟦`````\nx⟧\n``````'],
     ['code block', 'a ⟦x⟧', (s: Selected) => fence(s), 'a \n```\n⟦x⟧\n```'],
     ['code in a line', 'a ⟦x⟧', code, 'a `⟦x⟧`'],
     ['code in several lines', '⟦x\ny⟧', code, '```\n⟦x\ny⟧\n```'],

@@ -55,12 +55,18 @@ export function prefixLines({ text, start, end }: Selected, prefix: string): Edi
     return { from, to, insert, select: [from, from + insert.length] }
 }
 
+/** Longer than any in the text: what somebody wrote does not end a block around it, and pass for the words of who quotes it. */
+export function fenceAround(text: string): string {
+    const longest = Math.max(2, ...(text.match(/`{3,}/g) ?? []).map((run) => run.length))
+    return '`'.repeat(longest + 1)
+}
+
 /** A block with fences on lines of their own; `name` is the language or `spoiler`, `quote`, `math`. */
 export function fence({ text, start, end }: Selected, name = ''): Edit {
     const inside = text.slice(start, end)
     const before = start > 0 && text[start - 1] !== '\n' ? '\n' : ''
     const after = text[end] !== undefined && text[end] !== '\n' ? '\n' : ''
-    const mark = inside.includes('```') ? '````' : '```'
+    const mark = fenceAround(inside)
     const head = `${before}${mark}${name}\n`
     const at = start + head.length
     return { from: start, to: end, insert: `${head}${inside}\n${mark}${after}`, select: [at, at + inside.length] }

@@ -11,7 +11,7 @@ import structlog
 
 from tertulia.archives.errors import ServerBusy
 from tertulia.archives.exports import queries
-from tertulia.archives.exports.actions import find_lost_right
+from tertulia.archives.exports.actions import find_lost_right, forget_archive
 from tertulia.archives.exports.events import tell_changed
 from tertulia.archives.exports.flow import Flow
 from tertulia.archives.exports.model import Job
@@ -20,6 +20,7 @@ from tertulia.archives.writing.actions import write_archive
 from tertulia.archives.writing.scope import Asked
 from tertulia.content.storage import Store, StoreUnavailable, orphans
 from tertulia.kernel.db import LOST, Database, Transaction
+from tertulia.kernel.disk import is_nearly_full, room_of_files
 from tertulia.kernel.tasks import end_tasks
 
 log = structlog.get_logger()
@@ -100,8 +101,9 @@ async def _work_on(database: Database, store: Store, job: Job) -> bool:
 
 
 async def _build(database: Database, store: Store, job: Job) -> None:
+    _check_room(store)
     progress = _Progress()
-    beating = asyncio.create_task(_keep_lease(database, job, progress))
+    beating = asyncio.create_task(_keep_lease(database, store, job, progress))
     storing = asyncio.create_task(_store(database, store, job, progress))
     try:
         await asyncio.wait({beating, storing}, return_when=asyncio.FIRST_COMPLETED)
@@ -130,11 +132,19 @@ async def _store(database: Database, store: Store, job: Job, progress: _Progress
     return size, manifest.counts.get("messages", 0)
 
 
-async def _keep_lease(database: Database, job: Job, progress: _Progress) -> None:
+def _check_room(store: Store) -> None:
+    """An export has no quota: it leaves the last of a disk to the messages and files of everybody."""
+    room = room_of_files(store.settings)
+    if room is not None and is_nearly_full(room.free, room.total):
+        raise StoreUnavailable("the disk is nearly full, and exports leave the rest of it to others")
+
+
+async def _keep_lease(database: Database, store: Store, job: Job, progress: _Progress) -> None:
     assert job.key is not None
     told: tuple[int, int | None] = (0, None)
     while True:
         await asyncio.sleep(BEAT_SECONDS)
+        _check_room(store)
         now = (progress.done, progress.total)
         async with database.transaction() as tx:
             if not await queries.extend_lease(tx, job, LEASE_SECONDS, *now):
@@ -158,6 +168,10 @@ async def _finish(database: Database, job: Job, size: int, messages: int) -> Non
         if not await orphans.unlist(tx, [job.key]):
             raise StoreUnavailable("the archive was swept away before it was finished")
         await queries.finish_job(tx, job, size, messages)
+        if job.scope == "mine":
+            # One of each person is enough: what others uploaded is in it as well, and counts for nobody.
+            for former in await queries.lock_former(tx, job):
+                await forget_archive(tx, former)
         await tell_changed(tx, job)
         await tell_ready(tx, job, size, messages)
 

@@ -50,12 +50,20 @@ async def lock_job(tx: Transaction, realm_id: int, export_id: int) -> Job | None
 
 
 async def claim_job(tx: Transaction, key: str, lease_seconds: float) -> Job | None:
-    """The next one that nobody works on, with the object that will be written."""
+    """The next one that nobody works on, with the object that will be written.
+
+    Organizations take turns, whoever asks how often in one of them; in each, its own export comes before those of people.
+    """
     sql = f"""
+    with turn as materialized (
+        select realm_id, (select max(ended) from export_job where export_job.realm_id = waiting.realm_id) as served
+        from (select distinct realm_id from export_job where ended is null and due <= now()) as waiting
+    )
     update export_job set due = now() + make_interval(secs => $2), attempts = attempts + 1, key = $1,
         messages_done = 0, messages_total = null
     where id = (
-        select id from export_job where ended is null and due <= now() order by due, id limit 1 for update skip locked
+        select id from export_job join turn using (realm_id) where ended is null and due <= now()
+        order by served nulls first, scope = 'mine', due, id limit 1 for update of export_job skip locked
     ) returning {_COLUMNS}
     """
     row = await tx.fetchrow(sql, key, lease_seconds)
@@ -109,6 +117,16 @@ async def fail_job(tx: Transaction, export_id: int, reason: str) -> None:
 async def forget_file(tx: Transaction, export_id: int) -> None:
     """It can no longer be fetched."""
     await tx.execute("update export_job set deleted = now() where id = $1", export_id)
+
+
+async def lock_former(tx: Transaction, job: Job) -> list[Job]:
+    """Older archives of what is the same person's own, held."""
+    sql = f"""
+    select {_COLUMNS} from export_job where user_id = $1 and scope = 'mine' and id <> $2
+        and ended is not null and failed is null and deleted is null
+    order by id for no key update
+    """
+    return [Job(**row) for row in await tx.fetch(sql, job.user_id, job.id)]
 
 
 async def lock_expired(tx: Transaction, limit: int) -> list[Job]:

@@ -4,6 +4,7 @@ from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import moving
 from tertulia.archives.loading.beginning import Begun
 from tertulia.archives.loading.furnishing import Row, copy
+from tertulia.archives.loading.shifts import Spans
 from tertulia.archives.reading.archive import Archive
 from tertulia.integrations.incoming.queries import SECRET as HOOK_SECRET
 from tertulia.kernel.db import Reader, Transaction
@@ -43,8 +44,9 @@ async def check_keys(reader: Reader, archive: Archive) -> None:
         )
 
 
-async def write_credentials(tx: Transaction, archive: Archive, begun: Begun) -> None:
-    """All of them; nothing if the archive is no moving one."""
+async def write_credentials(tx: Transaction, archive: Archive, spans: Spans, begun: Begun) -> None:
+    """All of them; nothing if the archive is no moving one. What was sent under a key and is not in the archive could come to
+    mean a message of others."""
     rows: dict[str, list[Row]] = {table: [] for table in _COLUMNS}
     passwords: list[tuple[int, str | None]] = []
     if archive.manifest.scope != "moving":
@@ -58,6 +60,8 @@ async def write_credentials(tx: Transaction, archive: Archive, begun: Begun) -> 
         if one.hook_secrets:
             await set_signed_only(tx, id, signed_only=True)
     for sent in archive.of(moving.SentRequest):
+        if not spans.has("message", sent.message_id):
+            continue
         about = (sent.key, sent.message_id + begun.shifts.message, sent.sent, sent.policy)
         rows["sent_request"].append((sent.user_id + begun.shifts.person, *about))
     for kept in archive.of(moving.Stored):

@@ -12,6 +12,7 @@ from tertulia.archives.loading.rules import settings_of, user_settings
 from tertulia.archives.loading.shifts import Spans
 from tertulia.archives.reading.archive import Archive
 from tertulia.kernel.db import Database, Transaction
+from tertulia.messaging.reminders.actions import MAX_NOTE_LENGTH
 from tertulia.organization.audit_log import Act, note, realm
 
 # Who belongs to a conversation, and of whom the archive does not say what they have read: all of it.
@@ -69,7 +70,7 @@ async def finish(
     await tx.execute(_RETENTION, [id for id, _ in kept], [days for _, days in kept])
     await _write_scheduled(tx, archive, begun, renderer)
     lost = await _write_reminders(tx, archive, spans, begun, renderer)
-    await write_credentials(tx, archive, begun)
+    await write_credentials(tx, archive, spans, begun)
     settings = msgspec.json.encode(settings_of(organization, shifts, spans)).decode()
     defaults = msgspec.json.encode(user_settings(organization.user_defaults, "The organization")).decode()
     await tx.execute(_SHOW, realm_id, settings, defaults, organization.name, organization.description)
@@ -103,7 +104,8 @@ async def _write_reminders(
             lost += 1
             continue
         author = one.user_id + begun.shifts.person
-        texts = renderer.text(one.note, author) if one.note else ("", "")
+        text, html = renderer.text(one.note, author) if one.note else ("", "")
+        texts = (text[:MAX_NOTE_LENGTH], html)  # ids in it may have become longer
         about = (begun.realm_id, author, one.message_id + begun.shifts.message, *texts, one.due)
         rows.append((one.id + begun.shifts.reminder, *about))
     await copy(tx, "reminder", "id realm_id user_id message_id note rendered_note due", rows)

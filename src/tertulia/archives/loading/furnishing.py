@@ -25,6 +25,7 @@ from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GRO
 from tertulia.organization.groups.statements import insert_some_system_groups
 from tertulia.organization.groups.system import FACTS, SystemGroup
 from tertulia.organization.playgrounds.actions import check_playground
+from tertulia.organization.realms.limits import MAX_CHANNEL_DESCRIPTION_LENGTH
 from tertulia.organization.realms.queries import insert_notification_bot
 from tertulia.people.bots.model import Service
 from tertulia.people.bots.queries import put_service
@@ -302,7 +303,8 @@ class Furnishing:
         )
 
     def _described(self, text: str) -> tuple[str, str]:
-        text = self._rewriter.text(text)
+        """Of a channel or a folder. Ids and addresses in it may have become longer: it is cut where they end then."""
+        text = self._rewriter.text(text)[:MAX_CHANNEL_DESCRIPTION_LENGTH]
         return text, render_description(text)
 
     def _person_id(self, id: int | None) -> int | None:

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
-from tertulia.archives.form import kinds
+from tertulia.archives.form import kinds, moving
 from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.archives.reading.archive import Archive
 from tertulia.conversations.channels.rules import clean_channel_name
@@ -21,6 +21,7 @@ from tertulia.people.preferences.choices import check_choices
 from tertulia.people.preferences.model import UserSettings
 from tertulia.people.profiles.model import ProfileField
 from tertulia.people.profiles.rules import clean_field_data
+from tertulia.people.users.passwords import MUST_RESET, is_affordable
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -46,8 +47,17 @@ def check_rules(archive: Archive, spans: Spans) -> None:
         for channel in archive.of(kinds.Channel):
             where = f"Channel {channel.id}"
             clean_channel_name(channel.name)
+        if archive.manifest.scope == "moving":
+            check_passwords(archive.of(moving.Credentials))
     except Refusal as refusal:
         raise ArchiveFailed(f"{where}: {refusal}") from refusal
+
+
+def check_passwords(lines: Iterable[moving.Credentials]) -> None:
+    """Refuse hashes that say they take more than any log-in here may: whoever tries a password would keep others out."""
+    for one in lines:
+        if one.password_hash not in (None, MUST_RESET) and not is_affordable(one.password_hash):
+            raise ArchiveFailed(f"Person {one.user_id} has a password that would cost too much to check.")
 
 
 # Settings

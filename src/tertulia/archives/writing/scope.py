@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from tertulia.archives.form.manifest import Scope
 from tertulia.archives.writing.mine import statements as mine
+from tertulia.archives.writing.statements import PARAMETERS
 from tertulia.kernel.db import Connection
 
 # Numbers: null stands for all of them.
@@ -55,6 +56,8 @@ class Allowed(NamedTuple):
     people: list[int] | None
     known: list[int] | None = None
     """Of the others, who is named at all."""
+    messages: list[int] | None = None
+    """These and no others, whatever is said of conversations."""
 
 
 async def find_allowed(connection: Connection, asked: Asked) -> Allowed:
@@ -71,11 +74,10 @@ async def find_allowed(connection: Connection, asked: Asked) -> Allowed:
 
 
 async def _find_mine(connection: Connection, realm_id: int, user_id: int) -> Allowed:
-    numbers: dict[int, str | None] = {}
-    for row in await connection.fetch(mine.CHANNELS_NAMED, realm_id, user_id):
-        numbers[row["id"]] = "{}"
-    for row in await connection.fetch(mine.CONVERSATIONS, realm_id, user_id):
-        numbers[row["id"]] = row["numbers"]
-    own = Allowed([*numbers], [*numbers.values()], [user_id])
-    known = await connection.fetch(mine.KNOWN, realm_id, own.conversations, own.numbers, own.people)
+    named = [row["id"] for row in await connection.fetch(mine.CHANNELS_NAMED, realm_id, user_id)]
+    rows = await connection.fetch(mine.CONVERSATIONS, realm_id, user_id)
+    conversations = list(dict.fromkeys([*named, *(row["id"] for row in rows)]))
+    messages = [id for row in rows for id in row["message_ids"]]
+    own = Allowed(conversations, ["{}"] * len(conversations), [user_id], None, messages)
+    known = await connection.fetch(PARAMETERS + mine.KNOWN, realm_id, *own)
     return own._replace(known=[row["id"] for row in known])

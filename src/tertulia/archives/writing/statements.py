@@ -1,11 +1,13 @@
 """The lines of each kind, made by PostgreSQL: one statement per kind, each with a column `line`.
 
 Their parameters: $1 the realm, $2 the conversations that are allowed and $3 which of their numbers, $4 the people whose
-private data is, $5 those who are known at all. Null stands for all. Lists are arrays of json: json_agg would break its lines.
+private data is, $5 those who are known at all, $6 single messages. Null stands for all. Lists are arrays of json: json_agg would
+break its lines.
 """
 
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy
 from tertulia.kernel.auth import EVERYONE
+from tertulia.organization.realms.limits import MAX_MESSAGE_LENGTH
 
 _OPEN = "($2::bigint[] is null or {0} = any($2))"
 _OWN = "($4::bigint[] is null or {0} = any($4))"
@@ -18,7 +20,7 @@ _POLICIES = " ".join(f"when {policy:d} then '{policy.name.lower()}'" for policy 
 _ALLOWED = "unnest($2::bigint[], $3::text[]::int8multirange[]) as allowed(id, numbers)"
 
 
-PARAMETERS = "with asked as (select $1::bigint, $2::bigint[], $3::text[], $4::bigint[], $5::bigint[]) "
+PARAMETERS = "with asked as (select $1::bigint, $2::bigint[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[]) "
 """Before each statement: it gives a type to those that it does not name."""
 
 
@@ -30,6 +32,12 @@ def is_open(column: str) -> str:
 def is_own(column: str) -> str:
     """Whether somebody's private data is."""
     return _OWN.format(column)
+
+
+def text_in(column: str) -> str:
+    """A text as long as texts may be. Names and ids in it may have become longer since it was sent, and nobody reads an archive
+    with one that is too long."""
+    return f"left({column}, {MAX_MESSAGE_LENGTH})"
 
 
 def _shown(what: str) -> str:
@@ -155,10 +163,11 @@ select id, participants, last_seq as last_number
 from conversation where realm_id = $1 and participants is not null and {is_open("id")} order by id
 """)
 _READABLE_TOPIC = f"""
-($2::bigint[] is null or exists (
-    select from {_ALLOWED} where allowed.id = conversation_id
-        and (numbers is null or exists (select from message where topic_id = topic.id and seq <@ numbers))
-))
+case when $6::bigint[] is not null then exists (select from message where topic_id = topic.id and message.id = any($6))
+    else $2::bigint[] is null or exists (
+        select from {_ALLOWED} where allowed.id = conversation_id
+            and (numbers is null or exists (select from message where topic_id = topic.id and seq <@ numbers))
+    ) end
 """
 TOPICS = lines(f"""
 select topic.id, conversation_id as channel_id, topic.name, last_seq as last_number,
@@ -175,11 +184,13 @@ select channel_id, user_id, is_active, case when {is_own("user_id")} then json_b
 from subscription join channel on channel.id = channel_id where realm_id = $1 and {is_open("channel_id")}
 order by channel_id, user_id
 """)
-# Most are in conversations that leave whole, which are listed once.
+# Most are in conversations that leave whole, which are listed once. Single messages are looked up in a hash table: what somebody
+# wrote is scattered among what others did, and as ranges all of it would be gone through for each message.
 READABLE = f"""
-($2::bigint[] is null
+case when $6::bigint[] is not null then message.id = any($6)
+    else $2::bigint[] is null
     or message.conversation_id = any (array(select allowed.id from {_ALLOWED} where numbers is null))
-    or exists (select from {_ALLOWED} where allowed.id = message.conversation_id and message.seq <@ numbers))
+    or exists (select from {_ALLOWED} where allowed.id = message.conversation_id and message.seq <@ numbers) end
 """
 FILES = f"""
 select id, key, size, row_to_json(found)::text as line from (
@@ -192,13 +203,14 @@ where realm_id = $1 and ({is_own("owner_id")} or exists (
 # Null where there is nothing: it is left out of the line, and most of a line would be nothing.
 MESSAGES = f"""
 select json_strip_nulls(row_to_json(found))::text as line from (
-    select id, conversation_id, seq as number, topic_id, sender_id, sent_at as sent, client, content,
+    select id, conversation_id, seq as number, topic_id, sender_id, sent_at as sent, client, {text_in("content")} as content,
         nullif(arrived, false) as arrived, nullif(topic_since, 0) as topic_since,
         (select array_agg(json_build_object('user_id', user_id, 'emoji_name', emoji_name, 'emoji_code', emoji_code,
             'reaction_type', reaction_type, 'at', reacted_at) order by reacted_at, user_id)
             from reaction where message_id = message.id) as reactions,
         (select array_agg(json_strip_nulls(row_to_json(change)) order by change.id) from (
-            select revision.id, user_id, changed_at as at, case when {_shown("texts")} then prev_content end as content,
+            select revision.id, user_id, changed_at as at,
+                case when {_shown("texts")} then {text_in("prev_content")} end as content,
                 prev_topic as topic, revision.topic as new_topic, {_moved("prev_channel_id", "channel_id")}
             from message_revision as revision where message_id = message.id and {_shown("moves")}
         ) as change where num_nonnulls(content, topic, channel_id) > 0) as changes,
@@ -250,7 +262,8 @@ select saved_snippet.id, user_id, title, content, saved_snippet.date_created as 
 from saved_snippet join account on account.id = user_id where realm_id = $1 and {is_own("user_id")} order by saved_snippet.id
 """)
 SCHEDULED_MESSAGES = lines(f"""
-select id, user_id, channel_id, user_ids, topic, content, client, read, due, failed from scheduled_message
+select id, user_id, channel_id, user_ids, topic, {text_in("content")} as content, client, read, due, failed
+from scheduled_message
 where realm_id = $1 and {is_own("user_id")} and (channel_id is null or {is_open("channel_id")}) order by id
 """)
 REMINDERS = lines(f"""

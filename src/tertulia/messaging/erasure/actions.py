@@ -3,26 +3,32 @@
 from collections.abc import Sequence
 
 import msgspec
+import structlog
 
 from tertulia.content.storage import Store, StoreUnavailable
 from tertulia.files.uploads.actions import forget_file
 from tertulia.files.uploads.queries import lock_own
 from tertulia.files.uploads.sweeping.actions import sweep_objects
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.messaging.erasure import messages, queries, texts
 from tertulia.messaging.erasure.model import AFTER, SETTLED_SECONDS, Erasure, Messages, Stage
 from tertulia.messaging.erasure.scrubbing import LARGE, scrub
 from tertulia.organization.audit_log import Act, note, user
 from tertulia.organization.audit_log.queries import erase as erase_details
+from tertulia.organization.realms.freezing import check_not_frozen
 from tertulia.people.users.activation import turn_off
 from tertulia.people.users.model import Account
 from tertulia.people.users.queries import lock_accounts
 from tertulia.people.users.rules import is_last_owner, no_such_user
 
+log = structlog.get_logger()
+
 PORTION = 2000
 FILES = 50
 DUE = 20
+RETRY_SECONDS = 300.0
+"""Until one is tried again that something speaks against."""
 ENDED = (
     "api_key",
     "browser_session",
@@ -40,6 +46,7 @@ async def begin(tx: Transaction, realm_id: int, user_id: int, kept: Messages, as
 
     Of somebody who is erased already, this says anew what becomes of their messages.
     """
+    await check_not_frozen(tx, realm_id)
     accounts = await _hold(tx, realm_id, user_id)
     ids = [account.id for account in accounts]
     if await queries.held_by(tx, realm_id, ids):
@@ -80,7 +87,15 @@ async def go_on_with_all(database: Database, store: Store) -> int:
     async with database.reader() as reader:
         due = await queries.due_erasures(reader, DUE)
     for erasure_id in due:
-        await go_on(database, store, erasure_id)
+        try:
+            await go_on(database, store, erasure_id)
+        except LOST:
+            raise
+        except Exception:
+            # Others are erased all the same, before this one is tried again.
+            log.exception("an erasure failed", erasure_id=erasure_id)
+            async with database.transaction() as tx:
+                await queries.try_later(tx, erasure_id, RETRY_SECONDS)
     return len(due)
 
 

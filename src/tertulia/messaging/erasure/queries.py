@@ -8,12 +8,20 @@ import asyncpg
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.freezing import is_frozen
 from tertulia.messaging.erasure.model import SHARED_ADDRESS, SHARED_NAME, Erasure, Listed, Messages, Stage
 from tertulia.messaging.erasure.tables import TABLES, Gone, columns_of
 
 _COLUMNS = "id, realm_id, user_id, account_ids, messages, stage, last_id, since_message, counts::text as counts, asked, finished"
 _LEASE = "now() + interval '60 seconds'"
 """Whoever does a step has so long for it; if they were killed, the worker goes on after that."""
+_MAY_GO_ON = f"""
+not {is_frozen("erasure.realm_id")} and not exists (
+    select from legal_hold where legal_hold.realm_id = erasure.realm_id
+        and (legal_hold.user_id is null or legal_hold.user_id = any(account_ids))
+)
+"""
+"""No hold stands against it, and the organization is not being moved: what is erased then would be there in the copy."""
 _ARRAYS = ("account_ids", "former_names", "participants", "user_ids")
 
 
@@ -31,21 +39,31 @@ async def find_erasure(reader: Reader, user_id: int) -> Erasure | None:
 
 
 async def hold_erasure(tx: Transaction, erasure_id: int) -> Erasure | None:
-    """An erasure with something to do; None: it is done, it is somebody else's turn, or a hold stands against it."""
+    """An erasure with something to do; None: it is done, it is somebody else's turn, or something stands against it."""
     sql = f"""
-    select {_COLUMNS} from erasure where id = $1 and stage is not null and not exists (
-        select from legal_hold where legal_hold.realm_id = erasure.realm_id
-            and (legal_hold.user_id is null or legal_hold.user_id = any(account_ids))
-    ) for update skip locked
+    select {_COLUMNS} from erasure where id = $1 and stage is not null and {_MAY_GO_ON} for update skip locked
     """
     row = await tx.fetchrow(sql, erasure_id)
     return _erasure(row) if row else None
 
 
 async def due_erasures(reader: Reader, limit: int) -> list[int]:
-    """Those with something to do now."""
-    sql = "select id from erasure where stage is not null and due <= now() order by due limit $1"
+    """Those with something to do now. Those that have to wait are in nobody's way."""
+    sql = f"""
+    select id from erasure where stage is not null and due <= now() and {_MAY_GO_ON} order by due limit $1
+    """
     return [row["id"] for row in await reader.fetch(sql, limit)]
+
+
+async def try_later(tx: Transaction, erasure_id: int, seconds: float) -> None:
+    """It failed: the others come first."""
+    await tx.execute("update erasure set due = now() + make_interval(secs => $2) where id = $1", erasure_id, seconds)
+
+
+async def is_any_under_way(reader: Reader, realm_id: int) -> bool:
+    """Whether somebody of an organization is being erased at this moment."""
+    sql = "select exists (select from erasure where realm_id = $1 and finished is null)"
+    return bool(await reader.fetchval(sql, realm_id))
 
 
 async def begin(
@@ -220,6 +238,19 @@ async def delete_exports(tx: Transaction, ids: Sequence[int]) -> list[str | None
     """Delete the archives that they asked for; returns their objects. One that is being made ends without one."""
     sql = "delete from export_job where user_id = any($1::bigint[]) returning key"
     return [row["key"] for row in await tx.fetch(sql, ids)]
+
+
+async def end_exports_of_others(tx: Transaction, realm_id: int, ids: Sequence[int]) -> list[str | None]:
+    """End the archives in the store that have these people in them: whatever others of the organization asked for before these
+    were erased; returns their objects. One that is being made ends without one."""
+    sql = """
+    update export_job set ended = coalesce(ended, now()), deleted = case when ended is not null then now() end,
+        failed = case when ended is null then 'Somebody was erased while it was being made. Ask for another one.' end
+    where realm_id = $1 and user_id <> all($2::bigint[]) and failed is null and deleted is null
+        and asked < coalesce((select finished from erasure where user_id = any($2)), now())
+    returning key
+    """
+    return [row["key"] for row in await tx.fetch(sql, realm_id, ids)]
 
 
 async def files_after(reader: Reader, ids: Sequence[int], limit: int) -> list[tuple[int, int]]:

@@ -90,7 +90,7 @@ def outside(settings: Settings) -> list[Outside]:
         Outside(
             "backups", "archives from before hold all of it until they are pruned; restoring one repeats the erasure"
         ),
-        Outside("exports", "archives that others had made of the organization before are deleted after a week"),
+        Outside("exports", "archives with the person in them are deleted; what others had downloaded is out of reach"),
         Outside("browsers and mailboxes of others", "what was already delivered there is out of the server's reach"),
     ]
 

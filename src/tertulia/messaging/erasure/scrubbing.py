@@ -41,6 +41,7 @@ async def scrub(tx: Transaction, realm_id: int, accounts: Sequence[Account]) -> 
     for table, line in SMALL.items():
         done[table] = done.get(table, 0) + await queries.delete_rows(tx, table, line.column, ids, ALL)
     exports = await queries.delete_exports(tx, ids)
+    exports += await queries.end_exports_of_others(tx, realm_id, ids)
     await orphans.drop(tx, [key for key in exports if key is not None])
     done["export_job"] = len(exports)
     await end_access(tx, ids)

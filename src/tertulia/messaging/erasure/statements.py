@@ -168,6 +168,8 @@ class Field(msgspec.Struct, frozen=True):
     keys: tuple[str, ...]
     text: str
     html: str
+    most: int | None = None
+    """Characters of the text that the table takes. Who has no name any more has a long one."""
 
 
 class FieldRow(msgspec.Struct, frozen=True):
@@ -195,7 +197,7 @@ async def write_row(tx: Transaction, field: Field, row: FieldRow, text: str, htm
     update {field.table} set {field.text} = $1, {field.html} = $2
     where {field.text} = $3 and {field.html} = $4 and {where}
     """
-    await tx.execute(sql, text, html, row.text, row.html, *row.keys)
+    await tx.execute(sql, text[: field.most], html, row.text, row.html, *row.keys)
 
 
 async def unsent_naming(tx: Transaction, table: str, realm_id: int, name: str) -> list[tuple[int, str]]:

@@ -65,7 +65,8 @@ TABLES: dict[str, Line] = {
     "email_change": Gone("user_id"),
     "erasure": Kept("the erasure itself: numbers and times", ("user_id", "account_ids", "asked_by")),
     "export_job": Special(
-        "archives that the person asked for are deleted, and their objects in the store", ("user_id",)
+        "all archives of the organization and of its people that were asked for before are deleted from the store",
+        ("user_id",),
     ),
     "external_identity": Gone("user_id"),
     "group_member": Gone("user_id"),

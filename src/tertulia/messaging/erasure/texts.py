@@ -16,6 +16,7 @@ from tertulia.messaging.editing.previews.queries import lock_waiting, write_rena
 from tertulia.messaging.erasure import messages, statements
 from tertulia.messaging.erasure.model import Erasure, Messages, address_of, name_of
 from tertulia.messaging.reactions.events import Reacted
+from tertulia.messaging.reminders.actions import MAX_NOTE_LENGTH
 from tertulia.people.users.authentication.queries import get_owner
 
 PORTION = 2000
@@ -23,7 +24,7 @@ PORTION = 2000
 
 FIELDS = (
     statements.Field("scheduled_message", ("id",), "content", "rendered"),
-    statements.Field("reminder", ("id",), "note", "rendered_note"),
+    statements.Field("reminder", ("id",), "note", "rendered_note", MAX_NOTE_LENGTH),
     statements.Field("profile_value", ("user_id", "field_id"), "value", "rendered"),
 )
 """All of them carry `realm_id`."""

@@ -12,7 +12,7 @@ from base64 import b64encode
 from collections.abc import Container
 from functools import cache
 
-from argon2 import PasswordHasher
+from argon2 import PasswordHasher, extract_parameters
 from argon2.exceptions import InvalidHashError, VerificationError
 
 from tertulia.kernel.errors import Refusal
@@ -28,6 +28,8 @@ keeps the words of an estimate in a global."""
 
 MUST_RESET = "!"
 """Stored in place of a password that is no longer good: its owner has to choose another one."""
+_MOST_PASSES, _MOST_LANES, _MOST_WORK_KIB = 16, 16, 2 * 1024 * 1024
+"""What checking a hash of another server may cost. A hash says itself what it costs, up to years; ours take a tenth of this."""
 _AROUND = re.compile(r"^[\W\d_]+|[\W\d_]+$")
 _LETTERS = str.maketrans("0134578@$!", "oieastbasi")
 _STEM, _DRESS = 4, 6
@@ -137,6 +139,16 @@ async def hash_password(password: str, settings: Settings) -> str:
     return await _threads.run(_hasher(settings.password_memory_mib).hash, password)
 
 
+def is_affordable(stored: str) -> bool:
+    """Whether a hash that another server made can be checked by this one, as often as somebody tries (pure)."""
+    try:
+        cost = extract_parameters(stored)
+    except InvalidHashError:
+        return False
+    work = cost.memory_cost * cost.time_cost
+    return work <= _MOST_WORK_KIB and cost.time_cost <= _MOST_PASSES and cost.parallelism <= _MOST_LANES
+
+
 def is_outdated(stored: str, settings: Settings) -> bool:
     """Whether a hash was made at another cost than new ones are: its password is hashed anew when somebody brings it."""
     return stored != MUST_RESET and _hasher(settings.password_memory_mib).check_needs_rehash(stored)
@@ -145,8 +157,17 @@ def is_outdated(stored: str, settings: Settings) -> bool:
 async def is_password(stored: str | None, password: str, settings: Settings) -> bool:
     """Whether the password is the stored one."""
     hasher = _hasher(settings.password_memory_mib)
-    matches = await _threads.run(_verify, hasher, stored or _decoy(hasher), password)
-    return matches and stored is not None
+    known = stored if stored is not None and _may_check(hasher, stored) else None
+    matches = await _threads.run(_verify, hasher, known or _decoy(hasher), password)
+    return matches and known is not None
+
+
+def _may_check(hasher: PasswordHasher, stored: str) -> bool:
+    """What is not too dear, and what was made at the cost of this server, however dear its operator wants it."""
+    try:
+        return is_affordable(stored) or not hasher.check_needs_rehash(stored)
+    except InvalidHashError:
+        return False
 
 
 @cache

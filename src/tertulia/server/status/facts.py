@@ -11,7 +11,7 @@ from tertulia.events.log.buckets import check_answers
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.nats_client import NatsClient, nats_options
 from tertulia.kernel.chores import Chore
-from tertulia.kernel.disk import Room
+from tertulia.kernel.disk import room_of_files
 from tertulia.kernel.form import check_form
 from tertulia.kernel.mail import choose_way
 from tertulia.kernel.postgres import Connector, Limits
@@ -95,10 +95,8 @@ async def _of_nats(settings: Settings) -> dict[str, str]:
 
 
 def _of_disk(settings: Settings) -> dict[str, int]:
-    if settings.s3_bucket or not settings.storage_folder:
-        return {}
-    room = Room.of(settings.storage_folder)
-    return {"free_bytes": room.free, "disk_bytes": room.total}
+    room = room_of_files(settings)
+    return {} if room is None else {"free_bytes": room.free, "disk_bytes": room.total}
 
 
 def _line(error: Exception) -> str:

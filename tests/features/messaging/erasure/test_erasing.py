@@ -1,6 +1,8 @@
 """What others see of somebody who is erased, what is refused, and that it goes on whatever happens meanwhile."""
 
 import time
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tertulia.messaging.erasure.actions import begin
@@ -10,7 +12,7 @@ from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage, later
-from tests.harness.talk import Queue, check_error, eventually
+from tests.harness.talk import Queue, check_error, check_success, eventually
 
 TYPES = ["message", "realm_user", "delete_message", "update_message", "reaction"]
 
@@ -123,3 +125,48 @@ def test_the_only_owner_stays_and_a_dry_run_erases_nothing(realm: Realm, server:
     assert stage.sql("select count(*) from erasure where user_id = %s", realm.owner.id) == [(0,)]
     asked = tertulia("user", "erase", realm.member.email, "--realm", realm.subdomain, env=server.environment())
     assert "--yes" in said_once(asked)
+
+
+def test_texts_as_long_as_they_may_be_keep_nobody_from_being_erased_and_no_archive_from_being_read(
+    realm: Realm, stage: Stage, server: OwnServer, folder: Path
+) -> None:
+    """Who has no name any more has a longer one than they had."""
+    person, other = realm.speaker(), realm.member
+    check_success(realm.owner.request("PATCH", f"users/{person.id}", full_name="Yu"))
+    channel = stage.channel(person, other, realm_id=realm.id)
+    said = other.send(channel.stream_id, "tea", "x")
+    text, due = "@**Yu** " * 1250, int(time.time()) + 9000
+    other.post("reminders", message_id=said, scheduled_delivery_timestamp=due, note=text[:1000])
+    later = {"type": "channel", "to": channel.stream_id, "topic": "tea", "content": text}
+    other.post("scheduled_messages", **later, scheduled_delivery_timestamp=due)
+    edited = other.send(channel.stream_id, "tea", text)
+    check_success(other.request("PATCH", f"messages/{edited}", content=text.strip() + "!"))
+    done = erase(server, realm, person.id)
+    assert done.returncode == 0, done.stderr
+    [(kept, html)] = stage.sql("select note, rendered_note from reminder where user_id = %s", other.id)
+    assert f"@**Deleted user {person.id}|{person.id}**" in kept
+    assert "Yu" not in kept + html
+    exported = tertulia("export", realm.subdomain, str(folder / "after.tar"), env=server.environment())
+    assert exported.returncode == 0, exported.stderr
+    checked = tertulia("archive", "check", str(folder / "after.tar"))
+    assert checked.returncode == 0, checked.stderr
+
+
+def test_an_erasure_that_cannot_go_on_is_in_nobodys_way(realm: Realm, stage: Stage, server: OwnServer) -> None:
+    """The worker takes up twenty at a time, those first that have waited longest."""
+    stuck = [realm.speaker() for _ in range(21)]
+    held, broken, last = stuck[:19], stuck[19], stuck[20]
+    for person in stuck:
+        stage.write(partial(begin, realm_id=realm.id, user_id=person.id, kept=Messages.KEEP))
+    for person in held:
+        stage.sql("insert into legal_hold (realm_id, user_id) values (%s, %s)", realm.id, person.id)
+    long_ago = "update erasure set due = now() - interval '1 day' * %s where user_id = %s"
+    stage.sql("update erasure set stage = 'none such' where user_id = %s", broken.id)
+    for place, person in enumerate(stuck):
+        stage.sql(long_ago, 30 - place, person.id)
+    finished = "select finished is not null from erasure where user_id = %s"
+    eventually(lambda: stage.sql(finished, last.id) == [(True,)])
+    assert stage.sql(finished, held[0].id) == [(False,)]
+    [(is_later,)] = stage.sql("select due > now() from erasure where user_id = %s", broken.id)
+    assert is_later
+    stage.sql("delete from erasure where user_id = %s", broken.id)

@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tertulia.kernel.settings import load_settings
 from tests.harness.command import said_once, tertulia
-from tests.harness.files import upload
+from tests.harness.files import post_file, upload
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
 from tests.harness.talk import check_success, eventually
+
+MIB = 2**20
 
 
 def test_what_is_held_is_not_erased_and_what_is_deleted_leaves_a_copy_until_the_hold_ends(
@@ -80,3 +83,27 @@ def test_a_whole_organization_is_held_also_against_its_own_retention(
     assert realm.member.request("GET", f"messages/{old}").status_code == 400
     sql = "select body->>'content' from held_copy where realm_id = %s"
     assert stage.sql(sql, realm.id) == [("old words",)]
+
+
+def test_what_is_held_takes_room_until_the_hold_ends_though_nobody_is_shown_that(
+    realm: Realm, stage: Stage, server: OwnServer
+) -> None:
+    """Otherwise whoever uploads and deletes would fill the disk, whatever the quota."""
+
+    def run(*words: str) -> Any:
+        return tertulia(*words, "--realm", realm.subdomain, env=server.environment())
+
+    quota = load_settings(env=server.environment()).upload_quota_mib * MIB
+    hold = run("hold", "add")
+    assert hold.returncode == 0, hold.stderr
+    for person, left in ((realm.owner, quota), (realm.member, quota // 10)):
+        upload(person, "first.bin", b"x" * MIB)
+        [first] = person.get("attachments")["attachments"]
+        person.delete(f"attachments/{first['id']}")
+        assert person.get("attachments")["upload_space_used"] == 0
+        as_large = "update held_copy set body = jsonb_set(body, '{size}', to_jsonb(%s::bigint)) where realm_id = %s"
+        stage.sql(as_large, left - MIB // 2, realm.id)
+        assert post_file(person, "second.bin", b"x" * MIB).status_code == 400
+        stage.sql("update held_copy set body = jsonb_set(body, '{size}', '0') where realm_id = %s", realm.id)
+    assert run("hold", "remove", hold.stdout.strip()).returncode == 0
+    upload(realm.owner, "second.bin", b"x" * MIB)

@@ -30,6 +30,8 @@ from tertulia.archives.converting.tree import (
 Json = dict[str, Any]
 MOST_DEPTH = 12
 """Of blocks in blocks."""
+MOST_PARTS = 200
+"""Files of a message, and what else is attached to it: Slack has no more than a hundred of each."""
 _SILENT = ("actions", "input", "divider")
 
 
@@ -52,6 +54,14 @@ def text_of(message: Json, names: Names) -> list[Block]:
 def objects(value: object) -> list[Json]:
     """The objects of a list, if it is one."""
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def few(value: object, names: Names) -> list[Json]:
+    """The objects of a list of which there can be but so many: each is compared with the whole text."""
+    found = objects(value)
+    if len(found) > MOST_PARTS:
+        names.count(f"messages with more than {MOST_PARTS} files or attachments: the first ones came", str(len(found)))
+    return found[:MOST_PARTS]
 
 
 def string(value: object) -> str:
@@ -227,11 +237,12 @@ def _cell(cell: Json, names: Names) -> list[Inline]:
 def attached(message: Json, text: str, names: Names) -> list[Block]:
     """What apps and links brought along. A preview of a link of the text is left out."""
     found: list[Block] = []
-    for one in objects(message.get("attachments")):
+    text = decoded(text)
+    for one in few(message.get("attachments"), names):
         url = next((string(one[key]) for key in ("from_url", "original_url") if one.get(key)), "")
         if one.get("is_msg_unfurl") or one.get("is_share"):
             found += _shared(one, url, names)
-        elif url and (url in decoded(text) or one.get("service_name")):
+        elif url and (url in text or one.get("service_name")):
             names.count("previews of links: they are made anew when somebody edits the message")
         else:
             found += _attachment(one, names)

@@ -13,7 +13,7 @@ from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.fetching import RemoteFile
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.shelf import Shelf, Shelved, ShelvedFile
-from tertulia.archives.converting.slack.blocks import Json, objects, string, text_of
+from tertulia.archives.converting.slack.blocks import Json, few, objects, string, text_of
 from tertulia.archives.converting.slack.conversations import NEWEST, OLDEST, Room, Rooms
 from tertulia.archives.converting.slack.people import SPEAKER, People
 from tertulia.archives.converting.slack.text import parse
@@ -125,7 +125,7 @@ class Messages:
         if subtype not in USUAL:
             self._incidents.change("kinds of messages that are not known: taken as ordinary ones", self._where, subtype)
         blocks, files = self._said(entry, subtype), list[ShelvedFile]()
-        for file in [*objects(entry.get("files")), *objects([entry.get("file")])]:
+        for file in [*few(entry.get("files"), self), *objects([entry.get("file")])]:
             blocks.append(Paragraph(self._file(file, entry, sent, files)))
         texts = markdown.write(blocks)
         if not texts:
@@ -204,7 +204,8 @@ class Messages:
         found: dict[tuple[int, str], tuple[int, str, str]] = {}
         for one in objects(entry.get("reactions")):
             name = string(one.get("name"))
-            users = [user for user in one.get("users") or [] if isinstance(user, str) and user]
+            who = one.get("users")
+            users = [user for user in who if isinstance(user, str) and user] if isinstance(who, list) else []
             code = code_of(name)
             if code is None:
                 self._incidents.lose("reactions with custom emoji, which are not in the export", self._where, name)

@@ -157,7 +157,8 @@ class _Line:
     def __init__(self, line: str, names: Names) -> None:
         self._names = names
         self._tokens = list(self._read(line))
-        self._hopeless: dict[str, int] = {}
+        self._hopeless: set[tuple[str, int]] = set()
+        """Marks for which there is no end before a place. By both: what is inside of others has other ends."""
 
     def parse(self) -> list[Inline]:
         return self._styled(0, len(self._tokens), Text(""))
@@ -223,7 +224,7 @@ class _Line:
         """Where the style that begins here ends. A mark for which there was no end has none further on, either."""
         mark = self._tokens[opening]
         assert isinstance(mark, str)
-        if getattr(style, _STYLES[mark]) or self._hopeless.get(mark) == end:
+        if getattr(style, _STYLES[mark]) or (mark, end) in self._hopeless:
             return None
         before, after = self._edge(opening - 1, -1), self._edge(opening + 1, 0)
         if before.isalnum() or before == mark or after.isspace() or after == mark:
@@ -233,7 +234,7 @@ class _Line:
                 continue
             if self._tokens[place - 1] != mark and not self._is_word_or(mark, place + 1):
                 return place
-        self._hopeless[mark] = end
+        self._hopeless.add((mark, end))
         return None
 
     def _is_word_or(self, mark: str, place: int) -> bool:

@@ -4,14 +4,14 @@ Messages that the person wrote, reacted to or starred, and their direct conversa
 The parameters of the lines are those of statements.py, and $5: everybody whom something in the archive is by or to.
 """
 
-from tertulia.archives.writing.statements import READABLE, is_open, is_own, lines
+from tertulia.archives.writing.statements import READABLE, is_open, is_own, lines, text_in
 from tertulia.conversations.channels.rights import MAY_READ, MAY_READ_MESSAGE
 from tertulia.conversations.read_state.marks import Mark
 from tertulia.kernel.auth import Role
 from tertulia.people.users.statements import is_hidden
 from tertulia.people.users.visibility.actions import UNKNOWN_NAME
 
-# $1 the realm, $2 the person. Numbers that follow each other are one range.
+# $1 the realm, $2 the person.
 CONVERSATIONS = f"""
 with chosen as materialized (
     select id from message where sender_id = $2
@@ -20,7 +20,7 @@ with chosen as materialized (
     union select message.id from conversation join message on message.conversation_id = conversation.id
     where conversation.realm_id = $1 and participants @> array[$2::bigint]
 )
-select conversation.id, range_agg(int8range(message.seq, message.seq + 1))::text as numbers
+select conversation.id, array_agg(message.id) as message_ids
 from chosen join message on message.id = chosen.id join conversation on conversation.id = message.conversation_id
 left join channel on channel.id = conversation.id
 join account on account.id = $2
@@ -40,7 +40,7 @@ where channel.realm_id = $1 and channel.id in (
 
 # The parameters from here on are those of the lines.
 KNOWN = f"""
-with said as materialized (
+, said as materialized (
     select message.id, message.sender_id from message
     where realm_id = $1 and conversation_id = any($2::bigint[]) and {READABLE}
 )
@@ -104,8 +104,8 @@ PLAIN = {
         from draft where {is_own("user_id")} order by id
     """),
     "scheduled_messages": lines(f"""
-        select id, user_id, case when {is_open("channel_id")} then channel_id end as channel_id, user_ids, topic, content,
-            client, read, due, failed
+        select id, user_id, case when {is_open("channel_id")} then channel_id end as channel_id, user_ids, topic,
+            {text_in("content")} as content, client, read, due, failed
         from scheduled_message where {is_own("user_id")} order by id
     """),
 }
