@@ -86,6 +86,11 @@ TABLE: dict[str, Row] = {
     "PATCH /users/{user_id}": Row("++-----uuuu", {"user_id": "$bystander", "full_name": "$unique"}),
     "PATCH /users/{email}": Row("++-----uuuu", {"email": "$bystander_email", "full_name": "$unique"}),
     "DELETE /users/me": Row(HUMANS, {}, "REAUTHENTICATION_REQUIRED"),
+    "POST /users/{user_id}/erase": Row(HUMAN_OWNERS, {"user_id": "0"}, "REAUTHENTICATION_REQUIRED"),
+    "GET /users/{user_id}/erasure": Row(HUMAN_OWNERS, {"user_id": "0"}, "No such user"),
+    "GET /legal_holds": Row(HUMAN_OWNERS),
+    "POST /legal_holds": Row(HUMAN_OWNERS, {}, "REAUTHENTICATION_REQUIRED"),
+    "DELETE /legal_holds/{hold_id}": Row(HUMAN_OWNERS, {"hold_id": "0"}, "REAUTHENTICATION_REQUIRED"),
     "DELETE /users/{user_id}": Row(ADMINISTRATORS, {"user_id": "$deactivated"}, "User is deactivated"),
     "POST /users/{user_id}/reactivate": Row(ADMINISTRATORS, {"user_id": "$bystander"}),
     # logins and sessions
