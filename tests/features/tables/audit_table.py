@@ -217,6 +217,6 @@ NOT_NOTED: dict[str, str] = {
 ELSEWHERE = {
     Act.REALM_CREATED: "tertulia realm create",
     Act.HOLD_EXPORTED: "tertulia hold export",
-    Act.EXPORT_FETCHED: "GET /exports/{export_id}/{name}",
+    Act.EXPORT_FETCHED: "GET outside /exports/...",
 }
 """Acts that no endpoint does which changes something."""

@@ -294,6 +294,10 @@ TABLE: dict[str, Row] = {
     "POST /export/own": Row(HUMANS, {}, "REAUTHENTICATION_REQUIRED"),
     "GET /export/own": Row(HUMANS),
     "DELETE /export/own/{export_id}": Row(HUMANS, {"export_id": "0"}, "no such export"),
+    "GET /exports/{export_id}/{name}": Row(HUMANS, {"export_id": "0", "name": "x.tar"}, "nothing at"),
+    "GET outside /exports/temporary/{export_id}/{user_id}/{ticket}/{name}": Row(
+        EVERYBODY, {"export_id": "0", "user_id": "1", "ticket": "1-a", "name": "x.tar"}, "nothing at"
+    ),
     "GET outside /exports/{export_id}/{name}": Row(HUMANS, {"export_id": "0", "name": "x.tar"}, "nothing at"),
     "POST /realm/playgrounds": Row(
         ADMINISTRATORS, {"name": "$unique_word", "pygments_language": "C", "url_template": "x"}, "URL template"

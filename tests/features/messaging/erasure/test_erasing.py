@@ -71,7 +71,7 @@ def test_messages_stay_without_a_name_or_are_of_one_account_for_all_who_are_gone
     stayed = erase(server, realm, people[0].id, "--json")
     assert stayed.returncode == 0, stayed.stderr
     assert other.message(said[0])["sender_full_name"] == f"Deleted user {people[0].id}"
-    queue = Queue(other, event_types=["message_sender", "realm_user"])
+    queue = Queue(other, event_types=["message", "message_sender", "realm_user"])
     for person in people:  # the first for the second time, with another wish
         assert erase(server, realm, person.id, "--messages", "anonymize").returncode == 0
     told = queue.so_far()
