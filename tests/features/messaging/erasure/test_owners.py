@@ -77,8 +77,7 @@ def test_only_who_is_an_owner_at_that_moment_erases_and_nobody_of_another_organi
     owner, person = realm.owner, realm.speaker()
     proof = {"password": PASSWORD}
     for speaker in (realm.administrator, realm.member):
-        asked = speaker.request("POST", f"users/{person.id}/erase", **proof)
-        check_error(asked, "UNAUTHORIZED_PRINCIPAL")
+        check_error(speaker.request("POST", f"users/{person.id}/erase", **proof), "UNAUTHORIZED_PRINCIPAL")
     assert "only owner" in check_error(owner.request("POST", f"users/{owner.id}/erase", **proof))
     stranger = Realm(stage).owner
     give_password(stage, stranger)
