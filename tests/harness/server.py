@@ -195,10 +195,10 @@ class OwnServer(Server):
     def state(self) -> State:
         return msgspec.json.decode((self.folder / "data" / "state.json").read_bytes(), type=State)
 
-    def kill(self, name: str, *, seconds: float = 60.0) -> None:
+    def kill(self, name: str, *, by: signal.Signals = signal.SIGKILL, seconds: float = 60.0) -> None:
         """kill -9 web, relay, worker, nats or postgres, and wait until `tertulia dev` has started it again."""
         old = self.state.pids[name]
-        os.kill(old, signal.SIGKILL)
+        os.kill(old, by)
         deadline = time.monotonic() + seconds
         while self.state.pids[name] == old:
             assert time.monotonic() < deadline, f"{name} was not started again within {seconds} s; see {self.folder}"

@@ -13,14 +13,14 @@ from psycopg2 import sql
 
 from tertulia.backups.errors import BackupFailed
 from tertulia.backups.manifest import Table
-from tertulia.content.storage.orphans import OBJECTS_LOCK
+from tertulia.content.storage.orphans import BACKUP, OBJECTS_LOCK
 from tertulia.kernel.postgres import connect_libpq
 from tertulia.migrations import MIGRATION_LOCK
 
 CONNECT_SECONDS = 10
 LOCK_SECONDS = 60
-_ALONE, _DELETING = 1, 0
-"""Keys of OBJECTS_LOCK: who makes, prunes or restores; and who deletes objects of the store."""
+_ALONE = 1
+"""A key of OBJECTS_LOCK: who makes, prunes or restores."""
 
 # What digests are made of looks the same on every server.
 _SESSION = """
@@ -76,7 +76,7 @@ class DatabaseSession:
             raise BackupFailed("The database is being migrated. Try again when `tertulia migrate` has ended.")
         self.ask(f"set lock_timeout = '{LOCK_SECONDS}s'")
         try:
-            self.ask("select pg_advisory_lock(%s, %s)", OBJECTS_LOCK, _DELETING)
+            self.ask("select pg_advisory_lock(%s, %s)", OBJECTS_LOCK, BACKUP)
         except psycopg2.errors.LockNotAvailable as error:
             raise BackupFailed(
                 f"A worker has been deleting files for more than {LOCK_SECONDS} s: does the storage answer? Try again later."

@@ -1,10 +1,18 @@
 """Asking a server for an export, and fetching what came of it."""
 
+import asyncio
 from pathlib import Path
 
+from tertulia.archives.exports.building import build_exports
+from tertulia.archives.exports.expiring import forget_old_exports
+from tertulia.content.storage import Store
+from tertulia.kernel.db import Database
+from tertulia.kernel.settings import load_settings
 from tests.features.archives.conftest import Archive
 from tests.harness.files import fetch
 from tests.harness.passwords import PASSWORD
+from tests.harness.server import OwnServer
+from tests.harness.stage import Stage
 from tests.harness.talk import Json, Speaker, eventually
 
 PUBLIC, STANDARD = 1, 2
@@ -38,3 +46,31 @@ def fetched(speaker: Speaker, entry: Json, file: Path) -> Archive:
     assert reply.headers["content-disposition"].startswith("attachment;")
     file.write_bytes(reply.content)
     return Archive.read(file)
+
+
+class holding:  # noqa: N801 -- as a context
+    """Nobody reads that table meanwhile: an export stands still in its middle."""
+
+    def __init__(self, stage: Stage, table: str) -> None:
+        self._session = stage.session()
+        self._table = table
+
+    def __enter__(self) -> None:
+        self._session.__enter__()(f"lock table {self._table} in access exclusive mode")
+
+    def __exit__(self, *error: object) -> None:
+        self._session.__exit__(None, None, None)
+
+
+def run_chore(own: OwnServer, what: str, **settings: str) -> None:
+    """One round of a chore, here."""
+    chosen = load_settings(env=own.environment(**settings))
+
+    async def run() -> None:
+        async with await Database.connect(chosen.postgres_url, shards=chosen.shards, size=4) as database:
+            if what == "build":
+                await build_exports(database, Store(chosen))
+            else:
+                await forget_old_exports(database)
+
+    asyncio.run(run())

@@ -1,17 +1,12 @@
 """Exports that administrators ask for: made by the worker, fetched by those who may, gone after a week."""
 
-import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
-from tertulia.archives.exports.building import build_exports
-from tertulia.archives.exports.expiring import forget_old_exports
-from tertulia.content.storage import Store
 from tertulia.kernel import disk
-from tertulia.kernel.db import Database
-from tertulia.kernel.settings import load_settings
-from tests.features.archives.asking import PUBLIC, STANDARD, ask, fetched, shown, when_ended
+from tests.features.archives.asking import PUBLIC, STANDARD, ask, fetched, holding, run_chore, shown, when_ended
 from tests.features.archives.conftest import World
 from tests.harness.bucket import Bucket, s3_service
 from tests.harness.command import tertulia
@@ -19,7 +14,7 @@ from tests.harness.files import fetch, upload
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
-from tests.harness.stage import Stage, Web
+from tests.harness.stage import Web
 from tests.harness.talk import Queue, Speaker, check_error, check_success, eventually
 
 
@@ -115,6 +110,29 @@ def test_another_organization_neither_sees_nor_fetches_nor_deletes_one(realm: Re
     assert shown(realm.owner, made["id"]) == made
 
 
+def test_a_link_needs_no_login_for_a_minute_and_ends_with_the_right_of_who_asked_for_it(
+    realm: Realm, folder: Path
+) -> None:
+    administrator, nobody = realm.administrator, realm.stage.nobody(host=realm.host)
+    made = when_ended(realm.owner, ask(realm.owner))
+    path = made["export_url"].removeprefix("/")
+    check_error(realm.member.request("GET", path), "NOT_FOUND", 404)
+    check_error(nobody.request("GET", path), "UNAUTHORIZED", 401)
+    link = administrator.get(path)["url"]
+    assert fetched(nobody, made | {"export_url": link}, folder / "linked.tar").manifest["scope"] == "public"
+    sql = "select act, actor_id from audit_entry where realm_id = %s order by id desc limit 1"
+    assert realm.stage.sql(sql, realm.id) == [("export.fetched", administrator.id)]
+    head, user_id, ticket, name = link.rsplit("/", 3)
+    until, sign = ticket.split("-")
+    assert time.time() + 50 < int(until) <= time.time() + 61
+    for forged in (f"{int(until) + 1}-{sign}", f"{int(until) - 120}-{sign}", f"{until}-{'0' * 64}", "x"):
+        assert fetch(nobody, f"{head}/{user_id}/{forged}/{name}").status_code == 404
+    assert fetch(nobody, f"{head}/{realm.owner.id}/{ticket}/{name}").status_code == 404
+    assert fetch(nobody, f"{head}/{user_id}/{ticket}/other.tar").status_code == 404
+    check_success(realm.owner.request("PATCH", f"users/{administrator.id}", role=400))
+    assert fetch(nobody, link).status_code == 404
+
+
 def test_one_is_made_at_a_time_and_five_in_a_week(realm: Realm, own: OwnServer) -> None:
     again = {"export_type": PUBLIC, "password": PASSWORD}
     with own.paused("worker"):
@@ -158,7 +176,7 @@ def test_after_a_week_the_archive_is_deleted(realm: Realm, own: OwnServer) -> No
     made = when_ended(realm.owner, ask(realm.owner))
     [(key,)] = realm.stage.sql("select key from export_job where id = %s", made["id"])
     realm.stage.sql("update export_job set expires = now() where id = %s", made["id"])
-    _run(own, "forget")
+    run_chore(own, "forget")
     assert shown(realm.owner, made["id"])["deleted_timestamp"]
     assert fetch(realm.owner, made["export_url"]).status_code == 404
     eventually(lambda: not (own.files / key).exists())
@@ -223,7 +241,7 @@ def test_an_export_goes_into_a_bucket_in_parts_and_comes_from_there(realm: Realm
             there.send(channel.stream_id, "files", f"[big]({upload(there, 'big.bin', b'x' * 12_000_000)})")
             with own.paused("worker"):
                 export_id = ask(there)
-                _run(own, "build", **bucket.settings)
+                run_chore(own, "build", **bucket.settings)
             entry = shown(there, export_id)
             assert entry["size"] > 12_000_000
             fetched(there, entry, folder / "from_bucket.tar")
@@ -291,37 +309,9 @@ def test_exports_leave_the_last_of_a_disk_to_others(
     with own.paused("worker"):
         export_id = ask(realm.owner)
         for _ in range(3):
-            _run(own, "build")
+            run_chore(own, "build")
             realm.stage.sql("update export_job set due = now() where id = %s", export_id)
     entry = shown(realm.owner, export_id)
     assert "could not write it" in entry["failure"]
     [(key,)] = realm.stage.sql("select key from export_job where id = %s", export_id)
     assert not list(own.files.glob(f"{key}*"))
-
-
-class holding:  # noqa: N801 -- as a context
-    """Nobody reads that table meanwhile: an export stands still in its middle."""
-
-    def __init__(self, stage: Stage, table: str) -> None:
-        self._session = stage.session()
-        self._table = table
-
-    def __enter__(self) -> None:
-        self._session.__enter__()(f"lock table {self._table} in access exclusive mode")
-
-    def __exit__(self, *error: object) -> None:
-        self._session.__exit__(None, None, None)
-
-
-def _run(own: OwnServer, what: str, **settings: str) -> None:
-    """One round of a chore, here."""
-    chosen = load_settings(env=own.environment(**settings))
-
-    async def run() -> None:
-        async with await Database.connect(chosen.postgres_url, shards=chosen.shards, size=4) as database:
-            if what == "build":
-                await build_exports(database, Store(chosen))
-            else:
-                await forget_old_exports(database)
-
-    asyncio.run(run())

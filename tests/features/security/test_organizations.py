@@ -35,6 +35,7 @@ NOTHING_NAMED = {
     "POST outside /accounts/login/oidc/{provider}/code": "providers are the operator's",
     "POST outside /accounts/login/oidc/{provider}/logout": "providers are the operator's",
     "GET outside /user_uploads/thumbnail/{realm_id}/{part}/{secret}/{name}/{form}": "see the file itself",
+    "GET outside /exports/temporary/{export_id}/{user_id}/{ticket}/{name}": "the ticket is the right to it",
     "GET outside /user_uploads/temporary/{attachment_id}/{ticket}/{name}": "the ticket is the right to it",
     "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": "see the file itself",
     "GET outside /accounts/password/reset/{token}": "a token that is good nowhere is answered the same; using it is tried below",

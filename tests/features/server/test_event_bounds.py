@@ -27,6 +27,7 @@ MAY_TELL_MANY = {
     "conversations/topics/actions.py": "what a message or a move does to those who muted or follow the topic",
     "messaging/editing/moving/policies.py": "a topic gets another name, for all who muted or follow it",
     "messaging/erasure/scrubbing.py": "whoever knew somebody who is erased is told, by the command and the worker only",
+    "messaging/erasure/messages.py": "as in messaging/editing/telling.py, by the command and the worker only",
     "messaging/editing/telling.py": "readers of protected history know different parts of it",
     "organization/groups/visibility.py": "settings of channels name somebody who comes or goes",
 }

@@ -52,6 +52,10 @@ NOTED: dict[str, tuple[Act, ...]] = {
     "PATCH /realm/profile_fields": (Act.PROFILE_FIELD_CHANGED,),
     "PATCH /realm/profile_fields/{field_id}": (Act.PROFILE_FIELD_CHANGED,),
     "DELETE /realm/profile_fields/{field_id}": (Act.PROFILE_FIELD_DELETED,),
+    # erasing people, and holding them
+    "POST /users/{user_id}/erase": (Act.USER_ERASED, Act.USER_DEACTIVATED, Act.PROOF_FAILED),
+    "POST /legal_holds": (Act.HOLD_ADDED, Act.PROOF_FAILED),
+    "DELETE /legal_holds/{hold_id}": (Act.HOLD_REMOVED, Act.PROOF_FAILED),
     # exports; fetching one is noted too
     "POST /export/realm": (Act.EXPORT_ASKED, Act.PROOF_FAILED),
     "DELETE /export/realm/{export_id}": (Act.EXPORT_DELETED,),
@@ -212,10 +216,7 @@ NOT_NOTED: dict[str, str] = {
 
 ELSEWHERE = {
     Act.REALM_CREATED: "tertulia realm create",
-    Act.USER_ERASED: "tertulia user erase, tertulia audit erase",
-    Act.HOLD_ADDED: "tertulia hold add",
-    Act.HOLD_REMOVED: "tertulia hold remove",
     Act.HOLD_EXPORTED: "tertulia hold export",
-    Act.EXPORT_FETCHED: "GET /exports/{export_id}/{name}",
+    Act.EXPORT_FETCHED: "GET outside /exports/...",
 }
 """Acts that no endpoint does which changes something."""

@@ -86,6 +86,11 @@ TABLE: dict[str, Row] = {
     "PATCH /users/{user_id}": Row("++-----uuuu", {"user_id": "$bystander", "full_name": "$unique"}),
     "PATCH /users/{email}": Row("++-----uuuu", {"email": "$bystander_email", "full_name": "$unique"}),
     "DELETE /users/me": Row(HUMANS, {}, "REAUTHENTICATION_REQUIRED"),
+    "POST /users/{user_id}/erase": Row(HUMAN_OWNERS, {"user_id": "0"}, "REAUTHENTICATION_REQUIRED"),
+    "GET /users/{user_id}/erasure": Row(HUMAN_OWNERS, {"user_id": "0"}, "No such user"),
+    "GET /legal_holds": Row(HUMAN_OWNERS),
+    "POST /legal_holds": Row(HUMAN_OWNERS, {}, "REAUTHENTICATION_REQUIRED"),
+    "DELETE /legal_holds/{hold_id}": Row(HUMAN_OWNERS, {"hold_id": "0"}, "REAUTHENTICATION_REQUIRED"),
     "DELETE /users/{user_id}": Row(ADMINISTRATORS, {"user_id": "$deactivated"}, "User is deactivated"),
     "POST /users/{user_id}/reactivate": Row(ADMINISTRATORS, {"user_id": "$bystander"}),
     # logins and sessions
@@ -289,6 +294,10 @@ TABLE: dict[str, Row] = {
     "POST /export/own": Row(HUMANS, {}, "REAUTHENTICATION_REQUIRED"),
     "GET /export/own": Row(HUMANS),
     "DELETE /export/own/{export_id}": Row(HUMANS, {"export_id": "0"}, "no such export"),
+    "GET /exports/{export_id}/{name}": Row(HUMANS, {"export_id": "0", "name": "x.tar"}, "nothing at"),
+    "GET outside /exports/temporary/{export_id}/{user_id}/{ticket}/{name}": Row(
+        EVERYBODY, {"export_id": "0", "user_id": "1", "ticket": "1-a", "name": "x.tar"}, "nothing at"
+    ),
     "GET outside /exports/{export_id}/{name}": Row(HUMANS, {"export_id": "0", "name": "x.tar"}, "nothing at"),
     "POST /realm/playgrounds": Row(
         ADMINISTRATORS, {"name": "$unique_word", "pygments_language": "C", "url_template": "x"}, "URL template"

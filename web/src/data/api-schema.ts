@@ -24,6 +24,7 @@ export type AnyEvent =
     | HeartbeatEvent
     | InvitesChangedEvent
     | MessageEvent
+    | MessageSenderEvent
     | MutedTopicsEvent
     | MutedUsersEvent
     | PresenceEvent
@@ -822,6 +823,14 @@ export interface MessageRecord {
     flags?: string[]
     match_content?: string
     match_subject?: string
+}
+
+/** Messages of one conversation have another author: the account for all who are gone. */
+export interface MessageSenderEvent {
+    id: number
+    type: 'message_sender'
+    message_ids: number[]
+    sender_id: number
 }
 
 /** Your muted topics changed: all of them, for clients that do not ask for `user_topic`. */

@@ -164,3 +164,27 @@ export interface ServerSettings {
         signup_url: string
     }[]
 }
+
+// Erasing people, for owners
+
+export interface ApiErasureState {
+    is_held: boolean
+    erasure: {
+        messages: 'keep' | 'delete' | 'anonymize'
+        steps_done: number
+        steps_total: number
+        finished_timestamp: number | null
+        tables: { table: string; erased: number; kept: number; what: string }[] | null
+        outside: { where: string; what: string }[] | null
+    } | null
+}
+
+export interface ApiHold {
+    id: Id
+    /** Null: everybody. */
+    user_id: Id | null
+    reason: string
+    created_timestamp: number
+    /** Null: the operator of the server. */
+    made_by: Id | null
+}

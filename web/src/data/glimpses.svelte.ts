@@ -61,6 +61,12 @@ export class Glimpses {
                 if (old && html !== undefined) this.#known.set(event.message_id, { ...old, html })
                 break
             }
+            case 'message_sender':
+                for (const id of idsOf(event)) {
+                    const old = this.#known.get(id)
+                    if (old) this.#known.set(id, { ...old, senderId: event.sender_id })
+                }
+                break
             case 'delete_message':
                 for (const id of idsOf(event)) this.#known.delete(id)
         }

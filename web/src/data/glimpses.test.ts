@@ -57,6 +57,14 @@ test('a message that comes is known, one that is changed says what it says now, 
     expect(glimpses.of(5)).toBeUndefined()
 })
 
+test('a message that is given to another author is by them', () => {
+    const { glimpses } = served()
+    glimpses.apply({ type: 'message', id: 1, message: message(5), flags: [] } as never)
+    glimpses.apply({ type: 'message_sender', id: 2, message_ids: [4, 5], sender_id: 99 })
+    expect(glimpses.of(5)?.senderId).toBe(99)
+    expect(glimpses.of(4)).toBeUndefined()
+})
+
 test('only so many are remembered', () => {
     const { glimpses } = served()
     for (let id = 1; id <= 600; id++) {

@@ -35,7 +35,7 @@ export interface Listener {
 }
 
 /** Events after which a message is another. */
-type ChangeEvent = EventOf<'update_message' | 'update_message_flags' | 'reaction' | 'submessage'>
+type ChangeEvent = EventOf<'update_message' | 'update_message_flags' | 'reaction' | 'submessage' | 'message_sender'>
 type MessagesEvent = ChangeEvent | EventOf<'message' | 'delete_message'>
 const EVENTS: ReadonlySet<string> = new Set<MessagesEvent['type']>([
     'message',
@@ -44,6 +44,7 @@ const EVENTS: ReadonlySet<string> = new Set<MessagesEvent['type']>([
     'update_message_flags',
     'reaction',
     'submessage',
+    'message_sender',
 ])
 /** An event of our own making: no queue has numbered it. */
 type Unnumbered<Event> = Event extends ApiEvent ? Omit<Event, 'id'> : never
@@ -267,6 +268,7 @@ export function idsOf(event: MessagesEvent): Id[] {
         case 'message':
             return [event.message.id]
         case 'update_message':
+        case 'message_sender':
             return event.message_ids
         case 'delete_message':
             return event.message_ids ?? (event.message_id === undefined ? [] : [event.message_id])
@@ -299,6 +301,9 @@ export function changedBy(data: ApiMessage, event: MessagesEvent): ApiMessage {
             return edited(moved(data, event), event)
         case 'submessage':
             return withSubmessage(data, event)
+        case 'message_sender':
+            // The name in the message was the old author's: what they are called now is in the list of people.
+            return { ...data, sender_id: event.sender_id, sender_full_name: '' }
         case 'message':
         case 'delete_message':
             return data

@@ -50,6 +50,12 @@ describe('messages', () => {
         expect([after.content, after.match_content, after.match_subject]).toEqual(['<p>new</p>', undefined, undefined])
     })
 
+    it('that were given to another author are by them, and no longer have the name of the old one', () => {
+        const event = { id: 1, type: 'message_sender', message_ids: [1], sender_id: 99 } as const
+        const [given, other] = [1, 2].map((id) => changedBy(channelMessage(id), event))
+        expect([given?.sender_id, given?.sender_full_name, other?.sender_full_name]).toEqual([99, '', 'Kofi'])
+    })
+
     it('of which no event tells arrive when they are brought', async () => {
         const { server, messages, talk } = await opened([1])
         const fetched: number[] = []

@@ -77,6 +77,7 @@ export class Recent {
                 if (isMove(event)) this.reset()
                 break
             case 'delete_message':
+            case 'message_sender':
                 this.reset()
                 break
             case 'subscription':

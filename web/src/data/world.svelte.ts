@@ -292,6 +292,8 @@ export class World {
                 return [this.messages, this.unread, this.topics, this.recent, this.glimpses]
             case 'update_message_flags':
                 return [this.messages, this.unread, this.reads]
+            case 'message_sender':
+                return [this.messages, this.recent, this.glimpses]
             case 'reaction':
             case 'submessage':
                 return [this.messages]

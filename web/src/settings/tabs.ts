@@ -25,6 +25,7 @@ const ORGANIZATION_TABS = [
     'linkifiers',
     'mail',
     'exports',
+    'holds',
     'audit',
 ] as const
 export type OrganizationTab = (typeof ORGANIZATION_TABS)[number]
@@ -35,6 +36,6 @@ export function organizationTabs({ realm, me }: World): OrganizationTab[] {
         (tab) =>
             (tab !== 'invitations' || realm.value('can_invite_others_to_realm', false)) &&
             (!['mail', 'exports'].includes(tab) || user?.is_admin === true) &&
-            (tab !== 'audit' || user?.is_owner === true),
+            (!['holds', 'audit'].includes(tab) || user?.is_owner === true),
     )
 }

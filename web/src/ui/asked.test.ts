@@ -5,7 +5,7 @@ import { ask, asked } from './asking.svelte'
 
 const SOURCE = new URL('../', import.meta.url)
 /** A call that deletes, ends, renews a key or sets a role. */
-const ACT = /api\s*\.(?:delete\(|patch\([^)]*\brole\b|(?:post|patch)(?:<[^>]*>)?\([^)]*(?:\/deactivate|regenerate))/g
+const ACT = /api\s*\.(?:delete(?:<[^>]*>)?\(|patch\([^)]*\brole\b|(?:post|patch)(?:<[^>]*>)?\([^)]*(?:\/deactivate|\/erase\b|regenerate))/g
 
 /** Asked by `ask`, or by a Dialog with a field in it. */
 const ASKED: Record<string, number> = {
@@ -19,9 +19,11 @@ const ASKED: Record<string, number> = {
     'settings/channels/ChannelPage.svelte': 1,
     'settings/organization/Bots.svelte': 2,
     'settings/organization/Emoji.svelte': 1,
+    'settings/organization/Erase.svelte': 1,
     'settings/organization/Exports.svelte': 1,
     'settings/organization/Fields.svelte': 1,
     'settings/organization/GroupDetails.svelte': 1,
+    'settings/organization/Holds.svelte': 1,
     'settings/organization/Invitations.svelte': 1,
     'settings/organization/Linkifiers.svelte': 1,
     'settings/organization/Members.svelte': 2,

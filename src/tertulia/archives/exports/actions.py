@@ -1,5 +1,7 @@
 """Asking for exports, and deleting them."""
 
+import time
+
 from tertulia.archives.exports import queries
 from tertulia.archives.exports.bounds import OF_PERSON, OF_REALM
 from tertulia.archives.exports.events import tell_changed
@@ -7,6 +9,7 @@ from tertulia.archives.exports.model import SCOPES, ExportType, Job
 from tertulia.archives.exports.rules import may_have
 from tertulia.archives.form.manifest import Scope
 from tertulia.content.storage import orphans
+from tertulia.files.downloads.tickets import is_valid, ticket_for
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import check_room
 from tertulia.kernel.db import Reader, Transaction
@@ -90,12 +93,35 @@ async def forget_archive(tx: Transaction, job: Job) -> None:
 async def access_archive(reader: Reader, caller: Caller, export_id: int, name: str) -> Job:
     """The one way to an archive: what is out of reach looks like what does not exist."""
     job = await queries.find_job(reader, caller.realm_id, export_id)
-    if job is None or not job.is_there or job.file_name != name:
-        raise not_found()
-    is_allowed = job.user_id == caller.user_id if job.scope == "mine" else may_have(caller.role, job.scope)
-    if not is_allowed:
+    if job is None or not _reaches(job, caller.user_id, caller.role) or job.file_name != name:
         raise not_found()
     return job
+
+
+def ticket_of(job: Job, user_id: int, now: float) -> str:
+    """What lets somebody fetch it for a minute without a login, by a program that has none."""
+    assert job.key is not None
+    return ticket_for(job.key, _signed(job, user_id), now)
+
+
+async def access_by_ticket(tx: Transaction, user_id: int, ticket: str, export_id: int, name: str) -> Job:
+    """The same for whoever bears a ticket of somebody, who may still have the archive."""
+    job = await queries.find_by_id(tx, export_id)
+    if job is None or job.key is None or not is_valid(ticket, job.key, _signed(job, user_id), time.time()):
+        raise not_found()
+    role = await hold_role(tx, user_id)
+    if role is None or not _reaches(job, user_id, role) or job.file_name != name:
+        raise not_found()
+    return job
+
+
+def _reaches(job: Job, user_id: int, role: int) -> bool:
+    is_allowed = job.user_id == user_id if job.scope == "mine" else may_have(role, job.scope)
+    return job.is_there and is_allowed
+
+
+def _signed(job: Job, user_id: int) -> str:
+    return f"export {job.id} {user_id}"
 
 
 async def find_lost_right(tx: Transaction, job: Job) -> str | None:

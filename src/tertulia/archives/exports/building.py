@@ -33,7 +33,7 @@ LEFT_SECONDS = 120.0
 MAX_ATTEMPTS = 3
 RETRY_SECONDS = 30.0
 BUSY_SECONDS = 5.0
-"""Until a backup or another export has perhaps ended."""
+"""Until another export has perhaps ended."""
 INTERRUPTED = "The server was interrupted several times while it was at it."
 FAILED = "The server could not write it. Its operator finds the reason in the log."
 

@@ -42,6 +42,12 @@ async def find_job(reader: Reader, realm_id: int, export_id: int) -> Job | None:
     return Job(**row) if row else None
 
 
+async def find_by_id(reader: Reader, export_id: int) -> Job | None:
+    """An export of whatever organization."""
+    row = await reader.fetchrow(f"select {_COLUMNS} from export_job where id = $1", export_id)
+    return Job(**row) if row else None
+
+
 async def lock_job(tx: Transaction, realm_id: int, export_id: int) -> Job | None:
     """The same, held."""
     sql = f"select {_COLUMNS} from export_job where realm_id = $1 and id = $2 for no key update"

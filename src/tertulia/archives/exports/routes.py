@@ -1,12 +1,17 @@
 """Endpoints about exports."""
 
+import time
+from urllib.parse import quote
+
 import msgspec
 
 from tertulia.archives.exports import actions, queries
-from tertulia.archives.exports.model import ExportRecord, ExportType, OwnExportRecord, own_record_of, record_of
+from tertulia.archives.exports.model import ExportRecord, ExportType, Job, OwnExportRecord, own_record_of, record_of
 from tertulia.content.storage import Store
+from tertulia.files.downloads.routes import TemporaryLink
 from tertulia.files.downloads.serving import serve
 from tertulia.files.uploads.kinds import UNKNOWN
+from tertulia.kernel.audit import Proved
 from tertulia.kernel.auth import Administrator, Human, HumanAdministrator
 from tertulia.kernel.call import Call
 from tertulia.kernel.db import Database, Reader, Transaction
@@ -124,8 +129,37 @@ async def get_archive(
     """The archive itself, for whoever may ask for one like it. Its `export_url`."""
     async with database.transaction() as tx:
         job = await actions.access_archive(tx, caller, export_id, name)
-        about = user(job.user_id) if job.scope == "mine" else realm(job.realm_id)
-        note(tx, job.realm_id, Act.EXPORT_FETCHED, about, export_id=(None, job.id), scope=(None, Word(job.scope)))
+        _note_fetched(tx, job, caller.user_id)
+    return await _serve(call, store, job)
+
+
+@get("/exports/{export_id}/{name}")
+async def get_export_link(caller: Human, reader: Reader, *, export_id: int, name: str) -> TemporaryLink:
+    """A link to an archive that works for a minute without logging in, as long as you may have it: for programs that download
+    and cannot log in."""
+    job = await actions.access_archive(reader, caller, export_id, name)
+    ticket = actions.ticket_of(job, caller.user_id, time.time())
+    return TemporaryLink(f"/exports/temporary/{job.id}/{caller.user_id}/{ticket}/{quote(job.file_name)}")
+
+
+@get("/exports/temporary/{export_id}/{user_id}/{ticket}/{name}", prefix="", listed=False)
+async def get_archive_by_ticket(
+    call: Call, database: Database, store: Store, *, export_id: int, user_id: int, ticket: str, name: str
+) -> Reply:
+    """The archive itself, for whoever holds a link that is not older than a minute."""
+    async with database.transaction() as tx:
+        job = await actions.access_by_ticket(tx, user_id, ticket, export_id, name)
+        _note_fetched(tx, job, user_id)
+    return await _serve(call, store, job)
+
+
+def _note_fetched(tx: Transaction, job: Job, user_id: int) -> None:
+    about = user(job.user_id) if job.scope == "mine" else realm(job.realm_id)
+    changes = {"export_id": (None, job.id), "scope": (None, Word(job.scope))}
+    note(tx, job.realm_id, Act.EXPORT_FETCHED, about, Proved(user_id), **changes)
+
+
+async def _serve(call: Call, store: Store, job: Job) -> Reply:
     assert job.key is not None
     assert job.size is not None
     return await serve(call, store, job.key, name=job.file_name, content_type=UNKNOWN, size=job.size)

@@ -21,7 +21,7 @@ from tertulia.archives.writing import credentials, statements
 from tertulia.archives.writing.mine import statements as mine
 from tertulia.archives.writing.scope import Allowed, Asked, find_allowed
 from tertulia.content.storage import NotStored, Store
-from tertulia.content.storage.orphans import OBJECTS_LOCK
+from tertulia.content.storage.orphans import EXPORT, OBJECTS_LOCK
 from tertulia.kernel.db import Connection, Database
 from tertulia.kernel.sealing import Sealer
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
@@ -92,11 +92,9 @@ async def _one_moment(database: Database) -> AsyncIterator[tuple[Connection, dat
     try:
         await connection.execute(f"set lock_timeout = '{LOCK_SECONDS}s'")
         try:
-            await connection.execute("select pg_advisory_lock($1::int, 0)", OBJECTS_LOCK)
+            await connection.execute("select pg_advisory_lock($1::int, $2::int)", OBJECTS_LOCK, EXPORT)
         except asyncpg.LockNotAvailableError as error:
-            raise ServerBusy(
-                "A backup or another export of this server is running. Try again when it has ended."
-            ) from error
+            raise ServerBusy("Another export of this server is running. Try again when it has ended.") from error
         async with connection.transaction(isolation="repeatable_read", readonly=True):
             yield connection, await connection.fetchval("select clock_timestamp()")
     finally:

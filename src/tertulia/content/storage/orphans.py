@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from tertulia.kernel.db import Transaction
 
 OBJECTS_LOCK = 9
-"""The class of the advisory lock under which no object is deleted (docs/explanation/architecture.md, Locks)."""
+"""The class of the advisory locks under which no object is deleted (docs/explanation/architecture.md, Locks)."""
+BACKUP, EXPORT = 0, 2
+"""Their keys: a backup and an export may run at the same time, two of a kind not."""
 
 
 async def announce(tx: Transaction, keys: Sequence[str], seconds: float) -> None:
@@ -40,8 +42,11 @@ async def hasten(tx: Transaction, keys: Sequence[str]) -> None:
 
 
 async def may_delete(tx: Transaction) -> bool:
-    """Not while a backup copies them: what its snapshot refers to must be there until it has it."""
-    return bool(await tx.fetchval("select pg_try_advisory_xact_lock_shared($1::int, 0)", OBJECTS_LOCK))
+    """Not while a backup or an export copies them: what its snapshot refers to must be there until it has it."""
+    sql = """
+    select bool_and(pg_try_advisory_xact_lock_shared($1::int, key)) from unnest($2::int[]) as key
+    """
+    return bool(await tx.fetchval(sql, OBJECTS_LOCK, [BACKUP, EXPORT]))
 
 
 async def due(tx: Transaction, limit: int) -> list[str]:

@@ -23,7 +23,7 @@ _FILE = "/{realm_id}/{part}/{secret}/{name}"
 
 
 class TemporaryLink(msgspec.Struct):
-    """The answer of GET /user_uploads/{realm_id}/..."""
+    """The answer of GET /user_uploads/{realm_id}/... and GET /exports/..."""
 
     url: str
     """Works for a minute, for everybody who has it."""
@@ -87,7 +87,7 @@ async def get_by_ticket(
     """The bytes of a file, for whoever holds a link that is not older than a minute."""
     async with database.reader() as reader:
         file = await queries.find_by_id(reader, attachment_id)
-    if file is None or name != file.name or not is_valid(ticket, file, time.time()):
+    if file is None or name != file.name or not is_valid(ticket, file.key, str(file.id), time.time()):
         raise not_found()
     return await serve(
         call, store, file.key, name=file.name, content_type=file.content_type, size=file.size, site="cross-origin"
@@ -100,7 +100,7 @@ async def get_temporary_link(
 ) -> TemporaryLink:
     """A link to a file that works for a minute without logging in."""
     file = await _access(database, caller, f"{realm_id}/{part}/{secret}/{name}")
-    ticket = ticket_for(file, time.time())
+    ticket = ticket_for(file.key, str(file.id), time.time())
     return TemporaryLink(f"/user_uploads/temporary/{file.id}/{ticket}/{quote(file.name)}")
 
 

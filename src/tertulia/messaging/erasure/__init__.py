@@ -6,7 +6,8 @@ whoever was killed goes on where they stopped: the command, or the worker. To be
 each table: the one list), actions.py (the steps), scrubbing.py, messages.py, texts.py; receipt.py says what was done.
 
 Invariants:
-- The account is deactivated, its access ended and its row scrubbed in one transaction, the first. Nobody logs in afterwards.
+- The account is deactivated for good and its access ended in one transaction, the first. Nobody logs in afterwards. It is short,
+  so that an owner's request can do it; everything else is the worker's or the command's.
 - What a request that was already under way wrote later is taken away by the last step, which repeats the first ones; the
   worker does so once more when no request of that time can be left.
 - Every table of the schema has a line in tables.py: a test compares.

@@ -1,7 +1,5 @@
 """Erasing a person: the first transaction, and the steps after it. Whoever was killed calls `go_on` again."""
 
-from collections.abc import Sequence
-
 import msgspec
 import structlog
 
@@ -12,15 +10,16 @@ from tertulia.files.uploads.sweeping.actions import sweep_objects
 from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.messaging.erasure import messages, queries, texts
-from tertulia.messaging.erasure.model import AFTER, SETTLED_SECONDS, Erasure, Messages, Stage
+from tertulia.messaging.erasure.model import AFTER, SETTLED_SECONDS, SHARED_ADDRESS, Erasure, Messages, Stage
 from tertulia.messaging.erasure.scrubbing import LARGE, scrub
-from tertulia.organization.audit_log import Act, note, user
+from tertulia.organization.audit_log import Act, Word, note, user
 from tertulia.organization.audit_log.queries import erase as erase_details
 from tertulia.organization.realms.freezing import check_not_frozen
+from tertulia.people.users.actions import get_both
 from tertulia.people.users.activation import turn_off
 from tertulia.people.users.model import Account
 from tertulia.people.users.queries import lock_accounts
-from tertulia.people.users.rules import is_last_owner, no_such_user
+from tertulia.people.users.rules import check_is_owner, is_last_owner, no_such_user
 
 log = structlog.get_logger()
 
@@ -42,51 +41,49 @@ ENDED = (
 
 
 async def begin(tx: Transaction, realm_id: int, user_id: int, kept: Messages, asked_by: int | None = None) -> int:
-    """Erase what somebody is, and note what is left to do; returns the number of the erasure.
+    """End somebody's account for good, and note what is to be erased; returns the number of the erasure.
 
-    Of somebody who is erased already, this says anew what becomes of their messages.
+    Whoever asks is an owner at this moment, or the operator (None). Of somebody who is erased already, this says anew what
+    becomes of their messages.
     """
     await check_not_frozen(tx, realm_id)
-    accounts = await _hold(tx, realm_id, user_id)
+    accounts = await _hold(tx, realm_id, user_id, asked_by)
     ids = [account.id for account in accounts]
     if await queries.held_by(tx, realm_id, ids):
         raise Refusal("This person, or the whole organization, is under a legal hold: nothing of it is erased.")
     ended = await queries.count_rows(tx, ids, ENDED)
     if active := [account for account in accounts if account.is_active]:
         await turn_off(tx, realm_id, active)
-    done = await scrub(tx, realm_id, accounts)
-    erasure_id = await queries.begin(tx, realm_id, user_id, ids, kept, asked_by)
+    await queries.begin(tx, realm_id, user_id, ids, kept, asked_by)
     erasure = await queries.find_erasure(tx, user_id)
     assert erasure is not None
     for account in accounts:
-        note(tx, realm_id, Act.USER_ERASED, user(account.id))
-    await tx.flush()  # without the entry the database refuses what follows
-    done["audit_detail"] = await _forget_names(tx, realm_id, accounts)
-    done |= ended | {"account": len(accounts)}
-    await queries.move_on(tx, erasure, erasure.stage, 0, done)
-    return erasure_id
+        note(tx, realm_id, Act.USER_ERASED, user(account.id), messages=(None, Word(kept.value)))
+    await queries.add_counts(tx, erasure, ended | {"account": len(accounts)})
+    return erasure.id
 
 
-async def _hold(tx: Transaction, realm_id: int, user_id: int) -> list[Account]:
+async def _hold(tx: Transaction, realm_id: int, user_id: int, asked_by: int | None = None) -> list[Account]:
     """A person after their bots, held alone: whoever writes something of theirs at this moment is waited for."""
-    held = await lock_accounts(tx, realm_id, [user_id], owners=True, tied_to=user_id, changes_standing=True)
+    asking = [] if asked_by is None else [asked_by]
+    held = await lock_accounts(tx, realm_id, [user_id, *asking], owners=True, tied_to=user_id, changes_standing=True)
+    if asked_by is not None:
+        check_is_owner(get_both(held, asked_by, user_id)[0])
     target = held.get(user_id)
-    if target is None or target.is_bot:
+    if target is None or target.is_bot or target.email == SHARED_ADDRESS:
         raise no_such_user()
     if target.is_active and is_last_owner(target, held.values()):
         raise Refusal("This is the only owner of the organization: make somebody else an owner first.")
     return [*(one for one in held.values() if one.bot_owner_id == user_id), target]
 
 
-async def _forget_names(tx: Transaction, realm_id: int, accounts: Sequence[Account]) -> int:
-    return sum([await erase_details(tx, realm_id, account.id) for account in accounts])
-
-
 async def go_on_with_all(database: Database, store: Store) -> int:
     """What the worker does: go on with what somebody was killed at, and look once more at what was erased; how many."""
-    async with database.reader() as reader:
-        due = await queries.due_erasures(reader, DUE)
-    for erasure_id in due:
+    for count in range(DUE):
+        async with database.transaction() as tx:
+            erasure_id = await queries.claim_due(tx)
+        if erasure_id is None:
+            return count
         try:
             await go_on(database, store, erasure_id)
         except LOST:
@@ -96,7 +93,7 @@ async def go_on_with_all(database: Database, store: Store) -> int:
             log.exception("an erasure failed", erasure_id=erasure_id)
             async with database.transaction() as tx:
                 await queries.try_later(tx, erasure_id, RETRY_SECONDS)
-    return len(due)
+    return DUE
 
 
 async def go_on(database: Database, store: Store, erasure_id: int) -> bool:
@@ -107,6 +104,8 @@ async def go_on(database: Database, store: Store, erasure_id: int) -> bool:
         if erasure is None or erasure.stage is None:
             break
         done, last_id = await _step(database, store, erasure, erasure.stage)
+        stage = AFTER[erasure.stage] if last_id is None else erasure.stage
+        kept = await _count_kept(database, erasure) if stage is None else {}
         async with database.transaction() as tx:
             now = await queries.hold_erasure(tx, erasure_id)
             if now is None or (now.stage, now.last_id, now.messages) != (
@@ -115,8 +114,9 @@ async def go_on(database: Database, store: Store, erasure_id: int) -> bool:
                 erasure.messages,
             ):
                 continue  # somebody else did it as well
-            stage = AFTER[erasure.stage] if last_id is None else erasure.stage
             await queries.move_on(tx, now, stage, last_id or 0, done)
+            if stage is None:
+                await queries.note_kept(tx, erasure_id, kept)
             if stage is None and erasure.finished is None:
                 await queries.put_off(tx, erasure_id, Stage.LAST, SETTLED_SECONDS)
                 break
@@ -127,6 +127,8 @@ async def go_on(database: Database, store: Store, erasure_id: int) -> bool:
 async def _step(database: Database, store: Store, erasure: Erasure, stage: Stage) -> tuple[dict[str, int], int | None]:
     """Do some of a stage; by table, how many rows, and how far it is: None if that was the rest of it."""
     match stage:
+        case Stage.ACCOUNT:
+            return await _scrub(database, erasure), None
         case Stage.ROWS:
             return await _rows(database, erasure)
         case Stage.FILES:
@@ -147,6 +149,19 @@ async def _later_texts(database: Database, erasure: Erasure) -> None:
     last_id: int | None = erasure.since_message
     while last_id is not None:
         _, last_id = await texts.next_portion(database, msgspec.structs.replace(erasure, last_id=last_id))
+
+
+async def _count_kept(database: Database, erasure: Erasure) -> dict[str, int]:
+    async with database.reader() as reader:
+        return await queries.count_rows(reader, erasure.account_ids)
+
+
+async def _scrub(database: Database, erasure: Erasure) -> dict[str, int]:
+    async with database.transaction() as tx:
+        accounts = await _hold(tx, erasure.realm_id, erasure.user_id)
+        done = await scrub(tx, erasure.realm_id, accounts)
+        names = [await erase_details(tx, erasure.realm_id, account.id) for account in accounts]
+    return done | {"audit_detail": sum(names)}
 
 
 async def _rows(database: Database, erasure: Erasure) -> tuple[dict[str, int], int | None]:
@@ -170,10 +185,7 @@ async def _files(database: Database, erasure: Erasure) -> tuple[dict[str, int], 
 
 async def _again(database: Database, store: Store, erasure: Erasure) -> tuple[dict[str, int], int | None]:
     """A request that was under way when the account ended may have written something after that."""
-    async with database.transaction() as tx:
-        accounts = await _hold(tx, erasure.realm_id, erasure.user_id)
-        done = await scrub(tx, erasure.realm_id, accounts)
-        done["audit_detail"] = await _forget_names(tx, erasure.realm_id, accounts)
+    done = await _scrub(database, erasure)
     for count in (_rows, _files):
         more, left = await count(database, erasure)
         while left is not None:

@@ -6,11 +6,14 @@ from tertulia.content.storage import Store
 from tertulia.events.feature import Feature
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
-from tertulia.messaging.erasure import bounds
+from tertulia.messaging.erasure import bounds, routes, wire
 from tertulia.messaging.erasure.actions import go_on_with_all
+from tertulia.messaging.erasure.holds import routes as hold_routes
 
 FEATURE = Feature(
     name="erasure",
-    chores=(Chore("erasures", 5.0, lambda services: partial(go_on_with_all, services[Database], services[Store])),),
+    routes=(routes, hold_routes),
+    wire=wire,
+    chores=(Chore("erasures", 1.0, lambda services: partial(go_on_with_all, services[Database], services[Store])),),
     bounds=bounds.ALL,
 )

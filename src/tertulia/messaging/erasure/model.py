@@ -17,8 +17,10 @@ class Messages(StrEnum):
 
 
 class Stage(StrEnum):
-    """What is done next, in this order. The first transaction, before all of these, has scrubbed the account."""
+    """What is done next, in this order. The first transaction, before all of these, has ended the account."""
 
+    ACCOUNT = "account"
+    """What the person is, and all that there is little of: emptied in one transaction."""
     ROWS = "rows"
     """What there may be very much of: marks, and what was read."""
     FILES = "files"
@@ -28,7 +30,7 @@ class Stage(StrEnum):
     REVISIONS = "revisions"
     """The same, in what messages were before."""
     LAST = "last"
-    """All that the first transaction did, once more."""
+    """The first stages, once more."""
 
 
 AFTER = dict(zip(Stage, [*list(Stage)[1:], None], strict=True))
@@ -50,6 +52,10 @@ class Erasure(msgspec.Struct, frozen=True):
     counts: dict[str, int]
     asked: datetime
     finished: datetime | None
+    asked_by: int | None = None
+    """An owner; None: the operator."""
+    kept: dict[str, int] | None = None
+    """By table, rows that still held the numbers of the accounts when all was done. None: it is not."""
 
 
 class Listed(msgspec.Struct, frozen=True):

@@ -12,7 +12,10 @@ from tertulia.kernel.freezing import is_frozen
 from tertulia.messaging.erasure.model import SHARED_ADDRESS, SHARED_NAME, Erasure, Listed, Messages, Stage
 from tertulia.messaging.erasure.tables import TABLES, Gone, columns_of
 
-_COLUMNS = "id, realm_id, user_id, account_ids, messages, stage, last_id, since_message, counts::text as counts, asked, finished"
+_COLUMNS = """
+id, realm_id, user_id, account_ids, messages, stage, last_id, since_message, counts::text as counts, asked, finished, asked_by,
+    kept::text as kept
+"""
 _LEASE = "now() + interval '60 seconds'"
 """Whoever does a step has so long for it; if they were killed, the worker goes on after that."""
 _MAY_GO_ON = f"""
@@ -29,7 +32,8 @@ _ARRAYS = ("account_ids", "former_names", "participants", "user_ids")
 
 
 def _erasure(row: asyncpg.Record) -> Erasure:
-    return msgspec.convert({**row, "counts": msgspec.json.decode(str(row["counts"]))}, Erasure)
+    decoded = {name: msgspec.json.decode(row[name] or "null") for name in ("counts", "kept")}
+    return msgspec.convert({**row, **decoded}, Erasure)
 
 
 async def find_erasure(reader: Reader, user_id: int) -> Erasure | None:
@@ -47,12 +51,16 @@ async def hold_erasure(tx: Transaction, erasure_id: int) -> Erasure | None:
     return _erasure(row) if row else None
 
 
-async def due_erasures(reader: Reader, limit: int) -> list[int]:
-    """Those with something to do now. Those that have to wait are in nobody's way."""
+async def claim_due(tx: Transaction) -> int | None:
+    """One with something to do now, which nobody else takes up meanwhile. Those that have to wait are in nobody's way."""
     sql = f"""
-    select id from erasure where stage is not null and due <= now() and {_MAY_GO_ON} order by due limit $1
+    update erasure set due = {_LEASE} where id = (
+        select id from erasure where stage is not null and due <= now() and {_MAY_GO_ON}
+        order by due limit 1 for update skip locked
+    ) returning id
     """
-    return [row["id"] for row in await reader.fetch(sql, limit)]
+    found: int | None = await tx.fetchval(sql)
+    return found
 
 
 async def try_later(tx: Transaction, erasure_id: int, seconds: float) -> None:
@@ -69,12 +77,17 @@ async def is_any_under_way(reader: Reader, realm_id: int) -> bool:
 async def begin(
     tx: Transaction, realm_id: int, user_id: int, ids: Sequence[int], messages: Messages, asked_by: int | None
 ) -> int:
-    """Note that somebody is erased, or that something else is to become of their messages."""
+    """Note that somebody is erased, or that something else is to become of their messages.
+
+    Who asked over the network leaves it to the worker, at once; the command does it itself.
+    """
     sql = f"""
+    with ended as (update account set is_erased = true where id = any($3::bigint[]) and not is_erased)
     insert into erasure (realm_id, user_id, account_ids, messages, stage, asked_by, due, since_message)
-    values ($1, $2, $3, $4, $5, $6, {_LEASE}, coalesce((select max(id) from message), 1))
+    values ($1, $2, $3, $4, $5, $6, case when $6::bigint is null then {_LEASE} else now() end,
+        coalesce((select max(id) from message), 1))
     on conflict (user_id) do update set messages = excluded.messages, stage = excluded.stage, last_id = 0,
-        due = excluded.due, asked = now(), asked_by = excluded.asked_by, finished = null
+        due = excluded.due, asked = now(), asked_by = excluded.asked_by, finished = null, kept = null
     returning id
     """
     return int(await tx.fetchval(sql, realm_id, user_id, ids, messages.value, next(iter(Stage)).value, asked_by))
@@ -84,14 +97,30 @@ async def move_on(
     tx: Transaction, erasure: Erasure, stage: Stage | None, last_id: int, done: Mapping[str, int]
 ) -> None:
     """Say how far it is, in the transaction that came so far, and what that did."""
-    counts = {name: erasure.counts.get(name, 0) + done.get(name, 0) for name in {*erasure.counts, *done}}
     sql = f"""
     update erasure set stage = $2, last_id = $3, counts = $4::text::jsonb, due = {_LEASE},
         finished = case when $2::text is null then coalesce(finished, now()) end
     where id = $1
     """
-    text = msgspec.json.encode({name: count for name, count in sorted(counts.items()) if count}).decode()
-    await tx.execute(sql, erasure.id, stage, last_id, text)
+    await tx.execute(sql, erasure.id, stage, last_id, _with(erasure, done))
+
+
+async def add_counts(tx: Transaction, erasure: Erasure, done: Mapping[str, int]) -> None:
+    """What was done before the first stage."""
+    await tx.execute("update erasure set counts = $2::text::jsonb where id = $1", erasure.id, _with(erasure, done))
+
+
+def _with(erasure: Erasure, done: Mapping[str, int]) -> str:
+    return _text({name: erasure.counts.get(name, 0) + done.get(name, 0) for name in {*erasure.counts, *done}})
+
+
+def _text(counts: Mapping[str, int]) -> str:
+    return msgspec.json.encode({name: count for name, count in sorted(counts.items()) if count}).decode()
+
+
+async def note_kept(tx: Transaction, erasure_id: int, kept: Mapping[str, int]) -> None:
+    """What is left when all is done, for the receipt: counting it reads some tables from end to end."""
+    await tx.execute("update erasure set kept = $2::text::jsonb where id = $1", erasure_id, _text(kept))
 
 
 async def put_off(tx: Transaction, erasure_id: int, stage: Stage, seconds: float) -> None:
@@ -119,6 +148,15 @@ async def not_erased(reader: Reader, realm: str, user_id: int, joined: datetime)
     """
     found: int | None = await reader.fetchval(sql, UUID(realm), user_id, joined)
     return found
+
+
+async def accounts_of(reader: Reader, realm_id: int, user_id: int) -> list[int]:
+    """A person of the organization, and their bots; empty: there is no such person."""
+    sql = """
+    select id from account where realm_id = $1 and system_bot is null
+        and (id = $2 and bot_type is null or bot_owner_id = $2)
+    """
+    return [row["id"] for row in await reader.fetch(sql, realm_id, user_id)]
 
 
 async def held_by(reader: Reader, realm_id: int, ids: Sequence[int]) -> bool:

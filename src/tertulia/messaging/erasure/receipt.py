@@ -53,8 +53,9 @@ class Receipt(msgspec.Struct, frozen=True):
 
 async def receipt_of(reader: Reader, erasure: Erasure, settings: Settings) -> Receipt:
     """The receipt of an erasure, as it is now."""
-    names = [row["relname"] for row in await reader.fetch(_TABLES)]
-    kept = await queries.count_rows(reader, erasure.account_ids)
+    kept = erasure.kept
+    if kept is None:
+        kept = await queries.count_rows(reader, erasure.account_ids)
     return Receipt(
         realm_id=erasure.realm_id,
         user_id=erasure.user_id,
@@ -62,9 +63,13 @@ async def receipt_of(reader: Reader, erasure: Erasure, settings: Settings) -> Re
         messages=erasure.messages,
         asked=erasure.asked,
         finished=erasure.finished,
-        tables=lines(names, erasure.counts, kept),
+        tables=lines(await _table_names(reader), erasure.counts, kept),
         outside=outside(settings),
     )
+
+
+async def _table_names(reader: Reader) -> list[str]:
+    return [row["relname"] for row in await reader.fetch(_TABLES)]
 
 
 def lines(names: Sequence[str], erased: Mapping[str, int], kept: Mapping[str, int]) -> list[TableLine]:

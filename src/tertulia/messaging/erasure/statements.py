@@ -27,20 +27,16 @@ async def count_revisions(reader: Reader, message_ids: Sequence[int]) -> int:
     return int(await reader.fetchval(sql, message_ids))
 
 
-async def give_messages(tx: Transaction, ids: Sequence[int], to: int, limit: int) -> int:
-    """Make another account the author of some messages; of how many."""
+async def give_messages(tx: Transaction, message_ids: Sequence[int], to: int) -> None:
+    """Make another account the author of messages."""
     sql = """
-    with few as materialized (
-        select id from message where sender_id = any($1::bigint[]) order by id limit $3 for no key update
-    ), given as (
-        update message set sender_id = $2 from few where message.id = few.id returning topic_id
-    ), taking_part as (
-        insert into topic_participant (topic_id, user_id)
-        select distinct topic_id, $2::bigint from given where topic_id is not null on conflict do nothing
+    with given as (
+        update message set sender_id = $2 where id = any($1::bigint[]) returning topic_id
     )
-    select count(*) from given
+    insert into topic_participant (topic_id, user_id)
+    select distinct topic_id, $2::bigint from given where topic_id is not null on conflict do nothing
     """
-    return int(await tx.fetchval(sql, ids, to, limit))
+    await tx.execute(sql, message_ids, to)
 
 
 class Portion(msgspec.Struct, frozen=True):

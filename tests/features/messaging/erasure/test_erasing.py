@@ -73,10 +73,16 @@ def test_messages_stay_without_a_name_or_are_of_one_account_for_all_who_are_gone
     stayed = erase(server, realm, people[0].id, "--json")
     assert stayed.returncode == 0, stayed.stderr
     assert other.message(said[0])["sender_full_name"] == f"Deleted user {people[0].id}"
+    queue = Queue(other, event_types=["message", "message_sender", "realm_user"])
     for person in people:  # the first for the second time, with another wish
         assert erase(server, realm, person.id, "--messages", "anonymize").returncode == 0
+    told = queue.so_far()
+    [heir] = [event["person"] for event in told if event["type"] == "realm_user" and event["op"] == "add"]
+    given = [(event["message_ids"], event["sender_id"]) for event in told if event["type"] == "message_sender"]
+    assert given == [([id], heir["user_id"]) for id in said]
     senders = {(one["sender_id"], one["sender_full_name"]) for one in map(other.message, said)}
-    assert [name for _, name in senders] == ["Deleted users"]
+    assert senders == {(heir["user_id"], "Deleted users")}
+    assert "No such user" in said_once(erase(server, realm, heir["user_id"]))
     assert stage.sql("select count(*) from topic_participant where user_id = any(%s)", [one.id for one in people]) == [
         (0,)
     ]
@@ -95,7 +101,8 @@ def test_whoever_is_killed_goes_on_and_what_a_late_request_wrote_goes_too(
         time.sleep(0.3)
         assert not beginning.done()
     beginning.result(30)  # and then the process is killed
-    assert stage.sql("select count(*) from draft where user_id = %s", person.id) == [(0,)]
+    check_error(person.request("GET", "users/me"), "UNAUTHORIZED", 401)
+    assert "does not come back" in check_error(realm.owner.request("POST", f"users/{person.id}/reactivate"))
     assert realm.member.message(said)["content"]
     stage.sql(
         "update erasure set due = now() where user_id = %s", person.id
@@ -103,6 +110,7 @@ def test_whoever_is_killed_goes_on_and_what_a_late_request_wrote_goes_too(
     finished = "select finished is not null from erasure where user_id = %s"
     eventually(lambda: stage.sql(finished, person.id) == [(True,)])
     assert realm.member.request("GET", f"messages/{said}").status_code == 400
+    assert stage.sql("select count(*) from draft where user_id = %s", person.id) == [(0,)]
     stage.sql(draft, person.id)
     late = realm.member.send(channel.stream_id, "tea", "x")
     html = f'<p><span class="user-mention" data-user-id="{person.id}">@Somebody New</span></p>'

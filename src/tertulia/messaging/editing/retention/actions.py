@@ -54,7 +54,7 @@ async def remove_all(tx: Transaction, conversation_id: int, expired: Sequence[Ex
     if not expired:
         return
     bot = (await get_owner(tx, expired[0].bot_id)).caller
-    channel = await _channel(tx, bot, expired)
+    channel = await channel_of(tx, bot, expired)
     # What the steps below hold one after the other: here in the order of locks.
     await change_places(tx, bot.realm_id, [conversation_id])
     await hold_linked(tx, [message.id for message in expired])
@@ -64,7 +64,7 @@ async def remove_all(tx: Transaction, conversation_id: int, expired: Sequence[Ex
         await remove(tx, bot, messages[-1].reached(), channel, moving)
 
 
-async def _channel(reader: Reader, bot: Caller, expired: Sequence[Expired]) -> Channel | None:
+async def channel_of(reader: Reader, bot: Caller, expired: Sequence[Expired]) -> Channel | None:
     """The channel of the messages; None of a direct conversation."""
     first = expired[0]
     if first.participants is not None:

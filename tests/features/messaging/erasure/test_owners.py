@@ -1,0 +1,163 @@
+"""Owners erase people and hold them by themselves: the worker does it, and nobody who is not an owner at that moment may ask."""
+
+from typing import Any
+
+import pytest
+
+from tests.features.messaging.erasure.test_erasing import TYPES
+from tests.harness.command import tertulia
+from tests.harness.passwords import PASSWORD, give_password
+from tests.harness.realm import Realm
+from tests.harness.server import OwnServer
+from tests.harness.stage import Stage
+from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, eventually
+
+
+@pytest.fixture
+def realm(realm: Realm) -> Realm:
+    give_password(realm.stage, *realm.all)
+    return realm
+
+
+def erasure_of(owner: Speaker, person: Speaker) -> Json:
+    return owner.get(f"users/{person.id}/erasure")
+
+
+def when_erased(owner: Speaker, person: Speaker) -> Json:
+    eventually(lambda: erasure_of(owner, person)["erasure"]["finished_timestamp"], 60)
+    erased: Json = erasure_of(owner, person)["erasure"]
+    return erased
+
+
+def acts_of(realm: Realm, prefix: str) -> list[tuple[str, int | None]]:
+    entries = realm.owner.get("audit_log", act=prefix)["entries"]
+    return [(entry["act"], entry["actor_id"]) for entry in entries]
+
+
+def test_an_owner_erases_somebody_the_worker_does_it_and_clients_and_the_receipt_tell(
+    realm: Realm, stage: Stage, server: OwnServer
+) -> None:
+    owner, person, other = realm.owner, realm.speaker(), realm.member
+    channel = stage.channel(person, other, realm_id=realm.id)
+    said = person.send(channel.stream_id, "tea", "mine")
+    queue = Queue(other, event_types=TYPES)
+    assert erasure_of(owner, person) | {"result": "success", "msg": ""} == {
+        "result": "success",
+        "msg": "",
+        "is_held": False,
+        "erasure": None,
+    }
+    unproved = owner.request("POST", f"users/{person.id}/erase", messages="delete")
+    check_error(unproved, "REAUTHENTICATION_REQUIRED", 403, methods=["password"])
+    with server.paused("worker"):
+        owner.post(f"users/{person.id}/erase", messages="delete", password=PASSWORD)
+        check_error(person.request("GET", "users/me"), "UNAUTHORIZED", 401)
+        begun = erasure_of(owner, person)["erasure"]
+        assert (begun["steps_done"], begun["finished_timestamp"], begun["tables"]) == (0, None, None)
+        assert other.message(said)["content"]
+    done = when_erased(owner, person)
+    assert (done["messages"], done["asked_by"]) == ("delete", owner.id)
+    assert done["steps_done"] == done["steps_total"]
+    lines = {line["table"]: line for line in done["tables"]}
+    assert (lines["message"]["erased"], lines["message"]["kept"]) == (1, 0)
+    assert (lines["account"]["erased"], lines["account"]["kept"]) == (1, 1)
+    assert "backups" in [one["where"] for one in done["outside"]]
+    told = queue.so_far()
+    people = [event["person"] for event in told if event["type"] == "realm_user"]
+    assert {"user_id": person.id, "full_name": f"Deleted user {person.id}"} in people
+    assert [event["message_id"] for event in told if event["type"] == "delete_message"] == [said]
+    assert acts_of(realm, "user.erased") == [("user.erased", owner.id)]
+    printed = tertulia("user", "receipt", str(person.id), env=server.environment())
+    assert "Messages: delete" in printed.stdout
+
+
+def test_only_who_is_an_owner_at_that_moment_erases_and_nobody_of_another_organization(
+    realm: Realm, stage: Stage
+) -> None:
+    owner, person = realm.owner, realm.speaker()
+    proof = {"password": PASSWORD}
+    for speaker in (realm.administrator, realm.member):
+        check_error(speaker.request("POST", f"users/{person.id}/erase", **proof), "UNAUTHORIZED_PRINCIPAL")
+    assert "only owner" in check_error(owner.request("POST", f"users/{owner.id}/erase", **proof))
+    stranger = Realm(stage).owner
+    give_password(stage, stranger)
+    for path in (f"users/{person.id}/erase", f"users/{realm.bot(person).id}/erase", "users/999999999/erase"):
+        assert check_error(stranger.request("POST", path, **proof)) == "No such user"
+    assert check_error(stranger.request("GET", f"users/{person.id}/erasure")) == "No such user"
+    assert check_error(owner.request("POST", f"users/{realm.bot(person).id}/erase", **proof)) == "No such user"
+    with stage.session() as execute:  # demoted between the proof and the write
+        execute("update account set role = 200 where id = %s", owner.id)
+        asked = owner.later("POST", f"users/{person.id}/erase", **proof)
+        _until_locked(stage)
+    assert asked.result(30).json()["code"] == "UNAUTHORIZED_PRINCIPAL"
+    assert stage.sql("select count(*) from erasure where user_id = %s", person.id) == [(0,)]
+    person.get("users/me")
+
+
+def _until_locked(stage: Stage) -> None:
+    """Somebody waits for a row of accounts."""
+    waiting = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and query like '%%from account%%'"
+    eventually(lambda: stage.sql(waiting)[0][0])
+
+
+def test_owners_hold_people_which_forbids_erasing_and_end_only_what_owners_placed(
+    realm: Realm, stage: Stage, server: OwnServer
+) -> None:
+    owner, person = realm.owner, realm.speaker()
+    second = realm.speaker(100)
+    give_password(stage, second)
+    proof = {"password": PASSWORD}
+    unproved = owner.request("POST", "legal_holds", user_id=person.id)
+    check_error(unproved, "REAUTHENTICATION_REQUIRED", 403, methods=["password"])
+    check_error(realm.administrator.request("POST", "legal_holds", **proof), "UNAUTHORIZED_PRINCIPAL")
+    hold_id = owner.post("legal_holds", user_id=person.id, reason="case 7", **proof)["id"]
+    assert "held already" in check_error(owner.request("POST", "legal_holds", user_id=person.id, **proof))
+    check_error(owner.request("POST", "legal_holds", reason="x" * 201, **proof))
+    [hold] = owner.get("legal_holds")["holds"]
+    assert (hold["id"], hold["user_id"], hold["reason"], hold["made_by"]) == (hold_id, person.id, "case 7", owner.id)
+    assert erasure_of(owner, person)["is_held"]
+    assert "legal hold" in check_error(owner.request("POST", f"users/{person.id}/erase", **proof))
+    person.get("users/me")
+
+    stranger = Realm(stage).owner
+    give_password(stage, stranger)
+    assert stranger.get("legal_holds")["holds"] == []
+    assert check_error(stranger.request("POST", "legal_holds", user_id=person.id, **proof)) == "No such user"
+    nothing = check_error(stranger.request("DELETE", "legal_holds/999999999", **proof))
+    assert check_error(stranger.request("DELETE", f"legal_holds/{hold_id}", **proof)) == nothing
+
+    on_second = owner.post("legal_holds", user_id=second.id, **proof)["id"]
+    assert "on themselves" in check_error(second.request("DELETE", f"legal_holds/{on_second}", **proof))
+    env = server.environment()
+    by_operator = tertulia("hold", "add", "--realm", realm.subdomain, env=env).stdout.strip()
+    assert "operator" in check_error(owner.request("DELETE", f"legal_holds/{by_operator}", **proof))
+    assert len(owner.get("legal_holds")["holds"]) == 3
+    assert tertulia("hold", "remove", by_operator, "--realm", realm.subdomain, env=env).returncode == 0
+    channel = stage.channel(person, realm_id=realm.id)
+    person.delete(f"messages/{person.send(channel.stream_id, 'tea', 'gone')}")
+    gone = check_success(second.request("DELETE", f"legal_holds/{hold_id}", **proof))
+    assert gone["copies"] == 1
+    assert not erasure_of(owner, person)["is_held"]
+    assert ("hold.removed", second.id) in acts_of(realm, "hold")
+    assert ("hold.added", owner.id) in acts_of(realm, "hold")
+
+
+def test_a_hold_of_the_organization_stops_an_erasure_until_it_ends(
+    realm: Realm, stage: Stage, server: OwnServer
+) -> None:
+    owner, person = realm.owner, realm.speaker()
+    proof: dict[str, Any] = {"password": PASSWORD}
+    with server.paused("worker"):
+        owner.post(f"users/{person.id}/erase", **proof)
+        hold_id = owner.post("legal_holds", **proof)["id"]
+    taken_up = "select due > now() + interval '30 seconds' from erasure where user_id = %s"
+    eventually(lambda: stage.sql(taken_up, person.id) == [(True,)])
+    assert erasure_of(owner, person)["is_held"]
+    assert erasure_of(owner, person)["erasure"]["steps_done"] == 0
+    assert owner.get(f"users/{person.id}")["user"]["full_name"] == "Somebody New"
+    check_success(owner.request("DELETE", f"legal_holds/{hold_id}", **proof))
+    stage.sql(
+        "update erasure set due = now() where user_id = %s", person.id
+    )  # the worker does not wait for a minute here
+    when_erased(owner, person)
+    assert owner.get(f"users/{person.id}")["user"]["full_name"] == f"Deleted user {person.id}"
