@@ -40,7 +40,14 @@ QUIET = {
 }
 
 
-class Said:
+class Shown:
+    """Says of itself what it holds and is not empty."""
+
+    def __repr__(self) -> str:
+        return str({name: value for name, value in vars(self).items() if value})
+
+
+class Said(Shown):
     """A message, as the plain account knows it."""
 
     def __init__(self, sender: int, topic: str | None, *, mentions: bool, calls: bool) -> None:
@@ -50,7 +57,7 @@ class Said:
         self.was_active = False
 
 
-class Account:
+class Account(Shown):
     """What one person's mails must be, told without any of the server's rules: only this file knows it this way."""
 
     def __init__(self) -> None:
@@ -126,7 +133,9 @@ class History:
             (self.end, 2),
         ]
         acts, weights = zip(*weighted, strict=True)
-        self.chance.choices(acts, weights)[0]()
+        chosen = self.chance.choices(acts, weights)[0]
+        chosen()
+        print(f"{chosen.__name__}: {self.account}")  # shown of what fails
 
     def send(self) -> None:
         sender = self.chance.choice(self.others)
