@@ -91,6 +91,16 @@ class Account(Shown):
             if not self.is_active and not self.is_paused:
                 self.pushable.add(message_id)
 
+    def carry(self, old: str, moved: Said) -> None:
+        """With the last message of a topic goes what was decided about it; where two topics become one, the more visible."""
+        left = {one.topic for one in self.said.values() if not one.is_deleted and one is not moved}
+        if old in left or moved.topic is None:
+            return
+        gone, here = self.policy.pop(old, 0), self.policy.get(moved.topic, 0)
+        visible = (1, 0, 2, 3)
+        both = max(gone, here, key=visible.index)
+        self.policy[moved.topic] = both if moved.topic in left else gone or here
+
     def due(self) -> dict[str, set[str]]:
         """The words of each mail, by topic, or by whom one talks to directly."""
         mails: defaultdict[str, set[str]] = defaultdict(set)
@@ -192,7 +202,8 @@ class History:
         """To the other topic: it is told there, or not, as that is muted or followed."""
         if (found := self.some()) and found[1].topic is not None:
             message_id, one = found
-            one.topic = next(topic for topic in TOPICS if topic != one.topic)
+            old, one.topic = found[1].topic, next(topic for topic in TOPICS if topic != one.topic)
+            self.account.carry(old, one)
             moved = {"topic": one.topic, "propagate_mode": "change_one", "send_notification_to_new_thread": False}
             check_success(self.realm.owner.request("PATCH", f"messages/{message_id}", **moved))
 
