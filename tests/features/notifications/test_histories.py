@@ -1,7 +1,8 @@
 """Random histories: messages, reads, edits, moves, deletions, mutes, pauses, presence; against a plain account of what is told.
 
 Nobody is told of what was read, deleted or hidden from them, and each batch that is due is one mail for each conversation.
-What happened is drawn from a seed that a failure names.
+What happened is drawn from a seed that a failure names, with what was done. A long run is made of pieces, and one history is a
+piece of its own: TERTULIA_TEST_HISTORIES says how many, TERTULIA_TEST_HISTORIES_FROM the first seed.
 """
 
 import asyncio
@@ -30,7 +31,6 @@ from tests.harness.talk import check_success, eventually
 
 HISTORIES = int(os.environ.get("TERTULIA_TEST_HISTORIES", "6"))
 FIRST = int(os.environ.get("TERTULIA_TEST_HISTORIES_FROM", "0"))
-"""The first seed: a long run is made of pieces."""
 ACTS = 25
 TOPICS = ("tea", "cake")
 QUIET = {
