@@ -18,13 +18,12 @@ from tests.harness.talk import eventually
 class MailRole:
     """A process that takes in mail for a server."""
 
-    def __init__(self, server: OwnServer, folder: Path, port: int | None = None) -> None:
+    def __init__(self, server: OwnServer, folder: Path, port: int | None = None, **settings: object) -> None:
         self.port, metrics = port or free_port(), free_port()
         self.metrics = f"http://127.0.0.1:{metrics}"
-        env = server.environment(
-            mail_in_address=MAIL_IN, mail_in_port=self.port, metrics_port=metrics, mail_in_connections=3
-        )
-        self.log = folder / "mail.log"
+        own = {"mail_in_address": MAIL_IN, "mail_in_port": self.port, "metrics_port": metrics}
+        env = server.environment(**own, **{"mail_in_connections": 3, **settings})
+        self.log = folder / f"mail-{self.port}.log"
         self.process = Forked(["mail"], self.log, env=env)
 
     def send(self, mail: EmailMessage, to: str, sender: str = "bob@example.com") -> tuple[int, str]:
@@ -49,8 +48,8 @@ def hand_over(smtp: smtplib.SMTP, mail: EmailMessage, to: str, sender: str) -> t
 
 
 @contextmanager
-def mail_role(server: OwnServer, folder: Path, port: int | None = None) -> Iterator[MailRole]:
-    role = MailRole(server, folder, port)
+def mail_role(server: OwnServer, folder: Path, port: int | None = None, **settings: object) -> Iterator[MailRole]:
+    role = MailRole(server, folder, port, **settings)
     role.process.start()
     try:
         eventually(lambda: (is_ready(role.metrics) and _listens(role.port)) or not role.process.is_alive(), 60)

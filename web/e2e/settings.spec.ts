@@ -1,5 +1,5 @@
 /** What somebody changes, and what others see of it without loading anything again. */
-import { callerOf, expect, makeChannel, test, unique } from './people'
+import { type Caller, callerOf, expect, makeChannel, ownerOf, test, unique } from './people'
 import { TalkPage } from './talk-page'
 
 test('an owner makes a channel, adds people and changes who may write; they see it at once', async ({ newcomer }) => {
@@ -229,8 +229,7 @@ test('folders are made and moved by the keyboard; a channel in one is for certai
     const rights = page.getByRole('region', { name: 'Who may do what' })
     const sending = rights.getByLabel('Send messages', { exact: true })
     await sending.selectOption('Certain people and groups')
-    const { user_groups } = await olga.call<{ user_groups: { id: number; name: string }[] }>('GET', 'user_groups')
-    const members = user_groups.find((group) => group.name === 'role:members')?.id
+    const members = await groupOf(olga, 'role:members')
     const changes = { can_send_message_group: { new: members }, description: 'Changed meanwhile' }
     await olga.call('PATCH', `streams/${id}`, changes)
     await expect(page.getByLabel('What it is for')).toHaveValue('Changed meanwhile')
@@ -245,3 +244,53 @@ test('folders are made and moved by the keyboard; a channel in one is for certai
     await expect(sending).toHaveAccessibleDescription('Olga Sorts')
     await expect(tom.page.getByText('You may read here, but not write.')).toBeVisible()
 })
+
+test('a channel takes in mail once somebody switches it on; the address is copied, renewed and ended', async ({
+    newcomer,
+    dev,
+}) => {
+    const nora = await newcomer('Nora Mails', { permissions: ['clipboard-read', 'clipboard-write'] })
+    const id = await makeChannel(dev, unique('alerts'), [nora])
+    const { page } = nora
+    const kept = async () => (await nora.call<{ email: string }>('GET', `streams/${id}/email_address`)).email
+    await nora.go(`#channels/${id}`)
+    const mail = page.getByRole('region', { name: 'By email' })
+    const taken = mail.getByRole('switch', { name: 'Take in mail' })
+    await expect(taken).not.toBeChecked()
+    await taken.click()
+    const address = mail.getByText(/^reply\+[a-z2-7]{26}@mail\.example\.com$/)
+    const first = await address.innerText()
+    expect(first).toBe(await kept())
+    await mail.getByRole('button', { name: 'Copy' }).click()
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(first)
+
+    const question = page.getByRole('dialog')
+    await mail.getByRole('button', { name: 'Make a new address' }).click()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    expect(await kept(), 'nothing happens before the answer').toBe(first)
+    await mail.getByRole('button', { name: 'Make a new address' }).click()
+    await question.getByRole('button', { name: 'Make a new address' }).click()
+    await expect(mail.getByText(first)).toHaveCount(0)
+    const second = await address.innerText()
+    expect([second === first, second]).toEqual([false, await kept()])
+
+    await taken.click()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await expect(taken, 'it goes back').toBeChecked()
+    await taken.click()
+    await question.getByRole('button', { name: 'End the address' }).click()
+    await expect(address).toHaveCount(0)
+    await expect(taken).not.toBeChecked()
+    expect(await kept()).toBe('')
+
+    const rights = { can_send_message_group: { new: await groupOf(nora, 'role:nobody') } }
+    await ownerOf(dev).call('PATCH', `streams/${id}`, rights)
+    await page.reload()
+    await expect(page.getByRole('region', { name: 'Who may do what' })).toBeVisible()
+    await expect(mail).toHaveCount(0)
+})
+
+async function groupOf(caller: Caller, name: string): Promise<number> {
+    const { user_groups } = await caller.call<{ user_groups: { id: number; name: string }[] }>('GET', 'user_groups')
+    return user_groups.find((group) => group.name === name)?.id ?? 0
+}

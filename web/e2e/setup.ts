@@ -5,7 +5,10 @@ import { startProvider, startServer } from './server'
 
 export default async function setup(): Promise<() => Promise<void>> {
     const provider = await startProvider()
-    const { dev, stop } = await startServer({ TERTULIA_OIDC_PROVIDERS: JSON.stringify([provider.chosen]) })
+    const { dev, stop } = await startServer({
+        TERTULIA_OIDC_PROVIDERS: JSON.stringify([provider.chosen]),
+        TERTULIA_MAIL_IN_ADDRESS: 'reply+%s@mail.example.com',
+    })
     // Everything there is to see is switched on.
     await ownerOf(dev).call('PATCH', 'realm', { enable_read_receipts: true })
     process.env['TERTULIA_E2E'] = JSON.stringify({ ...dev, provider: provider.chosen.issuer })

@@ -63,6 +63,7 @@ _PACKAGES = (
     "integrations.outgoing",
     "integrations.scim",
     "archives.exports",
+    "server.probes",
 )
 
 

@@ -3,6 +3,7 @@
 import smtplib
 from collections.abc import Iterator
 from email.message import EmailMessage
+from email.policy import SMTP as SMTP_LINES
 from pathlib import Path
 
 import httpx
@@ -10,6 +11,7 @@ import pytest
 
 from tertulia.kernel.ids import digest_of_key
 from tertulia.notifications.mail_in.addresses import new_token
+from tertulia.server.mail import END
 from tests.features.notifications.test_missed_mail import Post
 from tests.harness.mail_role import MailRole, hand_over, letter, mail_role
 from tests.harness.passwords import PASSWORD, give_password
@@ -178,6 +180,56 @@ def test_each_transaction_has_one_recipient_and_there_are_not_too_many_lines(
     finally:
         for line in lines:
             line.close()
+
+
+def test_a_mail_may_have_25_mib_and_not_a_byte_more(realm: Realm, channel: Channel, role: MailRole) -> None:
+    """Whether its size is said before or not; what is on the line afterwards is a mail of its own."""
+    path = f"streams/{channel.stream_id}/email_address"
+    to = check_success(realm.member.request("POST", path))["email"]
+    limit = 25 * 2**20
+    with smtplib.SMTP("127.0.0.1", role.port, timeout=120) as smtp:
+        smtp.ehlo()
+        assert smtp.mail("a@example.com", [f"SIZE={limit + 1}"])[0] == 552
+        for size, expected in ((limit + 1, 552), (limit, 250)):
+            smtp.rset()
+            assert (smtp.mail("a@example.com")[0], smtp.rcpt(to)[0]) == (250, 250)
+            assert smtp.data(mail_of(size))[0] == expected
+    said = latest(realm.owner, [{"operator": "channel", "operand": channel.stream_id}])
+    assert "of the largest kind" in str(said["content"])
+    [file] = realm.member.get("attachments")["attachments"]
+    assert file["size"] > limit * 0.7  # less than that of the mail: it was encoded there
+
+
+def mail_of(size: int) -> bytes:
+    """A mail of exactly so many bytes on the line, with its end, that is mostly a file."""
+    mail = letter("This is one of the largest kind.", "Plans")
+    mail.add_attachment(bytes((size - 5_000) * 3 // 4 * 76 // 78), "application", "zip", filename="plans.zip")
+    text = mail.as_bytes(policy=SMTP_LINES)
+    assert len(text) < size - 20
+    padding = b"X-Padding: " + b"x" * 900 + b"\r\n"
+    head = b""
+    while len(head) + len(padding) + len(text) + 20 < size - len(END):
+        head += padding
+    rest = size - len(END) + 2 - len(head) - len(text)  # the last line's end is part of the end
+    return head + b"X-Rest: " + b"x" * (rest - 10) + b"\r\n" + text
+
+
+def test_who_sends_too_much_by_mail_is_told_to_come_again(
+    realm: Realm, channel: Channel, server: OwnServer, folder: Path
+) -> None:
+    """Of one account, whichever address; a mail that came before costs nothing, and others go on."""
+    path = f"streams/{channel.stream_id}/email_address"
+    mine, theirs = (check_success(one.request("POST", path))["email"] for one in (realm.member, realm.owner))
+    with mail_role(server, folder, rate_limits="true", mail_in_rate="2/3600") as limited:
+        first = letter("One")
+        assert [limited.send(first, mine)[0] for _ in range(3)] == [250, 250, 250]
+        assert limited.deliver(letter("Two"), mine)[0] == 250
+        assert limited.deliver(letter("Three"), mine) == (451, "4.3.0 This cannot be done now. Please try again later.")
+        assert limited.send(letter("Somebody else"), theirs)[0] == 250
+        assert 'tertulia_mails_in_total{outcome="put_off"} 1.0' in metrics_of(limited)
+    narrow = [{"operator": "channel", "operand": channel.stream_id}]
+    found = realm.owner.get("messages", anchor="newest", num_before=10, num_after=0, narrow=narrow)["messages"]
+    assert [one["sender_id"] for one in found] == [realm.member.id, realm.member.id, realm.owner.id]
 
 
 def test_addresses_end_with_what_opens_the_account(realm: Realm, channel: Channel, role: MailRole) -> None:

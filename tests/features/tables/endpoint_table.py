@@ -130,6 +130,7 @@ TABLE: dict[str, Row] = {
     "DELETE /sessions": Row(HUMANS, {}, "REAUTHENTICATION_REQUIRED"),
     "GET /sessions": Row(HUMANS),
     "DELETE /sessions/{session_id}": Row(HUMANS, {"session_id": "0"}, "no such session"),
+    "GET outside /probe/{ticket}": Row(EVERYBODY, {"ticket": "x"}, "nothing at this address"),
     "GET outside /accounts/login/link/{ticket}": Row(EVERYBODY, {"ticket": "none"}, "no longer valid"),
     "GET outside /accounts/login/oidc/{provider}": Row(EVERYBODY, {"provider": "none"}, "nothing at this address"),
     "GET outside /accounts/login/oidc/{provider}/callback": Row(

@@ -16,6 +16,7 @@ const ASKED: Record<string, number> = {
     'settings/Devices.svelte': 1,
     'settings/OwnData.svelte': 1,
     'settings/Passkeys.svelte': 1,
+    'settings/channels/ChannelMail.svelte': 1,
     'settings/channels/ChannelPage.svelte': 1,
     'settings/organization/Bots.svelte': 2,
     'settings/organization/Emoji.svelte': 1,

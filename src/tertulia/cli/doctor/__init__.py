@@ -34,6 +34,7 @@ class Several(Exception):
 def doctor(
     config: Annotated[Path | None, typer.Option("--config", help="A TOML file with settings.")] = None,
     data: DataFolder = None,
+    thorough: Annotated[bool, typer.Option("--thorough", help="Also wait as long as a poll does: a minute.")] = False,
 ) -> None:
     """Check settings and engines; say what to fix. Exit code 1 if something is wrong. Run it as the server's account."""
     from tertulia.kernel.settings import SettingsError, load_settings
@@ -47,12 +48,12 @@ def doctor(
         raise typer.Exit(1) from problem
     if data is None:
         print(f"ok      settings file: {file or 'none, only the environment'}")
-    found = [_look(name, check, settings) for name, check in _checks(file, data).items()]
+    found = [_look(name, check, settings) for name, check in _checks(file, data, thorough).items()]
     if not all(found):
         raise typer.Exit(1)
 
 
-def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
+def _checks(config: Path | None, data: Path | None, is_thorough: bool) -> dict[str, Check]:
     from tertulia.cli.doctor.engines import look_at_programs
     from tertulia.cli.doctor.files import look_at_files, look_at_scanner
     from tertulia.cli.doctor.front import look_at_front
@@ -82,7 +83,7 @@ def _checks(config: Path | None, data: Path | None) -> dict[str, Check]:
         "web client": look_at_web_client,
         "ports": partial(look_at_ports, is_dev=is_dev),
         "proxy": look_at_proxy,
-        "public address": partial(look_at_front, is_dev=is_dev),
+        "public address": partial(look_at_front, is_dev=is_dev, is_thorough=is_thorough),
         "processes": look_at_processes,
         "for `tertulia dev`": look_at_programs,
     }

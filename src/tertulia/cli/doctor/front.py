@@ -1,21 +1,22 @@
 """What `tertulia doctor` says of the way from outside: through the proxy, as clients come.
 
 The public address is asked while the server runs: whether the Host header arrives, whether a file may be as large as we say, and
-whether it is passed on as it comes. For these only the beginning of an upload is sent, by nobody: whoever refuses it does so
-without the rest, unless a proxy keeps it until it is whole.
+whether it is passed on as it comes; `answers` does the same for what the server says. For files only the beginning of an upload
+is sent, by nobody: whoever refuses it does so without the rest, unless a proxy keeps it until it is whole.
 """
 
 import http.client
 import re
 import ssl
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from typing import Final, NamedTuple
 
 import msgspec
 
 from tertulia.cli.doctor import Advice, Several
+from tertulia.cli.doctor.answers import check_answers
+from tertulia.cli.doctor.way import connected, directly
 from tertulia.kernel.settings import Settings
 
 ASK_SECONDS: Final = 10.0
@@ -52,7 +53,7 @@ class Answer(NamedTuple):
             return False
 
 
-def look_at_front(settings: Settings, *, is_dev: bool) -> str:
+def look_at_front(settings: Settings, *, is_dev: bool, is_thorough: bool) -> str:
     """What holds; raises for what is wrong."""
     if is_dev:
         return "`tertulia dev` has none"
@@ -71,7 +72,8 @@ def look_at_front(settings: Settings, *, is_dev: bool) -> str:
     if answer.status != http.client.OK:
         raise Several([f"{address} answers {answer.status}: does the proxy lead to {settings.host}:{settings.port}?"])
     _check_upload(settings)
-    return f"{address} leads here, with its Host header, and takes large files as they come"
+    said = check_answers(settings, is_thorough=is_thorough)
+    return f"{address} leads here, with its Host header, and takes large files as they come; {said}"
 
 
 def _check_upload(settings: Settings) -> None:
@@ -95,7 +97,7 @@ def _check_whether_it_collects(settings: Settings) -> None:
     for seconds in PATIENCE_SECONDS:
         began = time.monotonic()
         try:
-            with _directly(settings, PROMPT_SECONDS) as connection:
+            with directly(settings, PROMPT_SECONDS) as connection:
                 _send_beginning(connection, settings, PROMPT_SECONDS)
         except (OSError, http.client.HTTPException):
             return
@@ -116,7 +118,7 @@ def _check_whether_it_collects(settings: Settings) -> None:
 
 def _serves(settings: Settings) -> bool:
     """Whether our own process answers, without a proxy."""
-    with _directly(settings, ASK_SECONDS) as connection:
+    with directly(settings, ASK_SECONDS) as connection:
         try:
             connection.request("GET", _ASKED, headers={"Host": settings.external_host})
             return connection.getresponse().status == http.client.OK
@@ -125,13 +127,13 @@ def _serves(settings: Settings) -> bool:
 
 
 def _ask(settings: Settings, **headers: str) -> Answer:
-    with _connected(settings, ASK_SECONDS) as connection:
+    with connected(settings, ASK_SECONDS) as connection:
         connection.request("GET", _ASKED, headers=headers)
         return _answer(connection)
 
 
 def _begin_upload(settings: Settings, seconds: float) -> Answer:
-    with _connected(settings, seconds) as connection:
+    with connected(settings, seconds) as connection:
         return _send_beginning(connection, settings, seconds)
 
 
@@ -161,21 +163,6 @@ def _status_in(beginning: bytes) -> Answer:
     if found is None:
         raise http.client.BadStatusLine(repr(beginning[:100]))
     return Answer(int(found[1]), beginning)
-
-
-@contextmanager
-def _directly(settings: Settings, seconds: float) -> Iterator[http.client.HTTPConnection]:
-    """To our own process, without a proxy."""
-    here = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104
-    with closing(http.client.HTTPConnection(here, settings.port, timeout=seconds)) as connection:
-        yield connection
-
-
-@contextmanager
-def _connected(settings: Settings, seconds: float) -> Iterator[http.client.HTTPConnection]:
-    kind = http.client.HTTPSConnection if settings.external_scheme == "https" else http.client.HTTPConnection
-    with closing(kind(settings.external_host, timeout=seconds)) as connection:
-        yield connection
 
 
 def _answer(connection: http.client.HTTPConnection) -> Answer:

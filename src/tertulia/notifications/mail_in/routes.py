@@ -22,6 +22,8 @@ class MailAddress(msgspec.Struct):
     """The answer of GET and POST /streams/{stream_id}/email_address."""
 
     email: str
+    takes_mail: bool
+    """Whether this server takes in mail at all: if not, no address can be made."""
 
 
 @get(PATH)
@@ -30,8 +32,10 @@ async def get_mail_address(
 ) -> MailAddress:
     """The address that mail to the channel is sent to, posted as you or as a bot of yours. Empty if none was made."""
     sender = await _check(reader, caller, stream_id, sender_id)
-    token = await queries.find_channel_token(reader, stream_id, sender) if settings.mail_in_address else ""
-    return MailAddress(address_of(settings, token) if token else "")
+    if not settings.mail_in_address:
+        return MailAddress("", takes_mail=False)
+    token = await queries.find_channel_token(reader, stream_id, sender)
+    return MailAddress(address_of(settings, token) if token else "", takes_mail=True)
 
 
 @post(PATH)
@@ -50,7 +54,7 @@ async def make_mail_address(
     await check_room(tx, CHANNEL_ADDRESSES, sender)
     token = new_token()
     await queries.put_channel_address(tx, stream_id, sender, token)
-    return MailAddress(address_of(settings, token))
+    return MailAddress(address_of(settings, token), takes_mail=True)
 
 
 @delete(PATH)
