@@ -22,14 +22,9 @@ Number = Annotated[int, msgspec.Meta(ge=1, le=2**63 - 1)]
 
 
 @get("/public", prefix="", listed=False)
-async def get_public() -> Reply:
-    """People leave out the last sign of an address."""
-    return Reply(b"", 308, {"Location": INDEX}, HTML)
-
-
 @get(INDEX, prefix="", listed=False)
 async def get_public_index(call: Call, pages: PublicPages) -> Reply:
-    """The web-public channels of the organization."""
+    """The web-public channels of the organization. People leave out the last sign of its address."""
     return await pages.show(call, actions.make_index, "index")
 
 
