@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tertulia.messaging.public_pages.cache import FRESH_SECONDS
-from tertulia.messaging.public_pages.model import PAGE_MESSAGES, PAGE_TOPICS, PART_TOPICS
+from tertulia.messaging.public_pages.model import PAGE_BYTES, PAGE_MESSAGES, PAGE_TOPICS, PART_TOPICS
 from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, Server
@@ -268,6 +268,18 @@ def test_pages_of_a_topic_follow_each_other_with_each_message_once(square: Squar
     assert fetch(square.nobody, f"{places[0]}?start=x").status_code == 400
 
 
+def test_very_long_messages_are_dealt_out_over_more_pages(square: Square, stage: Stage) -> None:
+    sent = [square.realm.member.send(square.open.stream_id, "topic", f"n{number}") for number in range(6)]
+    longer = f"<p>{'x' * (PAGE_BYTES // 2)}</p>"
+    stage.sql("update message set rendered = %s where id = any(%s)", longer, sent[1:4])
+    topic = topic_path(stage, square.open, "topic")
+    pages = crawl(square, topic)
+    shown = [re.findall(r'<article id="m(\d+)">', pages[path]) for path in (topic, f"{topic}?start={sent[3]}")]
+    assert [[int(one) for one in ids] for ids in shown] == [sent[:3], sent[3:]]
+    entries = ET.fromstring(page(square, f"{topic}/feed.atom")).findall("{*}entry")
+    assert len(entries) == 4
+
+
 def test_names_with_markup_stay_text_in_pages_feeds_and_data(square: Square, stage: Stage) -> None:
     evil = '</script><img src=x onerror="1">&\u202e'
     stage.sql("update account set full_name = %s where id = %s", evil, square.realm.member.id)
@@ -278,8 +290,9 @@ def test_names_with_markup_stay_text_in_pages_feeds_and_data(square: Square, sta
         f"[x](javascript:1) {evil}",
         square.open.stream_id,
     )
-    square.realm.member.send(square.open.stream_id, evil, f"{evil} ]]> \u0b85")
-    path = topic_path(stage, square.open, evil)
+    topic = '</script><img src=x onerror="1">& \u0645\u0631\u062d\u0628\u0627'
+    square.realm.member.send(square.open.stream_id, topic, f"{evil} ]]> \u0645")
+    path = topic_path(stage, square.open, topic)
     channel = f"/public/channels/{square.open.stream_id}"
     for address in ("/public/", channel, path):
         text = page(square, address)
@@ -288,7 +301,7 @@ def test_names_with_markup_stay_text_in_pages_feeds_and_data(square: Square, sta
         assert text.count("<script") == text.count("</script>") == (1 if address == path else 0)
     [data] = re.findall(r'<script type="application/ld\+json">(.*?)</script>', page(square, path), re.DOTALL)
     said = json.loads(data)
-    assert (said["@type"], said["headline"], said["author"]["name"]) == ("DiscussionForumPosting", evil, evil)
+    assert (said["@type"], said["headline"], said["author"]["name"]) == ("DiscussionForumPosting", topic, evil)
     for address in (f"{channel}/feed.atom", f"{path}/feed.atom"):
         [entry] = ET.fromstring(page(square, address)).findall("{*}entry")
         assert entry.findtext("{*}author/{*}name") == evil
@@ -309,15 +322,15 @@ def test_of_people_there_is_a_name_and_no_number_and_no_address(square: Square, 
 
 
 def test_a_spoiler_opens_without_scripts_and_is_not_told_in_the_description(square: Square, stage: Stage) -> None:
-    square.realm.member.send(square.open.stream_id, "topic", "Before\n```spoiler The end\nShe *wins*\n```\nAfter")
+    told = "Before\n~~~spoiler The end\nShe *wins*\n```spoiler Really\nYes\n```\nand laughs\n~~~\nAfter"
+    square.realm.member.send(square.open.stream_id, "topic", told)
     text = page(square, topic_path(stage, square.open, "topic"))
-    assert re.search(
-        r'<details class="spoiler"><summary>\s*<p>The end</p></summary>.*<em>wins</em>.*</details>', text, re.DOTALL
-    )
+    opening = r'<details class="spoiler"><summary>\s*<p>The end</p>\s*</summary>'
+    assert re.search(opening + r".*<em>wins</em>.*<details.*Yes.*</details>.*and laughs.*</details>", text, re.DOTALL)
     [description] = re.findall(r'<meta name="description" content="([^"]*)">', text)
     assert description == "Before After"
     [data] = re.findall(r'<script type="application/ld\+json">(.*?)</script>', text, re.DOTALL)
-    assert "wins" not in data
+    assert json.loads(data)["text"] == "Before After"
 
 
 def test_files_of_public_messages_are_readable_and_others_are_not(square: Square, stage: Stage) -> None:

@@ -76,23 +76,22 @@ async def make_topic(reader: Reader, site: Site, channel_id: int, topic_id: int,
     """A page of a topic: the messages from `start` on."""
     channel = await _get_channel(reader, site, channel_id)
     topic = await _get_topic(reader, site, channel_id, topic_id)
-    found = await queries.messages_from(reader, site.realm.id, topic_id, start or 0, PAGE_MESSAGES + 1)
-    if not found:
+    shown, following = await queries.messages_from(reader, site.realm.id, topic_id, start or 0, PAGE_MESSAGES)
+    if not shown:
         raise not_found()
-    shown = found[:PAGE_MESSAGES]
     # One more than a page has: only then does the page before this one begin with another message than the topic.
     before = await queries.ids_before(reader, topic_id, shown[0].id, PAGE_MESSAGES + 1) if start else []
     previous = f"{topic.path}?start={before[-2]}" if len(before) > PAGE_MESSAGES else topic.path
-    opening = (await queries.messages_from(reader, site.realm.id, topic_id, 0, 1))[0] if before else shown[0]
+    first = (await queries.messages_from(reader, site.realm.id, topic_id, 0, 1))[0] if before else shown
     thread = Thread(
         channel=channel,
         topic=topic,
         title=title_of(site, topic.name),
-        opening=opening,
+        opening=first[0],
         messages=shown,
         start=shown[0].id if before else None,
         previous=previous if before else None,
-        next=f"{topic.path}?start={found[PAGE_MESSAGES].id}" if len(found) > PAGE_MESSAGES else None,
+        next=None if following is None else f"{topic.path}?start={following}",
     )
     return _page(topic_page(site, thread))
 

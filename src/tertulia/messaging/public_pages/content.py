@@ -12,7 +12,7 @@ from tertulia.messaging.public_pages.templates import Html
 _NUMBERS = re.compile(r'(<span class="[^"<>]*mention[^"<>]*") data-user(?:-group)?-id="[^"<>]*"')
 _EMOJI = re.compile(r'(<span aria-label="[^"<>]*" class="emoji emoji-([0-9a-f-]+)"[^<>]*>):[^<>]*:(</span>)')
 _DIV = re.compile(r"<(/?)div\b([^<>]*)>")
-_HIDDEN = re.compile(r"<details\b.*?</details>", re.DOTALL)
+_INNERMOST = re.compile(r"<details\b(?:(?!<details\b|</details>).)*</details>", re.DOTALL)
 _FORMULA = re.compile(r'<span class="katex-mathml">.*?</math></span>', re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
 _OWN_ADDRESS = re.compile(r'(<(?:a|img|video|source)\b[^<>]*?\s(?:href|src)=")/(?!/)')
@@ -38,7 +38,12 @@ def feed_content(rendered: str, url: str) -> str:
 
 def plain_text(content: Html, most: int) -> str:
     """A message of a page in one line, at most so long. What a spoiler hides stays hidden."""
-    text = unescape(_TAG.sub(" ", _HIDDEN.sub(" ", content)))
+    shown: str = content
+    while "<details" in shown:  # one may be inside another
+        shown, hidden = _INNERMOST.subn(" ", shown)
+        if not hidden:
+            break
+    text = unescape(_TAG.sub(" ", shown))
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
 

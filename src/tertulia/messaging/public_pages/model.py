@@ -8,10 +8,12 @@ from tertulia.organization.realms.queries import Realm
 
 PAGE_MESSAGES = 50
 """Messages on a page of a topic, and in a feed."""
+PAGE_BYTES = 1024 * 1024
+"""Bytes of HTML of these messages: where they are longer, fewer are on the page."""
 PAGE_TOPICS = 100
 """Topics on a page of a channel."""
-PART_TOPICS = 5_000
-"""Topics in one sitemap; with more there is an index of several. Protocols allow 50,000, which would be 8 MB."""
+PART_TOPICS = 1_000
+"""Topics in one sitemap; with more there is an index of several. 50,000 are allowed; others have their turn after each part."""
 
 
 class Site(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import asyncpg
 
 from tertulia.kernel.db import Reader
-from tertulia.messaging.public_pages.model import PublicChannel, PublicMessage, PublicTopic
+from tertulia.messaging.public_pages.model import PAGE_BYTES, PublicChannel, PublicMessage, PublicTopic
 
 _OPEN = "channel.realm_id = $1 and channel.is_web_public and not channel.is_archived"
 _CHANNEL = "channel.id, channel.name, channel.description, channel.rendered_description"
@@ -21,6 +21,16 @@ select message.id, message.sent_at as sent, message.rendered, account.full_name 
 from channel join message on message.conversation_id = channel.id
 join topic on topic.id = message.topic_id join account on account.id = message.sender_id
 where {_OPEN}
+"""
+# How long a page may become is decided here, before a text is sent. The first message is always there; from the first one that
+# does not fit, only the ids are.
+_FITTING = """
+select id, sent, case when coalesce(earlier, 0) < {room} then rendered end as rendered, author, picture, topic_name
+from (
+    select listed.*,
+        sum(octet_length(rendered)) over (order by id {order} rows between unbounded preceding and 1 preceding) as earlier
+    from ({listed} order by message.id {order} limit {most}) as listed
+) as weighed order by id {order}
 """
 
 
@@ -59,16 +69,23 @@ async def list_all_topics(reader: Reader, realm_id: int, first: int, most: int) 
 async def first_of_parts(reader: Reader, realm_id: int, size: int) -> list[int]:
     """With which topic each part begins, if all topics are dealt out in parts of this size."""
     sql = f"""
-    select id from (select id, row_number() over (order by id) as place from ({_TOPICS}) as open) as numbered
-    where (place - 1) % $2 = 0 order by id
+    select id from (
+        select topic.id, row_number() over (order by topic.id) as place
+        from channel join topic on topic.conversation_id = channel.id where {_OPEN} and topic.last_seq > 0
+    ) as numbered where (place - 1) % $2 = 0 order by id
     """
     return [row["id"] for row in await reader.fetch(sql, realm_id, size)]
 
 
-async def messages_from(reader: Reader, realm_id: int, topic_id: int, start: int, most: int) -> list[PublicMessage]:
-    """Messages of a topic from this one on."""
-    sql = f"{_MESSAGES} and message.topic_id = $2 and message.id >= $3 order by message.id limit $4"
-    return _messages(await reader.fetch(sql, realm_id, topic_id, start, most))
+async def messages_from(
+    reader: Reader, realm_id: int, topic_id: int, start: int, most: int
+) -> tuple[list[PublicMessage], int | None]:
+    """Messages of a topic from this one on, as many as fit on a page, and the id of the one after them."""
+    listed = f"{_MESSAGES} and message.topic_id = $2 and message.id >= $3"
+    sql = _FITTING.format(listed=listed, order="asc", most="$4", room="$5")
+    rows = await reader.fetch(sql, realm_id, topic_id, start, most + 1, PAGE_BYTES)
+    found = _messages(rows[:most])
+    return found, rows[len(found)]["id"] if len(rows) > len(found) else None
 
 
 async def ids_before(reader: Reader, topic_id: int, start: int, most: int) -> list[int]:
@@ -78,15 +95,17 @@ async def ids_before(reader: Reader, topic_id: int, start: int, most: int) -> li
 
 
 async def newest_of_topic(reader: Reader, realm_id: int, topic_id: int, most: int) -> list[PublicMessage]:
-    """The newest messages of a topic, newest first."""
-    sql = f"{_MESSAGES} and message.topic_id = $2 order by message.id desc limit $3"
-    return _messages(await reader.fetch(sql, realm_id, topic_id, most))
+    """The newest messages of a topic, newest first, as many as fit."""
+    listed = f"{_MESSAGES} and message.topic_id = $2"
+    sql = _FITTING.format(listed=listed, order="desc", most="$3", room="$4")
+    return _messages(await reader.fetch(sql, realm_id, topic_id, most, PAGE_BYTES))
 
 
 async def newest_of_channel(reader: Reader, realm_id: int, channel_id: int, most: int) -> list[PublicMessage]:
-    """The newest messages of a channel, newest first."""
-    sql = f"{_MESSAGES} and message.conversation_id = $2 order by message.id desc limit $3"
-    return _messages(await reader.fetch(sql, realm_id, channel_id, most))
+    """The newest messages of a channel, newest first, as many as fit."""
+    listed = f"{_MESSAGES} and message.conversation_id = $2"
+    sql = _FITTING.format(listed=listed, order="desc", most="$3", room="$4")
+    return _messages(await reader.fetch(sql, realm_id, channel_id, most, PAGE_BYTES))
 
 
 async def find_place(reader: Reader, realm_id: int, message_id: int) -> tuple[int, int] | None:
@@ -100,4 +119,4 @@ async def find_place(reader: Reader, realm_id: int, message_id: int) -> tuple[in
 
 
 def _messages(rows: Sequence[asyncpg.Record]) -> list[PublicMessage]:
-    return [PublicMessage(**row) for row in rows]
+    return [PublicMessage(**row) for row in rows if row["rendered"] is not None]
