@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from html import unescape
 from typing import NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 import httpx

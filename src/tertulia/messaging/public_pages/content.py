@@ -7,6 +7,7 @@ is done here: emoji become characters, spoilers open by themselves. Numbers of p
 import re
 from html import unescape
 
+from tertulia.content.emoji import characters_of
 from tertulia.messaging.public_pages.templates import Html
 
 _NUMBERS = re.compile(r'(<span class="[^"<>]*mention[^"<>]*") data-user(?:-group)?-id="[^"<>]*"')
@@ -25,7 +26,7 @@ def page_content(rendered: str) -> Html:
     """A message's HTML for a page."""
     html = _NUMBERS.sub(r"\1", rendered)
     if 'class="emoji ' in html:
-        html = _EMOJI.sub(lambda found: f"{found[1]}{_characters(found[2])}{found[3]}", html)
+        html = _EMOJI.sub(lambda found: f"{found[1]}{characters_of(found[2])}{found[3]}", html)
     if "katex-mathml" in html:
         html = _FORMULA.sub("", html).replace('class="katex-html" aria-hidden="true"', 'class="katex-html"')
     return Html(_opened(html) if "spoiler-block" in html else html)
@@ -46,10 +47,6 @@ def plain_text(content: Html, most: int) -> str:
     text = unescape(_TAG.sub(" ", shown))
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
-
-
-def _characters(code: str) -> str:
-    return "".join(chr(int(point, 16)) for point in code.split("-"))
 
 
 def _opened(html: str) -> str:
