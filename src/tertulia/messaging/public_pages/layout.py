@@ -79,7 +79,7 @@ $content
 </div>
 </article>""")
 _PICTURE = Template('<img class="face" src="$address" alt="" width="40" height="40" loading="lazy">')
-_LETTER = Template('<span class="face c$colour" aria-hidden="true">$letter</span>')
+_LETTER = Template('<span class="face tint$colour" aria-hidden="true">$letter</span>')
 _DATA = Template('<script type="application/ld+json">$json</script>')
 _MISSING = Template("""<!doctype html>
 <html lang="en">
