@@ -61,7 +61,8 @@ test('they are clean in both themes, on a phone and a desktop, and nothing moves
                     new Promise<number>((done) => {
                         let sum = 0
                         new PerformanceObserver((list) => {
-                            for (const each of list.getEntries() as (PerformanceEntry & { value: number })[]) sum += each.value
+                            for (const each of list.getEntries() as (PerformanceEntry & { value: number })[])
+                                sum += each.value
                         }).observe({ type: 'layout-shift', buffered: true })
                         setTimeout(() => done(sum), 200)
                     }),
