@@ -44,6 +44,7 @@ MEASUREMENTS = {
     "audit": ("The audit log with 1,000,000 entries.", ["audit"]),
     "concerns": ("A mention of everybody among 20,000: the sender, and the worker.", ["concerns"]),
     "mails": ("10,000 mails to a mail server that is slow, away, and refuses.", ["mails"]),
+    "public": ("A cached page of a public topic, and pages that are made anew.", ["public_pages"]),
     "scheduled": ("10,000 scheduled messages due at once.", ["scheduled"]),
 }
 

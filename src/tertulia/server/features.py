@@ -41,6 +41,7 @@ _PACKAGES = (
     "messaging.narrows",
     "messaging.snippets",
     "messaging.reading",
+    "messaging.public_pages",
     "messaging.sending",
     "messaging.link_previews",
     "messaging.editing",

@@ -42,6 +42,7 @@ class Row(NamedTuple):
 
 
 _FILE = {"realm_id": "1", "part": "ab", "secret": "none", "name": "x.txt"}
+_TOPIC = {"channel_id": "1", "topic_id": "1"}
 _GROUP = {"user_group_id": "$group"}
 _CREDENTIAL = (
     '{"id": "AA", "rawId": "AA", "type": "public-key", "response": {"clientDataJSON": "AA", "attestationObject": "AA"}}'
@@ -351,6 +352,20 @@ TABLE: dict[str, Row] = {
     ),
     "GET /user_uploads/{realm_id}/{part}/{secret}/{name}": Row(ANYBODY, _FILE, "nothing at"),
     "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": Row(ANYBODY, _FILE, "nothing at"),
+    # public pages; the server of these tests is not open to the web
+    "GET outside /public": Row(EVERYBODY, {}, "nothing"),
+    "GET outside /public/": Row(EVERYBODY, {}, "nothing"),
+    "GET outside /public/channels/{channel_id}": Row(EVERYBODY, {"channel_id": "1"}, "nothing"),
+    "GET outside /public/channels/{channel_id}/feed.atom": Row(EVERYBODY, {"channel_id": "1"}, "nothing"),
+    "GET outside /public/channels/{channel_id}/topics/{topic_id}": Row(EVERYBODY, _TOPIC, "nothing"),
+    "GET outside /public/channels/{channel_id}/topics/{topic_id}/feed.atom": Row(EVERYBODY, _TOPIC, "nothing"),
+    "GET outside /public/messages/{message_id}": Row(EVERYBODY, {"message_id": "1"}, "nothing"),
+    "GET outside /public/sitemaps/channels.xml": Row(EVERYBODY, {}, "nothing"),
+    "GET outside /public/sitemaps/{first}.xml": Row(EVERYBODY, {"first": "1"}, "nothing"),
+    "GET outside /public/style/{digest}.css": Row(EVERYBODY, {"digest": "none"}, "nothing"),
+    "GET outside /sitemap.xml": Row(EVERYBODY, {}, "nothing"),
+    "GET outside /robots.txt": Row(EVERYBODY, {}, "nothing"),
+    "GET outside /llms.txt": Row(EVERYBODY, {}, "nothing"),
     "POST /tus": Row(ANYBODY, {}, "Upload-Length"),
     "POST /tus/": Row(ANYBODY, {}, "Upload-Length"),
     "GET /tus/{upload_id}": Row(ANYBODY, {"upload_id": "none"}, "no such upload"),

@@ -156,6 +156,7 @@ export interface ServerSettings {
     push_notifications_enabled: boolean
     authentication_methods?: Record<string, boolean>
     realm_invite_required?: boolean
+    realm_web_public_access_enabled?: boolean
     external_authentication_methods: {
         name: string
         display_name: string

@@ -4,6 +4,7 @@ import BellRing from '@lucide/svelte/icons/bell-ring'
 import Bell from '@lucide/svelte/icons/bell'
 import CheckCheck from '@lucide/svelte/icons/check-check'
 import CircleCheck from '@lucide/svelte/icons/circle-check'
+import Globe from '@lucide/svelte/icons/globe'
 import Link from '@lucide/svelte/icons/link'
 import LogOut from '@lucide/svelte/icons/log-out'
 import Pin from '@lucide/svelte/icons/pin'
@@ -42,6 +43,7 @@ export function channelMenu(world: World, channel: Channel): (MenuItem | 'line')
             run: () => set('is_muted', !channel.is_muted),
         },
         linkItem(world, { kind: 'channel', channelId: id }),
+        ...(hasPublicPage(world, channel) ? [publicItem(id)] : []),
         'line',
         {
             text: t('places.channel.settings'),
@@ -104,6 +106,25 @@ function linkItem(world: World, place: TalkPlace): MenuItem {
                 () => sayError(t('places.failed')),
             )
         },
+    }
+}
+
+/** The server, the organization and the channel have to agree; the server asks all three again when the page is opened. */
+function hasPublicPage(world: World, channel: Channel): boolean {
+    return (
+        channel.is_web_public &&
+        !channel.is_archived &&
+        world.realm.value('server_web_public_streams_enabled', false) &&
+        world.realm.value('realm_enable_spectator_access', false)
+    )
+}
+
+/** What somebody without an account sees of a channel: a page of the server, not of this client. */
+function publicItem(channelId: number): MenuItem {
+    return {
+        text: t('places.public'),
+        icon: Globe,
+        run: () => void window.open(`/public/channels/${channelId}`, '_blank', 'noopener'),
     }
 }
 

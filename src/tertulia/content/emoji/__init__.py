@@ -7,6 +7,7 @@ The table is `names.txt`, written by `bin/tables`; SOURCES.md names the data set
 
 from tertulia.content.emoji.table import (
     EXTRA_EMOJI,
+    characters_of,
     code_to_names,
     find_code,
     find_name,
@@ -15,4 +16,6 @@ from tertulia.content.emoji.table import (
     trim_code,
 )
 
-__all__ = ["EXTRA_EMOJI", "code_to_names", "find_code", "find_name", "is_code", "is_text_by_default", "trim_code"]
+__all__ = [
+    "EXTRA_EMOJI", "characters_of", "code_to_names", "find_code", "find_name", "is_code", "is_text_by_default", "trim_code",
+]  # fmt: skip

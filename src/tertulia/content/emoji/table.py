@@ -37,6 +37,11 @@ def trim_code(characters: str) -> str:
     return "-".join(f"{ord(character):04x}" for character in characters if character != "\ufe0f")
 
 
+def characters_of(code: str) -> str:
+    """The characters that a code stands for."""
+    return "".join(chr(int(point, 16)) for point in code.split("-"))
+
+
 def is_text_by_default(code: str) -> bool:
     """Whether the character is shown as text unless U+FE0F follows it."""
     return code in _table().text_by_default

@@ -3,6 +3,8 @@
 import re
 from html.parser import HTMLParser
 
+from tertulia.content.emoji import characters_of
+
 MAX_READ = 20_000
 """Of very long messages only so much HTML is looked at."""
 REMEMBERED = 256
@@ -38,7 +40,7 @@ class Retelling(HTMLParser):
         if "katex" in kinds or "message_embed" in kinds:
             return ""
         found = _EMOJI.search(given.get("class", "")) if "emoji" in kinds else None
-        return "".join(chr(int(point, 16)) for point in found[1].split("-")) if found else None
+        return characters_of(found[1]) if found else None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         """Of HTMLParser."""
