@@ -33,8 +33,9 @@ KEPT = {
 DOCS = Path(__file__).parent
 ROOT = DOCS.parent
 
-sys.path.insert(0, str(ROOT))  # for `tests`, which is not installed
+sys.path.insert(0, str(ROOT))  # for `docs` and `tests`, which are not installed
 
+from docs.web_parity import parity_page  # noqa: E402
 from tests.harness.coverage import coverage_page  # noqa: E402
 
 
@@ -55,6 +56,7 @@ def pages() -> dict[str, str]:
         "reference/compatibility.md": compatibility_page(),
         "reference/protocol/coverage.md": coverage_page(),
         "reference/switches.md": switches_page(),
+        "reference/parity.md": parity_page(),
         "reference/archive.md": archive_page(),
         "reference/archive.schema.json": archive_schema(),
         "explanation/architecture.md": with_part(with_part(architecture, "layers", layers()), "chores", chores()),

@@ -200,6 +200,11 @@ export class Realm {
                 return
             case 'realm':
                 return this.#setting(event)
+            case 'realm_domains':
+                return this.#domain(event)
+            case 'realm_playgrounds':
+                this.values.set('realm_playgrounds', event.realm_playgrounds)
+                return
             case 'saved_snippets':
                 if (event.op === 'remove') this.snippets.delete(event.saved_snippet_id)
                 else this.snippets.set(event.saved_snippet.id, event.saved_snippet)
@@ -324,6 +329,16 @@ export class Realm {
     #setting(event: EventOf<'realm'>): void {
         const changes = event.op === 'update' ? { [event.property]: event.value } : event.data
         for (const [name, value] of Object.entries(changes)) this.values.set(`realm_${name}`, value)
+    }
+
+    #domain(event: EventOf<'realm_domains'>): void {
+        const name = event.op === 'remove' ? event.domain : event.realm_domain.domain
+        const others = this.value('realm_domains', []).filter((each) => each.domain !== name)
+        const all = event.op === 'remove' ? others : [...others, event.realm_domain]
+        this.values.set(
+            'realm_domains',
+            all.toSorted((a, b) => a.domain.localeCompare(b.domain)),
+        )
     }
 
     #setPolicy(channelId: Id, topic: string, policy: number): void {

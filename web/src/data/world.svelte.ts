@@ -316,8 +316,10 @@ export class World {
             case 'default_streams':
             case 'muted_users':
             case 'realm':
+            case 'realm_domains':
             case 'realm_emoji':
             case 'realm_linkifiers':
+            case 'realm_playgrounds':
             case 'realm_user':
             case 'reminders':
             case 'saved_snippets':
@@ -334,8 +336,6 @@ export class World {
             case 'invites_changed':
             case 'muted_topics':
             case 'realm_bot':
-            case 'realm_domains':
-            case 'realm_playgrounds':
             case 'realm_user_settings_defaults':
             case 'typing_edit_message':
                 return []

@@ -17,7 +17,7 @@ import { closeAll, closeRead, notify } from './notices'
 import { keepPush } from './push'
 import { isQuiet } from './quiet'
 import { keepShell } from './shell'
-import { playChime } from './sound'
+import { playSound } from './sound'
 
 /** Of a text in a notification. */
 const LONGEST = 200
@@ -173,7 +173,7 @@ async function announce(
     if (!shows && !sounds) return
     if (shows) cameFor(why)
     if (!(await mayAnnounce(message.id, isLookedAt(message, world, options))) || isOver()) return
-    if (sounds) playChime()
+    if (sounds) playSound(world.realm.settings.notification_sound)
     if (shows) await show(message, world, options)
 }
 

@@ -14,6 +14,8 @@ export const OWN_TABS = [
 
 const ORGANIZATION_TABS = [
     'general',
+    'messages',
+    'joining',
     'members',
     'invitations',
     'groups',

@@ -36,6 +36,22 @@ describe('the HTML of a message', () => {
         expect(file?.getAttribute('href')).toBe('/user_uploads/2/x')
     })
 
+    it('offers to run code where the organization says that code of its language runs', () => {
+        const playgrounds = [
+            { id: 1, name: 'Rust Play', pygments_language: 'Rust', url_template: 'https://play.example/{?code}' },
+            { id: 2, name: 'Trap', pygments_language: 'Rust', url_template: 'javascript:{code}' },
+        ]
+        const block = (language: string) =>
+            `<div class="codehilite" data-code-language="${language}"><pre><code>fn <b>main</b>()</code></pre></div>`
+        const links = (language: string) => [
+            ...dress(block(language), { ...reader, playgrounds }).querySelectorAll<HTMLAnchorElement>('.code-head a'),
+        ]
+        expect(links('Rust').map((link) => [link.textContent, link.href, link.rel])).toEqual([
+            ['Run in Rust Play', 'https://play.example/?code=fn%20main()', 'noopener noreferrer'],
+        ])
+        expect(links('Python')).toEqual([])
+    })
+
     it('turns inline styles into what the policy allows', () => {
         const cell = show(
             '<table><tbody><tr><td style="text-align: center;">x</td></tr></tbody></table>',

@@ -8,9 +8,11 @@
  *  - Pictures keep their place while they load. Nothing is loaded from elsewhere: its owner would see who reads.
  *
  *  What is clicked is handled once for the whole list (clicks.ts); elements carry data attributes for it. */
+import type { Playground } from '../data/api-schema'
 import { emojiText } from '../page/emoji'
 import { exactTime, momentText } from '../ui/times'
 import { t } from '../words/words.svelte'
+import { playgroundAddress, playgroundsFor } from './playgrounds'
 
 export interface Reader {
     me: number
@@ -18,6 +20,8 @@ export interface Reader {
     locale: string
     /** The reader wrote it, and may take previews of links away. */
     isAuthor?: boolean
+    /** Where code of a language can be run. */
+    playgrounds?: readonly Playground[]
 }
 
 const FORBIDDEN =
@@ -46,7 +50,7 @@ export function dress(html: string, reader: Reader): DocumentFragment {
     for (const image of content.querySelectorAll('img')) dressImage(image)
     for (const embed of content.querySelectorAll('div.message_embed')) dressEmbed(embed, reader)
     for (const emoji of content.querySelectorAll('span.emoji')) dressEmoji(emoji)
-    for (const code of content.querySelectorAll('div.codehilite')) dressCode(code)
+    for (const code of content.querySelectorAll('div.codehilite')) dressCode(code, reader)
     for (const spoiler of content.querySelectorAll('div.spoiler-block')) dressSpoiler(spoiler)
     for (const time of content.querySelectorAll('time[datetime]')) dressTime(time, reader)
     for (const table of content.querySelectorAll('table')) dressTable(table)
@@ -167,7 +171,7 @@ function dressEmoji(emoji: Element): void {
     if (text) emoji.textContent = text
 }
 
-function dressCode(block: Element): void {
+function dressCode(block: Element, reader: Reader): void {
     const head = document.createElement('div')
     head.className = 'code-head'
     const name = document.createElement('span')
@@ -176,12 +180,27 @@ function dressCode(block: Element): void {
     copy.type = 'button'
     copy.dataset['copy'] = ''
     copy.textContent = t('message.copy')
-    head.append(name, copy)
+    head.append(name, ...runLinks(block, name.textContent, reader), copy)
     block.prepend(head)
     const pre = block.querySelector('pre')
     pre?.setAttribute('tabindex', '0')
     pre?.setAttribute('aria-label', t('message.code'))
     pre?.setAttribute('role', 'group')
+}
+
+/** Nothing is sent anywhere before one of them is clicked. */
+function runLinks(block: Element, language: string, reader: Reader): HTMLAnchorElement[] {
+    const code = block.querySelector('code')?.textContent ?? ''
+    return playgroundsFor(reader.playgrounds ?? [], language).flatMap((playground) => {
+        const address = playgroundAddress(playground.url_template, code)
+        if (address === null) return []
+        const link = document.createElement('a')
+        link.href = address
+        link.target = '_blank'
+        link.rel = 'noopener noreferrer'
+        link.textContent = t('message.run', { name: playground.name })
+        return [link]
+    })
 }
 
 function dressSpoiler(block: Element): void {

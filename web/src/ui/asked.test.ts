@@ -19,6 +19,7 @@ const ASKED: Record<string, number> = {
     'settings/channels/ChannelMail.svelte': 1,
     'settings/channels/ChannelPage.svelte': 1,
     'settings/organization/Bots.svelte': 2,
+    'settings/organization/Domains.svelte': 1,
     'settings/organization/Emoji.svelte': 1,
     'settings/organization/Erase.svelte': 1,
     'settings/organization/Exports.svelte': 1,
@@ -28,6 +29,7 @@ const ASKED: Record<string, number> = {
     'settings/organization/Invitations.svelte': 1,
     'settings/organization/Linkifiers.svelte': 1,
     'settings/organization/Members.svelte': 2,
+    'settings/organization/Playgrounds.svelte': 1,
 }
 /** Whoever did it does it back in the same place. */
 const NOT_ASKED: Record<string, [number, string]> = {
@@ -42,6 +44,7 @@ const NOT_ASKED: Record<string, [number, string]> = {
     'settings/Profile.svelte': [1, 'the person has the picture, and uploads it again'],
     'settings/SecondFactor.svelte': [1, 'a dialog asks for a code of it first'],
     'settings/channels/Subscribers.svelte': [1, 'whoever may remove others may add them'],
+    'settings/organization/General.svelte': [1, 'the picture is uploaded again'],
     'settings/organization/DefaultChannels.svelte': [1, 'added again below the list'],
     'talk/PersonCard.svelte': [1, 'the same button mutes them again'],
 }

@@ -11,7 +11,7 @@ EMOJI_SETS = [
     {"key": "twitter", "text": "Twitter"},
     {"key": "text", "text": "Plain text"},
 ]
-SOUNDS = ["chime"]
+SOUNDS = ["chime", "bell", "knock"]
 SILENCE = "none"
 
 
