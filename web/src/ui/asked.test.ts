@@ -40,6 +40,7 @@ const NOT_ASKED: Record<string, [number, string]> = {
     'settings/SecondFactor.svelte': [1, 'a dialog asks for a code of it first'],
     'settings/channels/Subscribers.svelte': [1, 'whoever may remove others may add them'],
     'settings/organization/DefaultChannels.svelte': [1, 'added again below the list'],
+    'talk/Snippets.svelte': [1, 'a toast offers Undo'],
     'talk/PersonCard.svelte': [1, 'the same button mutes them again'],
 }
 
