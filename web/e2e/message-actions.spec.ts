@@ -63,6 +63,51 @@ test('a message shows its source and what changed in it, is copied, forwarded, b
     await expect(page).toHaveURL(/#feed$/)
 })
 
+test('what one reacts with most is one press, one key or one long press away, and emoji alone are large', async ({
+    newcomer,
+    dev,
+}) => {
+    const mila = await newcomer('Mila Reacts')
+    const { page } = mila
+    const kofi = callerOf(dev, 'kofi')
+    const id = await makeChannel(dev, unique('cheer'), [mila, kofi])
+    await kofi.send(id, 'news', 'We won')
+    await kofi.send(id, 'news', 'Twice')
+    await kofi.send(id, 'news', ':tada: :octopus:')
+    const talk = new TalkPage(page)
+    await mila.go(`#narrow/channel/${id}/topic/news`)
+    const [won, twice] = [talk.message('We won'), talk.message('Twice')]
+    const size = (text: string) =>
+        talk.message(text).evaluate((row) => {
+            const shown = row.querySelector('.message-body .emoji, .message-body p') as Element
+            return Number.parseFloat(getComputedStyle(shown).fontSize)
+        })
+    expect(await size('🎉')).toBeGreaterThan(1.8 * (await size('We won')))
+
+    await talk.react('We won', 'octopus')
+    await expect(won.getByRole('button', { name: /You reacted with :octopus:/ })).toBeVisible()
+    const quick = twice.getByRole('toolbar').getByRole('button')
+    // The order stays while one points at it; the habit is known when the server has told of the reaction.
+    await expect(async () => {
+        await won.hover()
+        await twice.hover()
+        await expect(quick.first()).toHaveAccessibleName('octopus', { timeout: 300 })
+    }).toPass()
+    await quick.first().click()
+    await expect(twice.getByRole('button', { name: /You reacted with :octopus:/ })).toBeVisible()
+    await expect(quick.first()).toHaveAttribute('aria-pressed', 'true')
+
+    await won.focus()
+    await page.keyboard.press('1')
+    await expect(won.getByRole('button', { name: /reacted with/ })).toHaveCount(0)
+    await page.keyboard.press('2')
+    await expect(won.getByRole('button', { name: /You reacted with :\+1:/ })).toBeVisible()
+
+    await twice.dispatchEvent('pointerdown', { pointerType: 'touch', bubbles: true })
+    await page.getByRole('menuitem', { name: 'heart' }).click()
+    await expect(twice.getByRole('button', { name: /You reacted with :heart:/ })).toBeVisible()
+})
+
 test('the head of a conversation counts members, sets what one hears, and renames, splits and finds files', async ({
     newcomer,
     dev,

@@ -29,6 +29,7 @@ import { Typing } from './typing.svelte'
 import { Unread } from './unread.svelte'
 import { Visits } from './visits'
 import { Searches } from './searches.svelte'
+import { UsedEmoji } from './used-emoji.svelte'
 
 /** So many talks stay loaded and current, so that going back to one shows it at once. */
 const OPEN_TALKS = 12
@@ -53,6 +54,7 @@ export class World {
     readonly reads: Reads
     readonly visits: Visits
     readonly searches: Searches
+    readonly usedEmoji: UsedEmoji
     readonly acts: Acts
     readonly connection = new Connection()
     /** Told of every event after it was applied: for notifications. */
@@ -91,6 +93,7 @@ export class World {
         this.exports = new Exports(api)
         this.visits = new Visits(keep)
         this.searches = new Searches(keep)
+        this.usedEmoji = new UsedEmoji(keep)
         this.reads = new Reads(api, this.messages, this.unread, this.#context)
         this.acts = new Acts(api, this.messages)
         this.#loop = new EventLoop(api, {
@@ -227,6 +230,7 @@ export class World {
         this.acts.me = state.user_id
         this.visits.load(state.user_id)
         this.searches.load(state.user_id)
+        this.usedEmoji.load(state.user_id)
         this.unread.load(state.unread_msgs)
         this.reads.reapply()
         this.directs.load(state)
@@ -295,6 +299,7 @@ export class World {
             case 'message_sender':
                 return [this.messages, this.recent, this.glimpses]
             case 'reaction':
+                return [this.messages, this.usedEmoji]
             case 'submessage':
                 return [this.messages]
             case 'subscription':

@@ -2,7 +2,7 @@
  *  talk that is shown, given to everything below it. Whatever has an answer on screen at once shows it at once
  *  (`messages.expect`); if the server refuses, it is taken back and said. */
 import { createContext } from 'svelte'
-import type { MoveMode } from '../data/acts'
+import type { Emoji as ReactionEmoji, MoveMode } from '../data/acts'
 import type { Answer, ApiError } from '../data/api'
 import type { ApiReaction } from '../data/api-types'
 import type { Message } from '../data/message.svelte'
@@ -99,6 +99,19 @@ export class TalkActions {
     }
 
     // Reactions
+
+    /** What the reader reacts with most, as far as it can still be chosen. */
+    quickReactions(most: number): readonly ReactionEmoji[] {
+        const { realm, usedEmoji } = this.world
+        const isThere = (emoji: ReactionEmoji) =>
+            emoji.reaction_type !== 'realm_emoji' || realm.emoji.get(emoji.emoji_code)?.deactivated === false
+        return usedEmoji.most.filter(isThere).slice(0, most)
+    }
+
+    quickReact(message: Message, place: number): void {
+        const emoji = this.quickReactions(place + 1)[place]
+        if (emoji) this.react(message, emoji)
+    }
 
     thumbsUp(message: Message): void {
         this.react(message, { emoji_name: '+1', emoji_code: '1f44d', reaction_type: 'unicode_emoji' })

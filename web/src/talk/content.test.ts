@@ -26,6 +26,30 @@ describe('the HTML of a message', () => {
         expect(show(html).innerHTML).not.toContain('steal')
     })
 
+    it('is large where it is one to three emoji and nothing else', () => {
+        const emoji = (code: string) => `<span class="emoji emoji-${code}" role="img">:x:</span>`
+        const own = '<img alt=":party:" class="emoji" src="/user_avatars/1/emoji/images/1.png">'
+        const isLarge = (html: string) => show(html).querySelector('.few-emoji') !== null
+        for (const html of [
+            `<p>${emoji('1f389')}</p>`,
+            `<p>${emoji('2764')} ${own}\n${emoji('1f937-200d-2640')}</p>`,
+            '<p>👍🏽</p>',
+            '<p>👨‍👩‍👧‍👦🏴󠁧󠁢󠁳󠁣󠁴󠁿1️⃣</p>',
+        ])
+            expect([html, isLarge(html)]).toEqual([html, true])
+        for (const html of [
+            `<p>${emoji('1f389').repeat(4)}</p>`,
+            `<p>Yes ${emoji('1f389')}</p>`,
+            `<p>${emoji('1f389')}</p><p>${emoji('1f389')}</p>`,
+            `<p><a href="https://example.com">${emoji('1f389')}</a></p>`,
+            `<ul><li>${emoji('1f389')}</li></ul>`,
+            '<p>1 2</p>',
+            '<p>©</p>',
+            '<p></p>',
+        ])
+            expect([html, isLarge(html)]).toEqual([html, false])
+    })
+
     it('opens links outside, and our own inside', () => {
         const page = show(
             '<a href="https://a.example">a</a><a href="/#narrow/channel/9-dev">b</a><a href="user_uploads/2/x">c</a>',

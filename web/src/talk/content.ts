@@ -57,7 +57,26 @@ export function dress(html: string, reader: Reader): DocumentFragment {
     for (const mention of content.querySelectorAll('.user-mention, .user-group-mention, .topic-mention')) {
         dressMention(mention, reader)
     }
+    const [only] = content.children
+    if (only && content.children.length === 1 && isFewEmoji(only)) only.classList.add('few-emoji')
     return content
+}
+
+const FEW = 3
+/** What a reader sees as one picture; the colour of a skin stays plain text. */
+const PICTURE = /\p{Emoji_Presentation}|\ufe0f|\u20e3/u
+const letters = new Intl.Segmenter('en', { granularity: 'grapheme' })
+
+/** Whether a paragraph is one to three emoji and nothing else: those say it all, and are shown large. */
+function isFewEmoji(paragraph: Element): boolean {
+    const text = paragraph.textContent.replace(/\s/g, '')
+    const pictures = paragraph.querySelectorAll('img.emoji').length
+    // Emoji of many parts, such as families and flags, have up to 15 units.
+    if (paragraph.tagName !== 'P' || text.length > FEW * 15) return false
+    if (paragraph.querySelector(':not(.emoji)')) return false
+    const shown = [...letters.segment(text)].map(({ segment }) => segment)
+    const count = shown.length + pictures
+    return count > 0 && count <= FEW && shown.every((each) => PICTURE.test(each))
 }
 
 /** The TeX of everything that wants to be drawn; the server names it in the annotation. */

@@ -13,6 +13,9 @@ export interface Moves {
     toEnd(): void
 }
 
+/** In the order of the quick reactions beside a message. */
+export const QUICK_KEYS = ['1', '2', '3']
+
 const isRow = (element: Element | null) => element?.matches('[data-message]') ?? false
 
 export function listKeys(moves: Moves, actions: TalkActions): Key[] {
@@ -39,6 +42,11 @@ export function listKeys(moves: Moves, actions: TalkActions): Key[] {
         { keys: 'f', word: 'keys.forward', run: withCurrent((message) => void actions.forward(message)) },
         { keys: 's', word: 'keys.star', run: withCurrent((message) => actions.star(message)) },
         { keys: '+', word: 'keys.thumb', run: withCurrent((message) => actions.thumbsUp(message)) },
+        {
+            keys: QUICK_KEYS,
+            word: 'keys.quick',
+            run: (event) => withCurrent((message) => actions.quickReact(message, Number(event.key) - 1))(),
+        },
         { keys: 'x', word: 'keys.react', run: withCurrent((message) => actions.openPicker(message)) },
         { keys: 'e', word: 'keys.edit', run: withCurrent((message) => void actions.edit(message)) },
         { keys: 't', word: 'keys.topic', run: withCurrent((message) => actions.openConversation(message)) },

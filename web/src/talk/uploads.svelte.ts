@@ -1,65 +1,96 @@
-/** Files on their way to the server, each with its progress, until their link stands in the text. */
+/** Files on their way to the server, each with its progress, until their link stands in the text. One that failed stays, and can
+ *  be tried again. */
 import type { World } from '../data/world.svelte'
 import { t } from '../words/words.svelte'
 import { explain } from '../page/explain'
 import { isSame, type Home } from './written.svelte'
 
+/** Sounds that the server shows as a player, if they stand as a picture would. */
+const SOUND = /\.(mp3|m4a|wav|ogg|oga|opus|flac|aac|weba)$/i
+/** Kinds that a browser surely shows. */
+const PICTURE = /^image\/(png|jpeg|gif|webp|avif)$/
+
+type Insert = (link: string, home: Home) => void
+
 export class Upload {
+    readonly file: File
     readonly name: string
+    /** An address of the picture, for as long as it is shown. */
+    readonly thumbnail: string | null
     part = $state(0)
     error = $state('')
+    /** Trying again makes no sense. */
+    isHopeless = $state(false)
     /** Where its link goes. */
     home: Home
-    readonly #stop = new AbortController()
+    #stop = new AbortController()
 
-    constructor(name: string, home: Home) {
-        this.name = name
+    constructor(file: File, home: Home) {
+        this.file = file
+        this.name = file.name || t('upload.unnamed')
         this.home = home
+        this.thumbnail = PICTURE.test(file.type) ? URL.createObjectURL(file) : null
     }
 
     get signal(): AbortSignal {
         return this.#stop.signal
     }
 
-    cancel(): void {
+    begin(): void {
+        this.#stop = new AbortController()
+        this.part = 0
+        this.error = ''
+    }
+
+    end(): void {
         this.#stop.abort()
+        if (this.thumbnail) URL.revokeObjectURL(this.thumbnail)
     }
 }
 
 export class Uploads {
     all: readonly Upload[] = $state.raw([])
-    readonly #world: World
+    readonly #world: Pick<World, 'api' | 'realm'>
 
-    constructor(world: World) {
+    constructor(world: Pick<World, 'api' | 'realm'>) {
         this.#world = world
     }
 
     /** Upload, and hand the link over to be put into the text. */
-    async add(file: File, home: Home, insert: (link: string, home: Home) => void): Promise<void> {
-        const upload = new Upload(file.name || t('upload.unnamed'), home)
+    async add(file: File, home: Home, insert: Insert): Promise<void> {
+        const upload = new Upload(file, home)
         this.all = [...this.all, upload]
         const most = this.#world.realm.value('max_file_upload_size_mib', 25)
         if (file.size > most * 1024 * 1024) {
             upload.error = t('upload.large', { name: upload.name, n: most })
-            return
-        }
+            upload.isHopeless = true
+        } else await this.try(upload, insert)
+    }
+
+    /** Once, or once more. */
+    async try(upload: Upload, insert: Insert): Promise<void> {
+        upload.begin()
+        const { signal } = upload
         const answer = await this.#world.api.upload<{ url?: string; uri?: string; filename?: string }>(
             'user_uploads',
-            file,
+            upload.file,
             upload.name,
             (part) => (upload.part = part),
-            upload.signal,
+            signal,
         )
+        if (signal.aborted) return
         if (answer.ok) {
             const { filename, url, uri } = answer.value
-            insert(`[${filename ?? upload.name}](${url ?? uri ?? ''})`, upload.home)
+            insert(linkTo(filename ?? upload.name, url ?? uri ?? ''), upload.home)
             this.dismiss(upload)
-        } else if (upload.signal.aborted) this.dismiss(upload)
-        else upload.error = answer.error.status === 404 ? t('upload.none') : explain(answer.error)
+        } else {
+            upload.isHopeless = answer.error.kind === 'refused'
+            upload.error = answer.error.status === 404 ? t('upload.none') : explain(answer.error)
+        }
     }
 
     dismiss(upload: Upload): void {
-        upload.cancel()
+        upload.end()
         this.all = this.all.filter((each) => each !== upload)
     }
 
@@ -72,4 +103,8 @@ export class Uploads {
     follow(from: Home, to: Home): void {
         for (const each of this.all) if (isSame(each.home, from)) each.home = to
     }
+}
+
+function linkTo(name: string, address: string): string {
+    return `${SOUND.test(address) ? '!' : ''}[${name}](${address})`
 }

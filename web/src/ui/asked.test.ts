@@ -46,6 +46,7 @@ const NOT_ASKED: Record<string, [number, string]> = {
     'settings/channels/Subscribers.svelte': [1, 'whoever may remove others may add them'],
     'settings/organization/General.svelte': [1, 'the picture is uploaded again'],
     'settings/organization/DefaultChannels.svelte': [1, 'added again below the list'],
+    'talk/Snippets.svelte': [1, 'a toast offers Undo'],
     'talk/PersonCard.svelte': [1, 'the same button mutes them again'],
 }
 

@@ -17,7 +17,7 @@ PAGE_HEADERS = (
     *FILE_HEADERS,
     (b"referrer-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
-    (b"permissions-policy", b"camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
+    (b"permissions-policy", b"camera=(), microphone=(self), geolocation=(), payment=(), usb=()"),
 )
 FOR_EVER = b"public, max-age=31536000, immutable"
 ASK_AGAIN = b"no-cache"
