@@ -7,7 +7,6 @@ is taken for granted of their shape: an odd part is left out and counted.
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from tertulia.archives.converting.slack.text import Names, channel, decoded, emoji, link, moment, parse, parse_inline
 from tertulia.archives.converting.tree import (
@@ -26,8 +25,8 @@ from tertulia.archives.converting.tree import (
     Quote,
     Text,
 )
+from tertulia.archives.converting.values import Json, objects, string
 
-Json = dict[str, Any]
 MOST_DEPTH = 12
 """Of blocks in blocks."""
 _SILENT = ("actions", "input", "divider")
@@ -47,16 +46,6 @@ def text_of(message: Json, names: Names) -> list[Block]:
     if not found:
         found = parse(text, names)
     return found + attached(message, text, names)
-
-
-def objects(value: object) -> list[Json]:
-    """The objects of a list, if it is one."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
-def string(value: object) -> str:
-    """A text, if it is one."""
-    return value if isinstance(value, str) else ""
 
 
 # Rich text
