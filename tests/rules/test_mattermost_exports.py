@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import random
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def test_names_in_texts_lead_to_whom_and_what_they_name(made: Made) -> None:
     assert (
         made.find("first: hello")["content"] == f"first: hello **all** @**|{bea}**. #**Town Square** ~closed :acme_bird:"
     )
-    assert "[&num;Closed &#42;Room&#42;](/#narrow/channel/" in made.find("secret of the closed")["content"]
+    assert "[&num;Closed &ast;Room&ast;](/#narrow/channel/" in made.said_in("Closed *Room*")[0]["content"]
     assert made.find("as herself")["content"] == "as herself @**all**"
 
 
@@ -426,7 +427,8 @@ def test_bombs_are_refused_and_long_lines_left_out(tmp_path: Path, monkeypatch: 
 
 
 def test_a_zip_that_is_broken_inside_is_read_up_to_there(tmp_path: Path) -> None:
-    many = [post("old", "bea", f"{place} {hash(str(place))}", place) for place in range(40_000)]
+    chance = random.Random(1)
+    many = [post("old", "bea", chance.randbytes(4500).hex(), place) for place in range(300)]
     file = world().with_lines(*many).write(tmp_path / "e.zip")
     data = bytearray(file.read_bytes())
     data[len(data) // 2] ^= 0xFF
@@ -437,7 +439,7 @@ def test_a_zip_that_is_broken_inside_is_read_up_to_there(tmp_path: Path) -> None
 
 
 def test_one_place_and_one_millisecond_with_many_posts_take_no_more_time(tmp_path: Path) -> None:
-    many = [post("old", "bea", f"at once {place}", 7) for place in range(3000)]
+    many = [post("old", "bea", f"at once {place}", 7) for place in range(1100)]
     made = converted(world().with_lines(*many), tmp_path)
     texts = [one["content"] for one in made.said_in("Old") if "at once" in one["content"]]
-    assert texts == [f"at once {place}" for place in range(3000)]
+    assert texts == [f"at once {place}" for place in range(1100)]

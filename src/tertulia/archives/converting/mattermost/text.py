@@ -164,12 +164,13 @@ class _Reading:
 
 
 def _code(token: Token) -> CodeBlock:
-    language = token.info.partition(" ")[0].strip()
+    """What stands beside the fence and is no language was meant to be code."""
+    language, text = token.info.strip(), token.content.removesuffix("\n")
     if language.lower() in _FORMULAS:
-        language = "math"
-    elif language.lower() in _OTHERWISE_HERE or not _LANGUAGE.fullmatch(language):
-        language = ""
-    return CodeBlock(token.content.removesuffix("\n"), language)
+        return CodeBlock(text, "math")
+    if not _LANGUAGE.fullmatch(language) or not text.strip():
+        return CodeBlock(f"{language}\n{text}".strip("\n") if language else text)
+    return CodeBlock(text, "" if language.lower() in _OTHERWISE_HERE else language)
 
 
 def _inlines(tokens: Sequence[Token]) -> list[Inline]:
