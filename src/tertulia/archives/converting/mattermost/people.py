@@ -146,7 +146,7 @@ class People:
     def find(self, username: str) -> int | None:
         """Somebody's id here, if the export says who they are."""
         known = self._by_username.get(username.lower())
-        return None if known is None else self._wanted(known).id
+        return None if known is None else self._referred(known).id
 
     def person(self, username: str) -> int:
         """Somebody's id here. Who is in no list was erased there: an account without a way in."""
@@ -156,7 +156,7 @@ class People:
             self._incidents.change("people who are not in the list of the export", username, name)
             known = self._new(username.lower(), name)
             known.is_active = False
-        return self._wanted(known).id
+        return self._referred(known).id
 
     def bot(self, username: str, shown: str) -> int:
         """An integration that writes in somebody's name, by the name that it shows."""
@@ -185,6 +185,11 @@ class People:
             known.id = SPEAKER + 1 + len(self.all)
             self.all.append(known)
         return known
+
+    def _referred(self, known: Known) -> Known:
+        if not known.id:
+            self._incidents.change("people of other teams, of whom something is left here: deactivated", known.username)
+        return self._wanted(known)
 
     # In the archive
 
