@@ -108,7 +108,10 @@ def people() -> list[Json]:
 
 def talk() -> list[Json]:
     """In no order: readers trust the times."""
-    replies = [said("bea", "yes", 101_000, reactions=[reaction("ana.admin", "heart")]), said("cem_", "rather not", 100_500)]
+    replies = [
+        said("bea", "yes", 101_000, reactions=[reaction("ana.admin", "heart")]),
+        said("cem_", "rather not", 100_500),
+    ]
     webhook = {"from_webhook": "true", "override_username": "CI", "attachments": [
         {"pretext": "Build", "title": "Build 7", "title_link": "https://ci.example/7", "text": "**passed**",
          "fields": [{"title": "Took", "value": 7, "short": True}], "footer": "f", "image_url": "https://ci.example/7.png",

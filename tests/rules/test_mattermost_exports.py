@@ -61,6 +61,7 @@ POST_LOSSES = (
 def test_each_post_is_imported_or_in_the_report(made: Made) -> None:
     assert made.outcome.read == len(world().posts())
     assert all(made.lost[what] for what in POST_LOSSES)
+    assert made.lost["lines of an unknown kind"] == 1
     assert made.outcome.imported + sum(made.lost[what] for what in POST_LOSSES) == made.outcome.read
 
 
@@ -77,7 +78,8 @@ def test_messages_follow_time_over_all_conversations(made: Made) -> None:
 def test_names_in_texts_lead_to_whom_and_what_they_name(made: Made) -> None:
     bea = made.person("Bea Bold")["id"]
     assert (
-        made.find("first: hello")["content"] == f"first: hello **all** @**|{bea}**. #**Town Square** ~closed :acme_bird:"
+        made.find("first: hello")["content"]
+        == f"first: hello **all** @**|{bea}**. #**Town Square** ~closed :acme_bird:"
     )
     assert "[&num;Closed &ast;Room&ast;](/#narrow/channel/" in made.said_in("Closed *Room*")[0]["content"]
     assert made.find("as herself")["content"] == "as herself @**all**"
@@ -252,7 +254,7 @@ def test_programs_call_the_lines_as_they_like(made: Made, tmp_path: Path, name: 
 
 def test_the_lines_alone_come_without_files(made: Made, tmp_path: Path) -> None:
     file = tmp_path / "import.jsonl"
-    file.write_bytes(world().text())
+    file.write_bytes(reading.BOM + world().text() + b"\n\n")
     alone = made_of(file, owner="ana@example.com")
     assert alone.outcome.imported == made.outcome.imported
     assert alone.lost["files that are not in the export"] == 3
@@ -345,7 +347,9 @@ TROUBLE: list[tuple[str, Any, str]] = [
     ("deep JSON", DEEP, "lines that cannot be read"),
     ("a list", b"[1]", "lines that cannot be read"),
     ("a post that is none", b'{"type":"post","post":3}', "lines that cannot be read"),
+    ("a post that is none, written otherwise", b'{"x":1,"type":"post","post":3}', "lines that cannot be read"),
     ("a kind that is none", b'{"type":7}', "lines of an unknown kind"),
+    ("an unknown kind", line("comet", name="x"), "lines of an unknown kind"),
     ("an unknown kind, written otherwise", b'{"x":1,"type":"galaxy"}', "lines of an unknown kind"),
     ("somebody without a name", line("user", email="x@example.com"), "people without a name, or in the export twice"),
     ("somebody twice", user("bea", "Bea", "B", []), "people without a name, or in the export twice"),

@@ -86,7 +86,12 @@ def test_their_text_becomes_our_markdown(theirs: str, ours: str) -> None:
 
 
 def test_odd_attachments_are_left_out() -> None:
-    odd = [None, 3, {"text": 5, "fields": [None, {"value": []}], "title": None}, {"fallback": "only this"}]
+    odd: list[object] = [
+        None,
+        3,
+        {"text": 5, "fields": [None, {"value": []}], "title": None},
+        {"fallback": "only this"},
+    ]
     assert markdown.write(attached({"attachments": odd}, Names())) == ["> only this"]
     assert attached({"attachments": "odd"}, Names()) == []
 

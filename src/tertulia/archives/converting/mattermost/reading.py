@@ -22,6 +22,7 @@ MOST_LINE = 32 * 1024 * 1024
 """Bytes: a thread with all its replies."""
 MOST_LINES = 1024**4
 """Bytes of all of them."""
+BOM = b"\xef\xbb\xbf"
 KINDS = (
     "version", "role", "scheme", "team", "channel", "user", "bot", "emoji", "post", "direct_channel", "direct_post",
 )  # fmt: skip
@@ -87,21 +88,24 @@ class Export:
                 continue
             size += len(line) + 1
             done(size)
-            told = _KIND.match(line)
-            if told is not None and told[1].decode() not in wanted and told[1].decode() in KINDS:
-                continue
-            yield from self._line(where, line, wanted, is_counted=is_first or told is not None)
+            found = _KIND.match(line)
+            told = found[1].decode() if found else ""
+            if told in wanted or (told not in KINDS and is_first) or not told:
+                yield from self._line(where, line, wanted, is_counted=is_first or told in wanted)
 
     def _line(
         self, where: str, line: bytes, wanted: tuple[str, ...], *, is_counted: bool
     ) -> Iterator[tuple[str, str, Json]]:
-        record = decoded_record(line) if line.strip() else {"type": KINDS[0]}
+        if not line.strip():
+            return
+        record = decoded_record(line.removeprefix(BOM))
         kind = string(record.get("type")) if isinstance(record, dict) else ""
         about = record if kind == "version" else record.get(kind) if isinstance(record, dict) else None
         if kind in wanted and isinstance(about, dict):
             yield where, kind, about
         elif kind in wanted or not isinstance(record, dict):
-            self._lose(is_counted, "lines that cannot be read", where)
+            # A kind is wanted once, but what is no record at all is met each time.
+            self._lose(is_counted or kind in wanted, "lines that cannot be read", where)
         elif kind not in KINDS:
             self._lose(is_counted, "lines of an unknown kind", where, kind)
 
@@ -114,12 +118,7 @@ class Export:
         try:
             yield from split(self._bytes())
         except Unreadable as problem:
-            self._lose(
-                is_counted,
-                BROKEN,
-                self._path.name,
-                str(problem),
-            )
+            self._lose(is_counted, BROKEN, self._path.name, str(problem))
 
     def _bytes(self) -> Iterator[bytes]:
         if self._source is not None:
@@ -168,7 +167,7 @@ def _lines_of(path: Path) -> str:
 
 
 def _check_lines(path: Path) -> None:
-    start = _start(path, CHUNK).lstrip(b"\xef\xbb\xbf \t\r\n")
+    start = _start(path, CHUNK).removeprefix(BOM).lstrip()
     if not start.startswith(b"{"):
         raise ArchiveFailed(f"{path} is neither a zip nor a file of JSON lines: it is not such an export.")
 
