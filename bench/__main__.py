@@ -141,9 +141,25 @@ def slack(
 ) -> None:
     """An export of Slack that becomes an archive: how many messages a second, and how much memory."""
     before = machine(prepare())
-    from bench.slack import measure
+    from bench.converting import measure
+    from tests.harness.slack_export import write_large
 
-    report = measure(quick=quick, messages=messages)
+    report = measure("slack", write_large, quick=quick, messages=messages)
+    tell(report, before, json=json)
+
+
+@app.command()
+def mattermost(
+    messages: Annotated[int | None, typer.Option(help="How many messages.  [default: 200,000]")] = None,
+    quick: Quick = False,
+    json: Json = False,
+) -> None:
+    """An export of Mattermost that becomes an archive: how many messages a second, and how much memory."""
+    before = machine(prepare())
+    from bench.converting import measure
+    from tests.harness.mattermost_export import write_large
+
+    report = measure("mattermost", write_large, quick=quick, messages=messages)
     tell(report, before, json=json)
 
 

@@ -163,6 +163,42 @@ def zulip(
     )
 
 
+@app.command("mattermost")
+def mattermost(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The zip of a bulk export, or its file of JSON lines.")],
+    subdomain: Subdomain,
+    owner: Owner = "",
+    name: Annotated[str, typer.Option(help="What the organization is called.  [default: as the team]")] = "",
+    team: Annotated[
+        list[str] | None,
+        typer.Option(help="A team whose channels and people come. Needed if there are several; may be repeated."),
+    ] = None,
+    users: Users = None,
+    users_template: UsersTemplate = None,
+    to: To = None,
+    report: ReportFile = None,
+    dry_run: OnlyConvert = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of a bulk export of Mattermost. Nobody sees it until it is whole.
+
+    Look first with --dry-run. People claim their accounts by "Forgot password?" with their address.
+    An import that was stopped goes on where it was: give the same command again, with the same files.
+    """
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.mattermost.actions import convert
+
+    request = Request(file, subdomain, name=name, users=users, owner=owner, users_template=users_template)
+    teams = tuple(team or ())
+
+    def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
+        return convert(request, target, folder, incidents, told, teams)
+
+    _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
+
+
 def _convert_and_load(
     request: "Request",
     work: "Callable[[Path, Path, Incidents, Steps], Coroutine[Any, Any, Outcome]]",

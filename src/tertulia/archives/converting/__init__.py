@@ -1,7 +1,8 @@
 """From other chats into the form of archives (docs/reference/archive.md): what all converters share, and one folder for each.
 
-    reading a source   `zips` and `tars` open what somebody sent, within bounds, `streams` reads large JSON; `slack/` and
-                       `zulip/` know what is in it
+    reading a source   `zips` and `tars` open what somebody sent, within bounds, `streams` reads large JSON, `values` takes
+                       nothing for granted; `slack/`, `zulip/` and `mattermost/` know what is in it
+    where they talked  rooms, which become channels and direct conversations (`rooms`)
     who may do what    the operator decides (`accounts`)
     texts              a source's text becomes a tree (`tree`), and one writer makes our Markdown of it (`markdown`)
     the shelf          messages lie on disk until all are known (`shelf`): then ids are given in the order of time

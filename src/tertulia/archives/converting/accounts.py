@@ -3,14 +3,20 @@
 import csv
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.errors import ArchiveFailed
+from tertulia.archives.form import kinds
 from tertulia.archives.form.manifest import Manifest
 from tertulia.kernel.auth import Role
 from tertulia.kernel.mail_addresses import is_address
+from tertulia.organization.notices.model import BOT_NAME
+from tertulia.organization.realms.queries import NOTIFICATION_BOT_EMAIL
 
+SPEAKER = 1
+"""The id of who says what nobody said."""
 ROLES = {role.name.lower(): role for role in Role}
 
 
@@ -57,6 +63,18 @@ def decided(
             return Role.MEMBER, None
         return ROLES[wanted], None
     return (Role.MEMBER, said) if said < Role.MEMBER else (said, None)
+
+
+def speaker(joined: datetime) -> kinds.Person:
+    """The notification bot."""
+    return kinds.Person(
+        id=SPEAKER,
+        email=NOTIFICATION_BOT_EMAIL,
+        full_name=BOT_NAME,
+        role=Role.MEMBER,
+        joined=joined,
+        bot=kinds.Bot(type=1, role=Role.MEMBER, system="notification"),
+    )
 
 
 def no_owner(address: str) -> ArchiveFailed:

@@ -1,7 +1,8 @@
 """The archive itself: people and conversations from memory, messages from the shelf, each with the ids that all have by now."""
 
-from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from tertulia import __version__
 from tertulia.archives.converting import markdown
 from tertulia.archives.converting.entries import Unreadable
 from tertulia.archives.converting.escaping import escape_label
+from tertulia.archives.converting.ranges import runs
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.shelf import NOTICE_PART, Shelf, ShelvedFile
 from tertulia.archives.converting.topics import Topics, time_of
@@ -18,10 +20,15 @@ from tertulia.archives.form import kinds
 from tertulia.archives.form.container import ArchiveWriter
 from tertulia.archives.form.manifest import Manifest
 from tertulia.content.markup.references import encode_operand, slug
+from tertulia.organization.custom_emoji.model import UNICODE
 
 REALM_ID = 1
 MOST_CONTENT = 10_000
+MOST_FILE = 10 * 1024**3
+"""Bytes of one file of somebody's."""
+MOST_PICTURE = 32 * 1024 * 1024
 Told = Callable[[str, int, int], None]
+Pieces = Callable[[str], Iterator[bytes]]
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,13 @@ class World:
     """Of each channel."""
     speaker: int
     """Who says what nobody said: the notification bot."""
+    emoji: list[kinds.Emoji] = field(default_factory=list)
+    pictures: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    """Entries of the source, by whose they are: ("avatar", 7), ("emoji", 3)."""
+    choices: Mapping[tuple[int, int], kinds.Choices] = field(default_factory=dict)
+    """By channel and person."""
+    seen: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
+    """By conversation and person: until when everything was read. Of whom nothing is said, they have read all."""
 
 
 class Assembly:
@@ -56,8 +70,9 @@ class Assembly:
         self._participants = {one.id: one.participants for one in world.directs}
         self._lost_files: set[int] = set()
 
-    async def write(self, file: Path, pieces: Callable[[str], Iterator[bytes]]) -> Manifest:
+    async def write(self, file: Path, pieces: Pieces) -> Manifest:
         """`pieces`: the bytes of an entry of the source."""
+        self._pieces = pieces
         for channel in self._world.channels:
             self._topics.make(channel.id)
         self._told("sorting", 0, 1)
@@ -66,9 +81,15 @@ class Assembly:
         moment = time_of(span[1]) if span else self._world.organization.created
         with file.open("wb") as target:
             self._writer = ArchiveWriter(target)
-            self._write_furniture()
-            await self._write_files(pieces)
+            self._write_all("organization", [self._world.organization])
+            self._write_all("profile_fields", self._world.profile_fields)
+            await self._write_people()
+            await self._write_emoji()
+            self._write_places()
+            await self._write_files()
             self._write_messages()
+            self._write_all("read_states", self._read_states())
+            self._write_all("marks", self._marks())
             return self._writer.finish(
                 Manifest(
                     made_by=f"tertulia {__version__} from {self._world.made_of}",
@@ -88,27 +109,58 @@ class Assembly:
     def _add(self, record: kinds.Record) -> None:
         self._writer.add(msgspec.json.encode(record))
 
-    def _write_furniture(self) -> None:
+    def _write_all(self, kind: str, records: Iterable[kinds.Record]) -> None:
+        self._writer.begin(kind)
+        for record in records:
+            self._add(record)
+
+    # People and emoji, with their pictures
+
+    async def _write_people(self) -> None:
+        self._writer.begin("people")
+        for person in self._world.people:
+            self._add(msgspec.structs.replace(person, avatar=await self._picture("avatar", person.id)))
+
+    async def _write_emoji(self) -> None:
+        self._writer.begin("emoji")
+        for emoji in self._world.emoji:
+            self._add(msgspec.structs.replace(emoji, picture=await self._picture("emoji", emoji.id)))
+
+    async def _picture(self, kind: str, id: int) -> kinds.Picture | None:
+        entry = self._world.pictures.get((kind, id))
+        if entry is None:
+            return None
+        try:
+            return await self._blob(f"blobs/{kind}/{id}", entry, MOST_PICTURE)
+        except Unreadable as problem:
+            self._incidents.lose("pictures that cannot be read", entry, str(problem))
+            return None
+
+    async def _blob(self, name: str, entry: str, most: int) -> kinds.Picture:
+        """Read twice: what an entry says about its size is not believed."""
+        size = sum(len(piece) for piece in self._pieces(entry))
+        if size > most:
+            raise Unreadable(f"it has {size:,} bytes, and {most:,} are the most")
+        return await self._writer.add_blob(name, size, _stream(self._pieces(entry)))
+
+    # Places
+
+    def _write_places(self) -> None:
         world = self._world
         numbers = {id: self._shelf.last_numbers(id) for id in self._conversations()}
         last = {id: max(found.values(), default=0) for id, found in numbers.items()}
         lines: dict[str, Iterator[kinds.Record]] = {
-            "organization": iter([world.organization]),
-            "profile_fields": iter(world.profile_fields),
-            "people": iter(world.people),
             "channels": (msgspec.structs.replace(one, last_number=last[one.id]) for one in world.channels),
             "directs": (msgspec.structs.replace(one, last_number=last[one.id]) for one in world.directs),
             "topics": self._made_topics(numbers),
             "subscriptions": (
-                kinds.Subscription(channel_id=id, user_id=person)
+                kinds.Subscription(channel_id=id, user_id=person, choices=world.choices.get((id, person)))
                 for id in sorted(world.members)
                 for person in sorted(set(world.members[id]))
             ),
         }
         for kind, records in lines.items():
-            self._writer.begin(kind)
-            for record in records:
-                self._add(record)
+            self._write_all(kind, records)
 
     def _made_topics(self, numbers: dict[int, dict[int, int]]) -> Iterator[kinds.ChannelTopic]:
         for (channel_id, thread), topic in self._topics.made.items():
@@ -124,16 +176,14 @@ class Assembly:
 
     # Files
 
-    async def _write_files(self, pieces: Callable[[str], Iterator[bytes]]) -> None:
+    async def _write_files(self) -> None:
         self._writer.begin("files")
         for file in self._shelf.files():
+            content = None
             try:
-                size = sum(len(piece) for piece in pieces(file.entry))
+                content = await self._blob(f"blobs/file/{file.id}", file.entry, MOST_FILE)
             except Unreadable as problem:
                 self._incidents.lose("files that cannot be read: their links lead nowhere", file.entry, str(problem))
-                self._add(_file(file, None))
-                continue
-            content = await self._writer.add_blob(f"blobs/file/{file.id}", size, _stream(pieces(file.entry)))
             self._add(_file(file, content))
             self._told("files", self._writer.blobs, self._writer.blobs + 1)
 
@@ -176,10 +226,7 @@ class Assembly:
             sender_id=sender,
             sent=at,
             content=content,
-            reactions=[
-                kinds.Reaction(user_id=person, emoji_name=name, emoji_code=code, at=at)
-                for person, name, code in msgspec.json.decode(reactions)
-            ],
+            reactions=[_reaction(at, *one) for one in msgspec.json.decode(reactions)],
             files=msgspec.json.decode(files),
         )
 
@@ -203,6 +250,39 @@ class Assembly:
         address = self._topic_address(channel_id, thread)
         line = f"\n\n[{count}: {escape_label(topic.name)}]({address})"
         return content + line if len(content) + len(line) <= MOST_CONTENT else f"{content}\n\n[{count}]({address})"
+
+    # What people did with them
+
+    def _read_states(self) -> Iterator[kinds.ReadState]:
+        """What somebody wrote they have read, whatever the source says."""
+        for conversation in sorted(self._world.seen):
+            seen = self._world.seen[conversation]
+            own: dict[int, list[int]] = {}
+            for number, sent, sender in self._shelf.senders(conversation):
+                if sent > seen.get(sender, sent):
+                    own.setdefault(sender, []).append(number)
+            for person in sorted(seen):
+                last = self._shelf.number_at(conversation, seen[person])
+                read = runs([*own.get(person, ()), *([last] if last else [])])
+                ranges: kinds.Numbers = [(first if first > last else 1, end + 1) for first, end in read]
+                yield kinds.ReadState(
+                    conversation_id=conversation,
+                    user_id=person,
+                    read=ranges,
+                    history=[(1, None)],
+                )
+
+    def _marks(self) -> Iterator[kinds.MessageMark]:
+        for person, message in self._shelf.marks():
+            yield kinds.MessageMark(user_id=person, message_id=message, flag="starred")
+
+
+def _reaction(
+    sent: datetime, person: int, name: str, code: str, kind: kinds.EmojiKind = UNICODE, at: int = 0
+) -> kinds.Reaction:
+    """Sources that do not say when somebody reacted: when the message was sent."""
+    when = time_of(at) if at else sent
+    return kinds.Reaction(user_id=person, emoji_name=name, emoji_code=code, reaction_type=kind, at=when)
 
 
 def file_path(seed: str, name: str) -> str:

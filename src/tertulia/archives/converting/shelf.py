@@ -18,6 +18,8 @@ create table shelved (
     reactions text not null, files text not null
 );
 create table participant (conversation int, thread int, person int, primary key (conversation, thread, person)) without rowid;
+create table taken (conversation int, sent int, primary key (conversation, sent)) without rowid;
+create table mark (place int, person int, primary key (place, person)) without rowid;
 create table file (
     id integer primary key, key text not null unique, owner int not null, path text not null, name text not null,
     created int not null, entry text not null
@@ -122,10 +124,28 @@ class Shelf:
         self._database.execute("insert or ignore into file values (?, ?, ?, ?, ?, ?, ?)", file)
         return ShelvedFile(*self._database.execute("select * from file where key = ?", (file.key,)).fetchone())
 
-    def drop_doubles(self) -> int:
-        """Of messages of one room and one time the first is kept: exports may overlap."""
+    def free_time(self, conversation: int, milliseconds: int) -> int:
+        """A time that no other message of the conversation has, for a source that knows only milliseconds: threads and links
+        find a message by its time. Whoever has more than a thousand in one shares the last."""
+        first, last = milliseconds * 1000, milliseconds * 1000 + 999
+        asked = "select max(sent) from taken where conversation = ? and sent between ? and ?"
+        [taken] = self._database.execute(asked, (conversation, first, last)).fetchone()
+        time = first if taken is None else min(taken + 1, last)
+        self._database.execute("insert or ignore into taken values (?, ?)", (conversation, time))
+        return int(time)
+
+    def mark(self, place: int, person: int) -> None:
+        """Somebody has a star on the message that is shelved with this place."""
+        self._database.execute("insert or ignore into mark values (?, ?)", (place, person))
+
+    def settle(self) -> None:
+        """All are there: they are found quickly from now on."""
         self.flush()
         self._database.execute("create index shelved_place on shelved (conversation, sent)")
+
+    def drop_doubles(self) -> int:
+        """Of messages of one room and one time the first is kept: exports may overlap."""
+        self.settle()
         before = self._messages()
         self._database.execute(_TWICE)
         return before - self._messages()
@@ -173,6 +193,24 @@ class Shelf:
     def lines(self, conversation: int) -> Iterator[Sequence[object]]:
         """The messages of a conversation, in their order."""
         return iter(self._database.execute(_LINES, (conversation,)))
+
+    def marks(self) -> Iterator[tuple[int, int]]:
+        """Who has a star on which message."""
+        asked = """select person, id from shelved join mark using (place) join numbered using (row)
+            where part = 0 order by person, id"""
+        return iter(self._database.execute(asked))
+
+    def senders(self, conversation: int) -> Iterator[tuple[int, int, int]]:
+        """Of each message: its number, its time, and who sent it."""
+        asked = "select number, sent, sender from shelved join numbered using (row) where conversation = ?"
+        return iter(self._database.execute(asked, (conversation,)))
+
+    def number_at(self, conversation: int, time: int) -> int:
+        """Of the last message that was sent until then; 0 if there is none."""
+        asked = """select number from shelved join numbered using (row)
+            where conversation = ? and sent <= ? order by sent desc, place desc, part desc limit 1"""
+        found = self._database.execute(asked, (conversation, time)).fetchone()
+        return 0 if found is None else int(found[0])
 
     def files(self) -> Iterator[ShelvedFile]:
         """All of them."""

@@ -96,7 +96,7 @@ class Source:
             lose("files of the export that cannot be read", name, str(problem))
             return
         for place, raw in enumerate(self._raw(name, data, lose)):
-            record = None if raw is None or len(raw) > MOST_RECORD else _decoded(raw)
+            record = None if raw is None or len(raw) > MOST_RECORD else decoded_record(raw)
             if isinstance(record, dict):
                 yield record
             else:
@@ -173,7 +173,7 @@ def _bounded(file: IO[bytes], most: int) -> Iterator[bytes]:
         yield piece
 
 
-def _decoded(raw: "bytes | memoryview") -> object:
+def decoded_record(raw: "bytes | memoryview") -> object:
     """Ours is quick and strict; the other one takes halves of characters, which are cleaned away later."""
     try:
         return msgspec.json.decode(raw)

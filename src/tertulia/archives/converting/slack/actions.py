@@ -6,16 +6,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tertulia.archives.converting.accounts import Outcome, Request, read_users, write_users
-from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
+from tertulia.archives.converting.accounts import SPEAKER, Outcome, Request, read_users, write_users
+from tertulia.archives.converting.assembling import MOST_FILE, REALM_ID, Assembly, Told, World
 from tertulia.archives.converting.entries import Unreadable
 from tertulia.archives.converting.fetching import Fetching, RemoteFile
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
+from tertulia.archives.converting.rooms import OLDEST, records
 from tertulia.archives.converting.shelf import Shelf
-from tertulia.archives.converting.slack.conversations import OLDEST, Rooms, records
+from tertulia.archives.converting.slack.conversations import Rooms
 from tertulia.archives.converting.slack.messages import Messages, remote_files
-from tertulia.archives.converting.slack.people import SPEAKER, People, profile_fields
+from tertulia.archives.converting.slack.people import People, profile_fields
 from tertulia.archives.converting.zips import Source
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
@@ -23,8 +24,6 @@ from tertulia.archives.form.manifest import Manifest
 from tertulia.kernel.auth import Role
 
 LISTS = {"channels.json": "public", "groups.json": "private", "mpims.json": "direct", "dms.json": "direct"}
-MOST_FILE = 10 * 1024**3
-"""Bytes of one file of somebody's."""
 FETCHED = "//fetched/"
 """Before the id of a file that was fetched. No entry of a zip has a name like it."""
 _DAY = re.compile(r"([^/]+)/\d{4}-\d{2}-\d{2}\.json")

@@ -7,7 +7,6 @@ is taken for granted of their shape: an odd part is left out and counted.
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from tertulia.archives.converting.slack.text import Names, channel, decoded, emoji, link, moment, parse, parse_inline
 from tertulia.archives.converting.tree import (
@@ -26,8 +25,8 @@ from tertulia.archives.converting.tree import (
     Quote,
     Text,
 )
+from tertulia.archives.converting.values import Json, objects, string
 
-Json = dict[str, Any]
 MOST_DEPTH = 12
 """Of blocks in blocks."""
 MOST_PARTS = 200
@@ -51,22 +50,12 @@ def text_of(message: Json, names: Names) -> list[Block]:
     return found + attached(message, text, names)
 
 
-def objects(value: object) -> list[Json]:
-    """The objects of a list, if it is one."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def few(value: object, names: Names) -> list[Json]:
     """The objects of a list of which there can be but so many: each is compared with the whole text."""
     found = objects(value)
     if len(found) > MOST_PARTS:
         names.count(f"messages with more than {MOST_PARTS} files or attachments: the first ones came", str(len(found)))
     return found[:MOST_PARTS]
-
-
-def string(value: object) -> str:
-    """A text, if it is one."""
-    return value if isinstance(value, str) else ""
 
 
 # Rich text

@@ -8,17 +8,20 @@ from dataclasses import dataclass
 import msgspec
 
 from tertulia.archives.converting import markdown
+from tertulia.archives.converting.accounts import SPEAKER
 from tertulia.archives.converting.assembling import file_path
 from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.fetching import RemoteFile
 from tertulia.archives.converting.report import Incidents
+from tertulia.archives.converting.rooms import NEWEST, OLDEST, Room
 from tertulia.archives.converting.shelf import Shelf, Shelved, ShelvedFile
-from tertulia.archives.converting.slack.blocks import Json, few, objects, string, text_of
-from tertulia.archives.converting.slack.conversations import NEWEST, OLDEST, Room, Rooms
-from tertulia.archives.converting.slack.people import SPEAKER, People
+from tertulia.archives.converting.slack.blocks import few, text_of
+from tertulia.archives.converting.slack.conversations import Rooms
+from tertulia.archives.converting.slack.people import People
 from tertulia.archives.converting.slack.text import parse
 from tertulia.archives.converting.topics import EXCERPT
 from tertulia.archives.converting.tree import Block, Inline, Link, Paragraph, Text
+from tertulia.archives.converting.values import Json, objects, string
 from tertulia.content.emoji import find_name
 from tertulia.files.uploads.names import clean_name, url_of
 from tertulia.kernel.urls import split_url

@@ -6,20 +6,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tertulia.archives.converting.accounts import decided, no_owner
+from tertulia.archives.converting.accounts import SPEAKER, decided, no_owner, speaker
 from tertulia.archives.converting.emoji import code_of, name_of
 from tertulia.archives.converting.names import person_name, plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.form import kinds
 from tertulia.kernel.auth import Role
 from tertulia.kernel.mail_addresses import is_address
-from tertulia.organization.notices.model import BOT_NAME
-from tertulia.organization.realms.queries import NOTIFICATION_BOT_EMAIL
 
 MOST_VALUE = 50
 MOST_NAMES_OF_BOTS = 500
 """Some integrations have another name in each message: from here on they share one account."""
-SPEAKER = 1
 _ID = re.compile(r"[A-Z0-9]{2,20}")
 _FIELDS = {"title": "Title", "phone": "Phone"}
 
@@ -192,15 +189,7 @@ class People:
 
     def records(self, joined: datetime) -> list[kinds.Person]:
         """As the archive has them."""
-        speaker = kinds.Person(
-            id=SPEAKER,
-            email=NOTIFICATION_BOT_EMAIL,
-            full_name=BOT_NAME,
-            role=Role.MEMBER,
-            joined=joined,
-            bot=kinds.Bot(type=1, role=Role.MEMBER, system="notification"),
-        )
-        return [speaker, *(_record(known, joined) for known in self.all)]
+        return [speaker(joined), *(_record(known, joined) for known in self.all)]
 
 
 def profile_fields(people: People) -> list[kinds.ProfileField]:

@@ -11,11 +11,12 @@ import msgspec
 
 from tertulia import __version__
 from tertulia.archives.converting.assembling import Told
+from tertulia.archives.converting.ranges import merged
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.tars import TarSource
 from tertulia.archives.converting.topics import time_of
 from tertulia.archives.converting.zulip.furniture import Furniture
-from tertulia.archives.converting.zulip.messages import Past, history_of, merged, read_of
+from tertulia.archives.converting.zulip.messages import Past, history_of, read_of
 from tertulia.archives.converting.zulip.people import People
 from tertulia.archives.converting.zulip.places import Places
 from tertulia.archives.converting.zulip.shelf import Shelf

@@ -1,11 +1,12 @@
 """What was said, what was said before it was edited, and who has read it."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
+from tertulia.archives.converting.ranges import merged, runs
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.zulip.furniture import Furniture
 from tertulia.archives.converting.zulip.people import People
@@ -200,25 +201,6 @@ class Messages:
             for (conversation, person), numbers in of.items():
                 for first, last in runs(numbers):
                     self._shelf.add(table, conversation, person, first, last)
-
-
-def runs(numbers: Iterable[int]) -> Iterator[tuple[int, int]]:
-    """Numbers as ranges, the last one of each included."""
-    return merged((number, number) for number in sorted(set(numbers)))
-
-
-def merged(ranges: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Ranges in the order of their beginnings, those that touch as one."""
-    current: tuple[int, int] | None = None
-    for first, last in ranges:
-        if current is not None and first <= current[1] + 1:
-            current = current[0], max(current[1], last)
-        else:
-            if current is not None:
-                yield current
-            current = first, last
-    if current is not None:
-        yield current
 
 
 def read_of(unread: Iterable[tuple[int, int]], last: int) -> list[tuple[int, int | None]]:
