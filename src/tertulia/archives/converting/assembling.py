@@ -1,7 +1,7 @@
 """The archive itself: people and conversations from memory, messages from the shelf, each with the ids that all have by now."""
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from tertulia.content.markup.references import encode_operand, slug
 
 REALM_ID = 1
 MOST_CONTENT = 10_000
+MOST_PICTURE = 32 * 1024 * 1024
 Told = Callable[[str, int, int], None]
 
 
@@ -41,6 +42,14 @@ class World:
     """Of each channel."""
     speaker: int
     """Who says what nobody said: the notification bot."""
+    emoji: list[kinds.Emoji] = field(default_factory=list)
+    folders: list[kinds.Folder] = field(default_factory=list)
+    pictures: dict[tuple[str, int], str] = field(default_factory=dict)
+    """Entries of the source, by whose they are: ("avatar", 7), ("emoji", 3)."""
+    topic_names: dict[tuple[int, int], str] = field(default_factory=dict)
+    """Of threads that have a name of their own, by channel and thread."""
+    read_until: dict[tuple[int, int], int] = field(default_factory=dict)
+    """By conversation and person. Who is not here has read everything."""
 
 
 class Assembly:
@@ -51,7 +60,7 @@ class Assembly:
         self._shelf = shelf
         self._incidents = incidents
         self._told = told
-        self._topics = Topics(shelf, f"imported from {world.made_of}", world.speaker)
+        self._topics = Topics(shelf, f"imported from {world.made_of}", world.speaker, world.topic_names)
         self._names = {one.id: one.name for one in world.channels}
         self._participants = {one.id: one.participants for one in world.directs}
         self._lost_files: set[int] = set()
@@ -66,9 +75,10 @@ class Assembly:
         moment = time_of(span[1]) if span else self._world.organization.created
         with file.open("wb") as target:
             self._writer = ArchiveWriter(target)
-            self._write_furniture()
+            await self._write_furniture(pieces)
             await self._write_files(pieces)
             self._write_messages()
+            self._write_choices()
             return self._writer.finish(
                 Manifest(
                     made_by=f"tertulia {__version__} from {self._world.made_of}",
@@ -88,14 +98,16 @@ class Assembly:
     def _add(self, record: kinds.Record) -> None:
         self._writer.add(msgspec.json.encode(record))
 
-    def _write_furniture(self) -> None:
+    async def _write_furniture(self, pieces: Callable[[str], Iterator[bytes]]) -> None:
         world = self._world
         numbers = {id: self._shelf.last_numbers(id) for id in self._conversations()}
         last = {id: max(found.values(), default=0) for id, found in numbers.items()}
         lines: dict[str, Iterator[kinds.Record]] = {
             "organization": iter([world.organization]),
             "profile_fields": iter(world.profile_fields),
-            "people": iter(world.people),
+            "people": iter([await self._with_avatar(one, pieces) for one in world.people]),
+            "emoji": iter([await self._with_picture(one, pieces) for one in world.emoji]),
+            "folders": iter(world.folders),
             "channels": (msgspec.structs.replace(one, last_number=last[one.id]) for one in world.channels),
             "directs": (msgspec.structs.replace(one, last_number=last[one.id]) for one in world.directs),
             "topics": self._made_topics(numbers),
@@ -121,6 +133,32 @@ class Assembly:
                     last_number=last,
                     participants=self._shelf.participants(channel_id, thread),
                 )
+
+    # Pictures
+
+    async def _with_avatar(self, person: kinds.Person, pieces: Callable[[str], Iterator[bytes]]) -> kinds.Person:
+        return msgspec.structs.replace(person, avatar=await self._picture("avatar", person.id, pieces))
+
+    async def _with_picture(self, emoji: kinds.Emoji, pieces: Callable[[str], Iterator[bytes]]) -> kinds.Emoji:
+        picture = await self._picture("emoji", emoji.id, pieces)
+        if picture is None:
+            self._incidents.lose("pictures of custom emoji that are not in the export", emoji.name)
+        return msgspec.structs.replace(emoji, picture=picture)
+
+    async def _picture(self, kind: str, of: int, pieces: Callable[[str], Iterator[bytes]]) -> kinds.Picture | None:
+        entry = self._world.pictures.get((kind, of))
+        if entry is None:
+            return None
+        data = b""
+        try:
+            for piece in pieces(entry):
+                data += piece
+                if len(data) > MOST_PICTURE:
+                    raise Unreadable(f"it has more than {MOST_PICTURE:,} bytes")
+        except Unreadable as problem:
+            self._incidents.lose("pictures that cannot be read, or are too large", entry, str(problem))
+            return None
+        return await self._writer.add_blob(f"blobs/{kind}/{of}", len(data), _stream(iter([data]))) if data else None
 
     # Files
 
@@ -177,11 +215,23 @@ class Assembly:
             sent=at,
             content=content,
             reactions=[
-                kinds.Reaction(user_id=person, emoji_name=name, emoji_code=code, at=at)
-                for person, name, code in msgspec.json.decode(reactions)
+                kinds.Reaction(user_id=person, emoji_name=name, emoji_code=code, at=at, **_type(type))
+                for person, name, code, *type in msgspec.json.decode(reactions)
             ],
             files=msgspec.json.decode(files),
         )
+
+    def _write_choices(self) -> None:
+        """What somebody has read, and what they marked."""
+        self._writer.begin("read_states")
+        for (conversation, person), until in sorted(self._world.read_until.items()):
+            last = self._shelf.last_until(conversation, until)
+            read: kinds.Numbers = [(1, last + 1)] if last else []
+            self._add(kinds.ReadState(conversation_id=conversation, user_id=person, read=read, history=[(1, None)]))
+        self._writer.begin("marks")
+        for person, conversation, message in self._shelf.stars():
+            if person in self._world.members.get(conversation, self._participants.get(conversation, ())):
+                self._add(kinds.MessageMark(user_id=person, message_id=message, flag="starred"))
 
     def _address(self, conversation: int, sent: int) -> str | None:
         found = self._shelf.find(conversation, sent)
@@ -203,6 +253,11 @@ class Assembly:
         address = self._topic_address(channel_id, thread)
         line = f"\n\n[{count}: {escape_label(topic.name)}]({address})"
         return content + line if len(content) + len(line) <= MOST_CONTENT else f"{content}\n\n[{count}]({address})"
+
+
+def _type(said: list[Any]) -> dict[str, Any]:
+    """Of an emoji: on the shelf only those have one that are not Unicode's."""
+    return {"reaction_type": said[0]} if said else {}
 
 
 def file_path(seed: str, name: str) -> str:

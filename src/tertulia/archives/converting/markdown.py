@@ -27,6 +27,7 @@ from tertulia.archives.converting.tree import (
     Moment,
     Paragraph,
     Quote,
+    Spoiler,
     Text,
 )
 from tertulia.content.markup import writing
@@ -82,6 +83,8 @@ def words_of(blocks: Iterable[Block]) -> str:
     """The words of a text, in one line."""
     found = []
     for block in blocks:
+        if isinstance(block, Spoiler):
+            continue
         if isinstance(block, Quote):
             found.append(words_of(block.blocks))
         elif isinstance(block, CodeBlock):
@@ -110,11 +113,11 @@ def _words(one: Inline) -> str:
 
 def _between(before: Block | None, block: Block) -> str:
     """A quote and a list go on with the next line, unless a blank one ends them."""
-    if isinstance(before, CodeBlock):
+    if isinstance(before, (CodeBlock, Spoiler)):
         return "\n"
     if isinstance(before, Items) and isinstance(block, Items):
         return "\n"
-    if isinstance(before, Paragraph) and isinstance(block, (CodeBlock, Items, Quote)):
+    if isinstance(before, Paragraph) and isinstance(block, (CodeBlock, Items, Quote, Spoiler)):
         return "\n"
     return "\n\n"
 
@@ -136,6 +139,10 @@ def _pieces(block: Block, limit: int) -> Iterator[str]:
         yield from _packed(_items(block.items, limit), limit)
     elif isinstance(block, Divider):
         yield "---"
+    elif isinstance(block, Spoiler):
+        for text in write(block.blocks, limit // 3):
+            fence = _fence_around(text.split("\n"))
+            yield f"{fence}spoiler\n{text}\n{fence}"
     else:
         for text in write(block.blocks, limit // 3):
             yield "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
@@ -172,12 +179,18 @@ def _code(block: CodeBlock, limit: int) -> Iterator[str]:
     lines = [part for line in clean(block.text).strip("\n").split("\n") for part in _cut(line, limit - 100)]
     if not any(line.strip() for line in lines):
         return
-    stripped = {line.strip() for line in lines}
-    fence = "```"
-    while fence in stripped:  # only a line that is the same ends it
-        fence += "`"
+    fence = _fence_around(lines)
     for text in _packed_code(lines, limit - 2 * len(fence) - 40):
         yield f"{fence}{block.language}\n{text}\n{fence}"
+
+
+def _fence_around(lines: Iterable[str]) -> str:
+    """One that none of these lines ends: only a line that is the same does."""
+    stripped = {line.strip() for line in lines}
+    fence = "```"
+    while fence in stripped:
+        fence += "`"
+    return fence
 
 
 def _packed_code(lines: list[str], limit: int) -> Iterator[str]:

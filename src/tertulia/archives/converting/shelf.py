@@ -18,6 +18,7 @@ create table shelved (
     reactions text not null, files text not null
 );
 create table participant (conversation int, thread int, person int, primary key (conversation, thread, person)) without rowid;
+create table star (conversation int, sent int, person int, primary key (conversation, sent, person)) without rowid;
 create table file (
     id integer primary key, key text not null unique, owner int not null, path text not null, name text not null,
     created int not null, entry text not null
@@ -122,6 +123,10 @@ class Shelf:
         self._database.execute("insert or ignore into file values (?, ?, ?, ?, ?, ?, ?)", file)
         return ShelvedFile(*self._database.execute("select * from file where key = ?", (file.key,)).fetchone())
 
+    def add_star(self, conversation: int, sent: int, person: int) -> None:
+        """Somebody marked a message."""
+        self._database.execute("insert or ignore into star values (?, ?, ?)", (conversation, sent, person))
+
     def drop_doubles(self) -> int:
         """Of messages of one room and one time the first is kept: exports may overlap."""
         self.flush()
@@ -164,6 +169,19 @@ class Shelf:
             "select thread, max(number) from shelved join numbered using (row) where conversation = ? group by thread"
         )
         return dict(self._database.execute(asked, (conversation,)).fetchall())
+
+    def last_until(self, conversation: int, sent: int) -> int:
+        """The number of the last message that is not after a time; 0 without one."""
+        asked = """select number from shelved join numbered using (row)
+            where conversation = ? and sent <= ? order by sent desc, place desc, part desc limit 1"""
+        found = self._database.execute(asked, (conversation, sent)).fetchone()
+        return 0 if found is None else int(found[0])
+
+    def stars(self) -> Iterator[tuple[int, int, int]]:
+        """Person, conversation and message, in this order."""
+        asked = """select person, conversation, id from star join shelved using (conversation, sent)
+            join numbered using (row) where part = 0 order by person, id"""
+        return iter(self._database.execute(asked))
 
     def participants(self, conversation: int, thread: int) -> list[int]:
         """Who wrote or reacted there."""

@@ -114,4 +114,11 @@ class Quote:
     blocks: "list[Block]" = field(default_factory=list)
 
 
-Block = Paragraph | Heading | CodeBlock | Items | Divider | Quote
+@dataclass(frozen=True, slots=True)
+class Spoiler:
+    """Shown only to who asks for it."""
+
+    blocks: "list[Block]" = field(default_factory=list)
+
+
+Block = Paragraph | Heading | CodeBlock | Items | Divider | Quote | Spoiler

@@ -12,8 +12,9 @@ from tertulia.archives.converting.entries import Unreadable
 from tertulia.archives.converting.fetching import Fetching, RemoteFile
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
+from tertulia.archives.converting.rooms import records
 from tertulia.archives.converting.shelf import Shelf
-from tertulia.archives.converting.slack.conversations import OLDEST, Rooms, records
+from tertulia.archives.converting.slack.conversations import OLDEST, Rooms
 from tertulia.archives.converting.slack.messages import Messages, remote_files
 from tertulia.archives.converting.slack.people import SPEAKER, People, profile_fields
 from tertulia.archives.converting.zips import Source

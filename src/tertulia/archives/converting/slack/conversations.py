@@ -1,45 +1,20 @@
 """What the rooms of a workspace become: channels, and conversations of people who talk directly."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any
 
 from tertulia.archives.converting.escaping import escape_words
 from tertulia.archives.converting.names import MOST_CHANNEL, UniqueNames, plain, shortened
 from tertulia.archives.converting.report import Incidents
+from tertulia.archives.converting.rooms import MOST_DESCRIPTION, Room
 from tertulia.archives.converting.slack.blocks import objects
 from tertulia.archives.converting.slack.people import People
 from tertulia.archives.converting.slack.text import decoded
-from tertulia.archives.converting.topics import time_of
-from tertulia.archives.form import kinds
 from tertulia.messaging.sending.rules import MAX_RECIPIENTS
 
-MOST_DESCRIPTION = 1024
 OLDEST, NEWEST = 1_230_768_000, 4_102_444_800
 """Seconds: from 2009 to 2099. Times outside stand for none."""
 _FOLDER = re.compile(r"[^/\x00-\x1f]{1,255}")
-
-
-@dataclass
-class Room:
-    """A conversation there. `number` tells rooms apart, `id` is the conversation here: several rooms can be one."""
-
-    id: int
-    number: int
-    folders: list[str]
-    is_direct: bool = False
-    is_private: bool = True
-    name: str = ""
-    description: str = ""
-    is_archived: bool = False
-    is_default: bool = False
-    created: int = 0
-    creator: int | None = None
-    people: set[int] = field(default_factory=set)
-    is_unknown: bool = False
-    """It is in no list: who writes in it belongs to it."""
 
 
 class Rooms:
@@ -149,35 +124,6 @@ class Rooms:
         if len(whole) > MOST_DESCRIPTION:
             self._incidents.change("descriptions of channels that were too long, and cut", slack_id)
         return shortened(whole, MOST_DESCRIPTION)
-
-
-def records(
-    rooms: Iterable[Room], created: datetime
-) -> tuple[list[kinds.Channel], list[kinds.Direct], dict[int, list[int]]]:
-    """As the archive has them."""
-    channels, directs, members = [], [], {}
-    seen: set[int] = set()
-    for room in rooms:
-        if room.id in seen:
-            continue
-        seen.add(room.id)
-        if room.is_direct:
-            directs.append(kinds.Direct(id=room.id, participants=sorted(room.people)))
-            continue
-        members[room.id] = sorted(room.people)
-        channels.append(
-            kinds.Channel(
-                id=room.id,
-                name=room.name,
-                description=room.description,
-                is_private=room.is_private,
-                is_archived=room.is_archived,
-                is_default=room.is_default,
-                creator_id=room.creator,
-                created=time_of(room.created * 1_000_000) if room.created else created,
-            )
-        )
-    return channels, directs, members
 
 
 def seconds_of(value: object) -> int:

@@ -12,9 +12,10 @@ from tertulia.archives.converting.assembling import file_path
 from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.fetching import RemoteFile
 from tertulia.archives.converting.report import Incidents
+from tertulia.archives.converting.rooms import Room
 from tertulia.archives.converting.shelf import Shelf, Shelved, ShelvedFile
 from tertulia.archives.converting.slack.blocks import Json, objects, string, text_of
-from tertulia.archives.converting.slack.conversations import NEWEST, OLDEST, Room, Rooms
+from tertulia.archives.converting.slack.conversations import NEWEST, OLDEST, Rooms
 from tertulia.archives.converting.slack.people import SPEAKER, People
 from tertulia.archives.converting.slack.text import parse
 from tertulia.archives.converting.topics import EXCERPT
