@@ -163,6 +163,41 @@ def zulip(
     )
 
 
+@app.command("rocketchat")
+def rocketchat(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder or the archive that mongodump made.")],
+    subdomain: Subdomain,
+    owner: Owner = "",
+    name: Annotated[str, typer.Option(help="What the organization is called.  [default: the dump's name]")] = "",
+    users: Users = None,
+    users_template: UsersTemplate = None,
+    to: To = None,
+    report: ReportFile = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the files are, if Rocket.Chat kept them outside of its database."),
+    ] = None,
+    dry_run: OnlyConvert = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of a dump of Rocket.Chat's database. Nobody sees it until it is whole.
+
+    Look first with --dry-run. People claim their accounts by "Forgot password?" with their address.
+    An import that was stopped goes on where it was: give the same command again, with the same files.
+    """
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.rocketchat.actions import convert
+
+    request = Request(path, subdomain, name=name, users=users, owner=owner, users_template=users_template)
+
+    def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
+        return convert(request, target, folder, incidents, told, files)
+
+    _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
+
+
 def _convert_and_load(
     request: "Request",
     work: "Callable[[Path, Path, Incidents, Steps], Coroutine[Any, Any, Outcome]]",

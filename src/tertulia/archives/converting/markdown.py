@@ -43,6 +43,8 @@ _NOTHING_SEEN = "\u200b"
 _BEFORE_REFERENCE = frozenset(" \t\n'\"({/<")
 _BESIDE = Emoji("tada")
 _AWKWARD = re.compile(r"[\s\x00-\x20\x7f-\x9f\u2028\u2029\\<>\"()\[\]`]")
+_NO_LANGUAGES = frozenset(("quote", "quoted", "spoiler", "math", "latex", "tex"))
+"""Fences that are no code here."""
 _BACKTICKS = re.compile(r"`+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -180,8 +182,9 @@ def _code(block: CodeBlock, limit: int) -> Iterator[str]:
     if not any(line.strip() for line in lines):
         return
     fence = _fence_around(lines)
+    language = "" if block.language.lower().strip(".") in _NO_LANGUAGES else block.language
     for text in _packed_code(lines, limit - 2 * len(fence) - 40):
-        yield f"{fence}{block.language}\n{text}\n{fence}"
+        yield f"{fence}{language}\n{text}\n{fence}"
 
 
 def _fence_around(lines: Iterable[str]) -> str:
