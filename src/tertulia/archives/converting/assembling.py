@@ -42,6 +42,7 @@ class World:
     """Of each channel."""
     speaker: int
     """Who says what nobody said: the notification bot."""
+    groups: list[kinds.Group] = field(default_factory=list)
     emoji: list[kinds.Emoji] = field(default_factory=list)
     folders: list[kinds.Folder] = field(default_factory=list)
     pictures: dict[tuple[str, int], str] = field(default_factory=dict)
@@ -104,6 +105,7 @@ class Assembly:
         last = {id: max(found.values(), default=0) for id, found in numbers.items()}
         lines: dict[str, Iterator[kinds.Record]] = {
             "organization": iter([world.organization]),
+            "groups": iter(world.groups),
             "profile_fields": iter(world.profile_fields),
             "people": iter([await self._with_avatar(one, pieces) for one in world.people]),
             "emoji": iter([await self._with_picture(one, pieces) for one in world.emoji]),

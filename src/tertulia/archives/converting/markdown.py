@@ -17,6 +17,7 @@ from tertulia.archives.converting.tree import (
     Divider,
     Emoji,
     Everyone,
+    GroupMention,
     Heading,
     Inline,
     Item,
@@ -309,6 +310,8 @@ def _inline(one: Inline) -> Iterator[_Piece]:
         yield from _text(one)
     elif isinstance(one, Mention):
         yield _Piece(f"@{'_' if one.silent else ''}**|{one.person_id}**", False, True)
+    elif isinstance(one, GroupMention):
+        yield _Piece(f"@*{one.name}*", False, True)
     elif isinstance(one, Everyone):
         yield _Piece("@**all**", False, True)
     elif isinstance(one, Emoji):

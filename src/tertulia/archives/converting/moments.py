@@ -16,7 +16,8 @@ class Moments:
         self._database.executescript(
             """
             pragma journal_mode = off; pragma synchronous = off; pragma cache_size = -16000; pragma locking_mode = exclusive;
-            create table moment (key text primary key, conversation int not null, sent int not null) without rowid;
+            create table moment (key text primary key, conversation int not null, sent int not null, sender int not null)
+            without rowid;
             create unique index moment_place on moment (conversation, sent);
             begin;
             """
@@ -26,7 +27,7 @@ class Moments:
         """Gone."""
         self._database.close()
 
-    def add(self, key: str, conversation: int, milliseconds: int) -> bool:
+    def add(self, key: str, conversation: int, milliseconds: int, sender: int = 0) -> bool:
         """A message, or something else that began a thread. False if its id is known already."""
         sent = milliseconds * 1000
         last = self._database.execute(
@@ -34,8 +35,8 @@ class Moments:
             (conversation, sent, sent + 1000),
         ).fetchone()[0]
         done = self._database.execute(
-            "insert or ignore into moment values (?, ?, ?)",
-            (key, conversation, sent if last is None else min(last + 1, sent + 999)),
+            "insert or ignore into moment values (?, ?, ?, ?)",
+            (key, conversation, sent if last is None else min(last + 1, sent + 999), sender),
         )
         return done.rowcount == 1
 
@@ -44,6 +45,11 @@ class Moments:
         asked = "select conversation, sent from moment where key = ?"
         found: tuple[int, int] | None = self._database.execute(asked, (key,)).fetchone()
         return found
+
+    def sender(self, key: str) -> int:
+        """Who sent a message; 0 if nobody said so."""
+        found = self._database.execute("select sender from moment where key = ?", (key,)).fetchone()
+        return 0 if found is None else int(found[0])
 
     def thread(self, key: str, conversation: int, milliseconds: int) -> int:
         """The time of what began a thread. One that is not in the export, or elsewhere, gets the time of whoever asks first."""

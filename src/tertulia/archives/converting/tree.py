@@ -35,6 +35,13 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupMention:
+    """Of a group, by its name in the archive."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Everyone:
     """All who are in the conversation."""
 
@@ -71,7 +78,7 @@ class Moment:
     at: datetime
 
 
-Inline = Text | Link | Mention | Everyone | ChannelLink | MessageLink | Emoji | Moment
+Inline = Text | Link | Mention | GroupMention | Everyone | ChannelLink | MessageLink | Emoji | Moment
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ MARKS = {
 }
 _TOKENS = re.compile(
     f"{ESCAPED}|{CODE}|{LABELLED}|(?P<bare>{URL})"
-    r"|(?<![\w.@])@(?P<handle>\w[\w.-]{0,98}[^\W_]|[^\W_])"
-    r"|(?<![\w&#])#(?P<room>\w[\w.-]{0,98}[^\W_]|[^\W_])"
+    r"|(?<![^\W_])(?<![.@])@(?P<handle>\w[\w.-]{0,98}[^\W_]|[^\W_])"
+    r"|(?<![^\W_])(?<![&#])#(?P<room>\w[\w.-]{0,98}[^\W_]|[^\W_])"
     r"|(?<!\w):(?P<emoji>[\w+'-]{1,100}):"
     f"|{marks_of(MARKS)}"
 )
