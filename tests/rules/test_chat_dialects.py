@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tertulia.archives.converting import markdown
+from tertulia.archives.converting.discord import text as discord
 from tertulia.archives.converting.rocketchat import text as rocketchat
 from tertulia.archives.converting.tree import Block
 from tertulia.content.markup import render
@@ -87,6 +88,58 @@ def test_texts_of_rocketchat_become_our_markdown(theirs: str, ours: str) -> None
     assert "".join(markdown.write(rocketchat.parse(theirs, RocketNames()))) == ours
 
 
+class DiscordNames:
+    """A server with one person, one role, one channel, one message and one emoji."""
+
+    def person(self, key: str) -> int:
+        return {"1": 31}.get(key, 7)
+
+    def group(self, key: str) -> str | None:
+        return {"2": "crew"}.get(key)
+
+    def channel(self, key: str) -> "tuple[int, str] | str":
+        return (9, "dev") if key == "3" else "#unknown"
+
+    def message(self, key: str) -> "tuple[int, int] | None":
+        return (9, 1700000000123456) if key == "4" else None
+
+    def custom_emoji(self, key: str) -> str | None:
+        return {"5": "party_cat"}.get(key)
+
+
+LINKED = "https://discord.com/channels/6/3/4"
+DISCORD = [
+    ("plain words", "plain words"),
+    ("*i* _i_ **b** __u__ ~~s~~ `c` ``c``", "*i* *i* **b** u ~~s~~ `c` `c`"),
+    ("***x*** **b *i*** *i **b***", "***x*** **b** ***i*** *i* ***b***"),
+    ("**two\nlines**", "**two**\n**lines**"),
+    ("snake_case_name 2*3*4", "snake_case_name 2*3*4"),
+    ("*open **and* shut**", "*open &#42;&#42;and* shut&#42;&#42;"),
+    (r"\*x\* \_x\_ \@everyone", "&#42;x&#42; _x_ @everyone"),
+    ("a ||b **c**|| d", "a\n```spoiler\nb **c**\n```\nd"),
+    ("||only", "||only"),
+    ("> q\n>not\n>>> r\ns", "> q\n\n&gt;not\n> r\n> s"),
+    ("# Head\n-# small\n- a\n  - b", "# Head\n\nsmall\n- a\n  - b"),
+    ("- hidden ||x||", "&#45; hidden\n```spoiler\nx\n```"),
+    ("```py\nx\n```", "```py\nx\n```"),
+    ("<https://x.org/_a_> https://x.org/_a_b.", "https://x.org/_a_ [https://x.org/_a_b](https://x.org/_a_b)."),
+    ("[l](https://x.org)", "[l](https://x.org)"),
+    (f"[that]({LINKED})", f"[that](\x009/1700000000123456/{LINKED}\x00)"),
+    ("<@1> <@!1>, <@&2> <@&9> <#3> <#9>", "@**|31** @**|31**, @*crew* @role #**dev** #unknown"),
+    ("<:cat:5> <a:cat:5> <:cat:9>", ":party_cat: :party_cat: &#58;cat:"),
+    ("<t:1700000000> <t:1700000000:R> </play:1>", "<time:2023-11-14T22:13:20Z> <time:2023-11-14T22:13:20Z> /play"),
+    ("@everyone @here a@here @heres", "@**all** @**all** a@here @heres"),
+    ("`<@1> @everyone`", "`<@1> @everyone`"),
+    ("@**all** :smile: /poll", "&#64;**all** &#58;smile: /poll"),
+    ("", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("theirs", "ours"), DISCORD)
+def test_texts_of_discord_become_our_markdown(theirs: str, ours: str) -> None:
+    assert "".join(markdown.write(discord.parse(theirs, DiscordNames()))) == ours
+
+
 SIGNS = [
     "*", "**", "***", "_", "__", "~", "~~", "||", "`", "``", "```", "\\", "@", "#", "@everyone", "@**all**", "@*crew*",
     "#**dev**", "[", "]", "](", "(", ")", "<", ">", "> ", ">>> ", "&copy;", "$$", ":", ":smile:", "|", "---", "- ", "1. ",
@@ -95,7 +148,10 @@ SIGNS = [
 WORDS = ["αλφα", "βήτα", "δ"]
 TEXTS = st.lists(st.sampled_from(SIGNS + WORDS * 5), max_size=14).map("".join)
 Parse = Callable[[str], list[Block]]
-NOBODY: list[Parse] = [lambda text: rocketchat.parse(text, NoNames())]
+NOBODY: list[Parse] = [
+    lambda text: rocketchat.parse(text, NoNames()),
+    lambda text: discord.parse(text, DiscordNames()),
+]
 
 
 @pytest.mark.parametrize("parse", NOBODY)

@@ -198,6 +198,49 @@ def rocketchat(
     _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
 
 
+@app.command("discord")
+def discord(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Folders, zips and JSON files of DiscordChatExporter.")
+    ],
+    subdomain: Subdomain,
+    owner: Owner = "",
+    name: Annotated[str, typer.Option(help="What the organization is called.  [default: as there]")] = "",
+    public: Annotated[
+        list[str] | None,
+        typer.Option(help="A channel that everybody may read, by name or id; '*' for all. May be repeated."),
+    ] = None,
+    users: Users = None,
+    users_template: UsersTemplate = None,
+    to: To = None,
+    report: ReportFile = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Fetch files that are not in the export from Discord, and keep them here."),
+    ] = None,
+    dry_run: OnlyConvert = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of what DiscordChatExporter wrote as JSON. Nobody sees it until it is whole.
+
+    Look first with --dry-run. Exports have no addresses: say with --users who is who, so that people can claim their accounts.
+    An import that was stopped goes on where it was: give the same command again, with the same files.
+    """
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.discord.actions import convert
+    from tertulia.cli.converting import DISCORD_FILES, fetching_from
+
+    request = Request(paths[0], subdomain, name=name, users=users, owner=owner, users_template=users_template)
+    fetching = None if files is None else fetching_from(DISCORD_FILES, files, None, data)
+
+    def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
+        return convert(request, paths, frozenset(public or ()), target, folder, incidents, told, fetching)
+
+    _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
+
+
 def _convert_and_load(
     request: "Request",
     work: "Callable[[Path, Path, Incidents, Steps], Coroutine[Any, Any, Outcome]]",

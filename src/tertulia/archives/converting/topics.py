@@ -48,7 +48,9 @@ class Topics:
             words = self._named.get((channel_id, thread.began)) or (beginning[3] if beginning else "")
             name = names.take(words, f"Thread of {time_of(thread.began):%Y-%m-%d %H:%M}")
             self._add(channel_id, thread.began, name, thread.replies)
-            if beginning or (channel_id, thread.began) not in self._named:
+            is_inside = beginning is not None and beginning[2] == thread.began
+            is_told = beginning is None and (channel_id, thread.began) in self._named
+            if not is_inside and not is_told:
                 self._open(channel_id, thread, beginning)
 
     def _add(self, channel_id: int, thread: int, name: str, replies: int = 0) -> None:

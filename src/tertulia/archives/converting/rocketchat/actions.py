@@ -12,10 +12,10 @@ from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rocketchat import messages, people, places
 from tertulia.archives.converting.rocketchat.dump import Dump
-from tertulia.archives.converting.rocketchat.values import OLDEST, string, strings
 from tertulia.archives.converting.rooms import records
 from tertulia.archives.converting.roster import SPEAKER, Roster
 from tertulia.archives.converting.shelf import Shelf
+from tertulia.archives.converting.values import OLDEST, string, strings
 from tertulia.archives.form import kinds
 
 AVATAR = frozenset(("_id", "userId"))

@@ -11,9 +11,9 @@ from tertulia.archives.converting.rocketchat.dump import Dump
 from tertulia.archives.converting.rocketchat.people import People
 from tertulia.archives.converting.rocketchat.places import Place, Places
 from tertulia.archives.converting.rocketchat.text import link, parse, parse_inline
-from tertulia.archives.converting.rocketchat.values import Json, inner, milliseconds, objects, string, strings
 from tertulia.archives.converting.shelf import Shelf, ShelvedFile
 from tertulia.archives.converting.tree import Block, Inline, Link, Paragraph, Quote, Text
+from tertulia.archives.converting.values import Json, inner, milliseconds, objects, string, strings
 from tertulia.archives.form import kinds
 from tertulia.content.emoji import find_name
 from tertulia.files.uploads.names import url_of

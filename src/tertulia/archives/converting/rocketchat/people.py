@@ -2,8 +2,8 @@
 
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rocketchat.values import Json, moment, objects, string, strings
 from tertulia.archives.converting.roster import Roster, Said
+from tertulia.archives.converting.values import Json, moment, objects, string, strings
 from tertulia.archives.form import kinds
 from tertulia.kernel.auth import Role
 

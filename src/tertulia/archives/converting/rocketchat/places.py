@@ -11,8 +11,8 @@ from tertulia.archives.converting.moments import Moments
 from tertulia.archives.converting.names import MOST_CHANNEL, UniqueNames, plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rocketchat.people import People
-from tertulia.archives.converting.rocketchat.values import OLDEST, Json, inner, milliseconds, string, strings
 from tertulia.archives.converting.rooms import MOST_DESCRIPTION, Room
+from tertulia.archives.converting.values import OLDEST, Json, inner, milliseconds, string, strings
 from tertulia.messaging.sending.rules import MAX_RECIPIENTS
 
 ROOM = frozenset(

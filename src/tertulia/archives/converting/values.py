@@ -1,4 +1,4 @@
-"""Values of documents that may be anything (pure)."""
+"""Values of a source, which may be anything whatever they should be (pure)."""
 
 from datetime import datetime
 from typing import Any
