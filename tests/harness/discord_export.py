@@ -65,7 +65,7 @@ def file(name: str, url: str, **more: Any) -> Json:
     return {"id": at(-60_000, sum(map(ord, name))), "url": url, "fileName": name, "fileSizeBytes": 8, **more}
 
 
-def channel(id: str, kind: str, name: str, **more: Any) -> Json:
+def channel(id: str, kind: str | int, name: str, **more: Any) -> Json:
     return {"id": id, "type": kind, "categoryId": "700", "category": "Text", "name": name, "topic": None, **more}
 
 
@@ -137,7 +137,7 @@ def server() -> dict[str, Any]:
             channel(GENERAL, "GuildTextChat", "general"), [said(ANA, "twice", 173), said(ANA, "in part two", 180)]
         ),
         "Makers - Text - staff [2].json": exported(
-            channel(STAFF, "GuildTextChat", "staff"), [said(ANA, "secret of the staff", 200), said(BEA, "indeed", 201)]
+            channel(STAFF, 0, "staff"), [said(ANA, "secret of the staff", 200), said(BEA, "indeed", 201)]
         ),
         "Makers - general - ship [3].json": exported(
             channel(thread, "GuildPublicThread", "Ship *it*", **parent), [said(BEA, "yes", 101), said(CEM, "no", 102)]

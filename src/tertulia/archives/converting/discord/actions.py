@@ -11,7 +11,7 @@ from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, Wo
 from tertulia.archives.converting.composing import Composer
 from tertulia.archives.converting.discord.messages import Messages, remote_files
 from tertulia.archives.converting.discord.people import People
-from tertulia.archives.converting.discord.places import DIRECT, Place, Places
+from tertulia.archives.converting.discord.places import DIRECT, Place, Places, kind_of
 from tertulia.archives.converting.discord.source import FETCHED, Files
 from tertulia.archives.converting.emoji_names import EmojiNames
 from tertulia.archives.converting.fetching import Fetching
@@ -138,9 +138,9 @@ class _Conversion:
         """Channels first, then messages: once for their times, once for what they say."""
         direct: dict[str, set[int]] = {}
         for name, channel in self._heads.items():
-            if channel.get("type") in DIRECT:
+            if kind_of(channel) in DIRECT:
                 direct.setdefault(string(channel["id"]), set()).update(self._talking(name))
-        for channel in sorted(self._heads.values(), key=lambda one: "Thread" in string(one.get("type"))):
+        for channel in sorted(self._heads.values(), key=lambda one: "Thread" in kind_of(one)):
             self._places.add(channel, direct.get(string(channel["id"]), set()))
         for public in self._places.unused():
             raise ArchiveFailed(f"No channel in the export has the name or id {public!r}.")

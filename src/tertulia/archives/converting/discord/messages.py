@@ -168,7 +168,8 @@ class Messages:
         """What a message answers."""
         reference, called = inner(said.get("reference")), inner(said.get("interaction"))
         answers = string(reference.get("messageId"))
-        if kind == "Reply" and answers:
+        is_forwarded = reference.get("type") == "Forward" or bool(said.get("forwardedMessage"))
+        if answers and not is_forwarded and kind in USUAL:  # older exports call no message a reply
             place = self._moments.find(answers)
             if place is None:
                 self._incidents.change("answers to messages that are not in the export", self._where, answers)

@@ -18,6 +18,17 @@ DIRECT = ("DirectTextChat", "DirectGroupTextChat")
 TOPICS = ("GuildPublicThread", "GuildNewsThread")
 """Threads that whoever reads their channel can read, posts of forums among them."""
 CHANNELS = ("GuildTextChat", "GuildNews", "GuildVoiceChat", "GuildStageVoice", "GuildForum", "GuildMedia")
+NUMBERS = dict(
+    zip(
+        (0, 1, 2, 3, 5, 10, 11, 12, 13, 15),
+        (
+            *("GuildTextChat", "DirectTextChat", "GuildVoiceChat", "DirectGroupTextChat", "GuildNews"),
+            *("GuildNewsThread", "GuildPublicThread", "GuildPrivateThread", "GuildStageVoice", "GuildForum"),
+        ),
+        strict=True,
+    )
+)
+"""What older exports say instead of these names."""
 ALL = "*"
 
 
@@ -28,6 +39,12 @@ class Place:
     room: Room
     key: str = ""
     name: str = ""
+
+
+def kind_of(said: Json) -> str:
+    """What sort of channel it is."""
+    kind = said.get("type")
+    return NUMBERS.get(kind, str(kind)) if type(kind) is int else string(kind)
 
 
 def milliseconds_of(id: str) -> int:
@@ -56,7 +73,7 @@ class Places:
 
     def add(self, said: Json, people: set[int]) -> None:
         """A channel of which there is a file; several files may have parts of it. `people`: of a direct conversation."""
-        id, kind, name = string(said.get("id")), string(said.get("type")), string(said.get("name")).strip()
+        id, kind, name = string(said.get("id")), kind_of(said), string(said.get("name")).strip()
         if id in self._by_id and kind in DIRECT:
             return
         if kind in DIRECT:
@@ -108,7 +125,7 @@ class Places:
         return room
 
     def _describe(self, room: Room, said: Json) -> None:
-        kind, category = string(said.get("type")), string(said.get("categoryId"))
+        kind, category = kind_of(said), string(said.get("categoryId"))
         if kind == "GuildPrivateThread":
             self._incidents.change("private threads: a private channel of their own", string(said.get("id")), room.name)
             room.is_private = True

@@ -1,6 +1,7 @@
 """Files of an export, in folders and zips: JSON, and what it refers to. Names are compared, and never become a path."""
 
 import hashlib
+import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path, PurePosixPath
@@ -15,6 +16,7 @@ from tertulia.archives.errors import ArchiveFailed
 MOST_FILE = 10 * 1024**3
 FETCHED = "//fetched/"
 """Before the id of a file that was fetched. Nothing that lies in a folder or a zip has a name like it."""
+_SLASHES = re.compile(r"[\\/]+")
 HEAD = frozenset(("guild", "channel"))
 
 
@@ -102,7 +104,7 @@ class Files:
 
         The exporter writes paths as its system does, and whole ones if files are elsewhere: then the end of it tells which.
         """
-        path = said.replace("\\", "/")
+        path = _SLASHES.sub("/", said)
         name = f"{beside.rpartition('/')[0]}/{path}"
         if name in self._zips or name in self._paths:
             return name
