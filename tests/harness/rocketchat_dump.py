@@ -2,7 +2,6 @@
 
 import gzip
 import struct
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -301,21 +300,3 @@ def workspace() -> Dump:
             "rocketchat_settings": [{"_id": "SMTP_Password", "value": "hunter2"}],
         }
     )
-
-
-def large(messages: int, rooms: int = 20) -> Iterable[tuple[str, Json]]:
-    """Much talk, document by document, for figures: a tenth in threads, a third with markup."""
-    for place in range(200):
-        yield "users", user(f"u{place}", f"person{place}", f"Person {place}")
-    for place in range(rooms):
-        yield "rocketchat_room", room(f"r{place}", "c")
-    for place in range(messages):
-        text = f"number {place} of what was said here"
-        if place % 3 == 0:
-            text += " *bold* @person7 `code` [page](https://example.com/x) :tada:"
-        more: Json = {"tmid": f"m{place - place % 50 + place % rooms}"} if place % 10 == 3 else {}
-        yield (
-            "rocketchat_message",
-            said(f"m{place}", f"u{place % 200}", text, place, rid=f"r{place % rooms}", **more)
-            | {"mentions": [{"_id": "u7", "username": "person7"}]},
-        )

@@ -149,7 +149,7 @@ def test_mentions_links_and_quotes_lead_to_what_they_meant(made: Made) -> None:
     assert f"/near/{first['id']}):\n>\n> first: hello\n\nI agree @**|{ana}**" in quote
     told = made.find("what Ana said")["content"]
     assert f"/near/{first['id']})" in told
-    assert told.endswith("in #**Closed one** and #unknown")
+    assert told.endswith("in #closed and #unknown"), "what a private channel is called is not told"
     assert made.find(" come")["content"] == "@**all** @here come"
 
 

@@ -263,7 +263,8 @@ def _convert_and_load(
         raise CommandFailed(
             "Say who will own the organization: --owner ADDRESS. What the export says is a proposal only."
         )
-    report = report or request.file.with_name(f"{request.file.name}.report.jsonl")
+    beside = request.file.resolve()  # which may be the folder we are in
+    report = report or beside.with_name(f"{beside.name}.report.jsonl")
     with converted(work, to, report) as made:
         processes = processes or os.cpu_count() or 1
         wanted = Wanted(file=made.archive, subdomain=request.subdomain, sources=sources, processes=processes)

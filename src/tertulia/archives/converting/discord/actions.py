@@ -25,6 +25,8 @@ from tertulia.archives.converting.values import OLDEST, Json, inner, objects, st
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 
+NO_GUILD = "0"
+"""Of direct messages."""
 _SHARED = re.compile(r"_Files/|-[0-9A-F]{5}\.json$")
 """What somebody shared, as the exporter calls it. It may look like an export, with whatever they like in it."""
 
@@ -183,7 +185,7 @@ class _Conversion:
             self._roster.choose_owner(request.owner)
         created = self._created()
         channels, directs, members = records(self._places.all, created)
-        [((guild, called), _)] = self._guilds.most_common(1)
+        guild, called = max(self._guilds, key=lambda one: (one[0] != NO_GUILD, self._guilds[one]))
         name = plain(request.name) or called or plain(request.file.stem) or "Imported"
         world = World(
             source=f"discord:{guild}",

@@ -16,6 +16,8 @@ _INT, _LONG, _DOUBLE = struct.Struct("<i"), struct.Struct("<q"), struct.Struct("
 _FIXED = {1: 8, 6: 0, 7: 12, 8: 1, 9: 8, 10: 0, 16: 4, 17: 8, 18: 8, 19: 16, 127: 0, 255: 0}
 """Bytes of a value, by its type."""
 _TEXTS, _DOCUMENTS, _BYTES, _PATTERN, _POINTER = (2, 13, 14), (3, 4, 15), 5, 11, 12
+_OLD_BYTES = 2
+"""A kind of bytes that says twice how long it is."""
 Document = dict[str, Any]
 
 
@@ -100,7 +102,7 @@ def _value(data: bytes, at: int, end: int, kind: int, depth: int) -> Any:
     if kind == 4:
         return [value for _, value in _elements(data, at, end, None, depth + 1)]
     if kind == _BYTES:
-        return data[at + 5 : end]
+        return data[at + (9 if data[at + 4] == _OLD_BYTES else 5) : end]
     if kind == 7:
         return data[at:end].hex()
     if kind == 8:

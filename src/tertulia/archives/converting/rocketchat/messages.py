@@ -82,11 +82,13 @@ class Messages:
         return self._mentions.get(handle)
 
     def channel(self, name: str) -> tuple[int, str] | None:
-        """A channel that the message names, so its name is told already."""
+        """A channel that the message links: a public one, this one, or one whose name is told already."""
         place = self._places.find(self._channels.get(name, ""))
         if place is None or place.is_dropped or place.thread or place.room.is_direct:
             return None
-        return place.room.id, place.room.name
+        room = place.room
+        is_told = not room.is_private or room.id == self._place.room.id or room.name.lower() == name.lower()
+        return (room.id, room.name) if is_told else None
 
     def message(self, id: str) -> tuple[int, int] | None:
         """Where a link to a message leads."""
