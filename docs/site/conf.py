@@ -36,7 +36,8 @@ MENU = (
     )]),
     ("Run it", [f"docs/how-to/{page}" for page in (
         "run-on-one-machine", "run-in-containers", "run-everything-in-one", "operate", "backup", "export", "import",
-        "import-from-slack", "import-from-zulip", "import-from-mattermost", "move", "erase", "upgrade", "logins",
+        "import-from-slack", "import-from-zulip", "import-from-mattermost", "import-from-rocketchat", "import-from-discord",
+        "move", "erase", "upgrade", "logins",
         "files", "public-pages", "mail-in", "scim", "audit-log", "high-availability",
     )]),
     ("Look up", ["docs/reference/*", "docs/reference/protocol/README", "docs/reference/protocol/*"]),

@@ -11,10 +11,11 @@ import pytest
 
 from tertulia.archives.converting import tars
 from tertulia.archives.converting.accounts import Request
+from tertulia.archives.converting.ranges import runs
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.streams import BROKEN, members
 from tertulia.archives.converting.zulip.actions import convert
-from tertulia.archives.converting.zulip.messages import history_of, read_of, runs
+from tertulia.archives.converting.zulip.messages import history_of, read_of
 from tertulia.archives.errors import ArchiveFailed
 from tests.harness import zulip_export as zulip
 from tests.harness.converted import Made, read_made

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 
 SLACK_FILES = "https://files.slack.com"
+DISCORD_FILES = "https://cdn.discordapp.com"
 
 
 def fetching_from(origin: str, folder: Path, token_file: Path | None, data: Path | None) -> "Fetching":

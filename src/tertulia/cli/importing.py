@@ -199,6 +199,84 @@ def mattermost(
     _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
 
 
+@app.command("rocketchat")
+def rocketchat(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The folder or the archive that mongodump made.")],
+    subdomain: Subdomain,
+    owner: Owner = "",
+    name: Annotated[str, typer.Option(help="What the organization is called.  [default: the dump's name]")] = "",
+    users: Users = None,
+    users_template: UsersTemplate = None,
+    to: To = None,
+    report: ReportFile = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Where the files are, if Rocket.Chat kept them outside of its database."),
+    ] = None,
+    dry_run: OnlyConvert = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of a dump of Rocket.Chat's database. Nobody sees it until it is whole.
+
+    Look first with --dry-run. People claim their accounts by "Forgot password?" with their address.
+    An import that was stopped goes on where it was: give the same command again, with the same files.
+    """
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.rocketchat.actions import convert
+
+    request = Request(path, subdomain, name=name, users=users, owner=owner, users_template=users_template)
+
+    def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
+        return convert(request, target, folder, incidents, told, files)
+
+    _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
+
+
+@app.command("discord")
+def discord(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Folders, zips and JSON files of DiscordChatExporter.")
+    ],
+    subdomain: Subdomain,
+    owner: Owner = "",
+    name: Annotated[str, typer.Option(help="What the organization is called.  [default: as there]")] = "",
+    public: Annotated[
+        list[str] | None,
+        typer.Option(help="A channel that everybody may read, by name or id; '*' for all. May be repeated."),
+    ] = None,
+    users: Users = None,
+    users_template: UsersTemplate = None,
+    to: To = None,
+    report: ReportFile = None,
+    files: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Fetch files that are not in the export from Discord, and keep them here."),
+    ] = None,
+    dry_run: OnlyConvert = False,
+    processes: Processes = None,
+    as_json: AsJson = False,
+    data: DataFolder = None,
+) -> None:
+    """Make an organization of what DiscordChatExporter wrote as JSON. Nobody sees it until it is whole.
+
+    Look first with --dry-run. Exports have no addresses: say with --users who is who, so that people can claim their accounts.
+    An import that was stopped goes on where it was: give the same command again, with the same files.
+    """
+    from tertulia.archives.converting.accounts import Request
+    from tertulia.archives.converting.discord.actions import convert
+    from tertulia.cli.converting import DISCORD_FILES, fetching_from
+
+    request = Request(paths[0], subdomain, name=name, users=users, owner=owner, users_template=users_template)
+    fetching = None if files is None else fetching_from(DISCORD_FILES, files, None, data)
+
+    def work(target: Path, folder: Path, incidents: "Incidents", told: Steps) -> "Coroutine[Any, Any, Outcome]":
+        return convert(request, paths, frozenset(public or ()), target, folder, incidents, told, fetching)
+
+    _convert_and_load(request, work, to, report, data, dry_run=dry_run, as_json=as_json, processes=processes)
+
+
 def _convert_and_load(
     request: "Request",
     work: "Callable[[Path, Path, Incidents, Steps], Coroutine[Any, Any, Outcome]]",
@@ -221,7 +299,8 @@ def _convert_and_load(
         raise CommandFailed(
             "Say who will own the organization: --owner ADDRESS. What the export says is a proposal only."
         )
-    report = report or request.file.with_name(f"{request.file.name}.report.jsonl")
+    beside = request.file.resolve()  # which may be the folder we are in
+    report = report or beside.with_name(f"{beside.name}.report.jsonl")
     with converted(work, to, report) as made:
         processes = processes or os.cpu_count() or 1
         wanted = Wanted(file=made.archive, subdomain=request.subdomain, sources=sources, processes=processes)

@@ -1,11 +1,12 @@
 """From other chats into the form of archives (docs/reference/archive.md): what all converters share, and one folder for each.
 
-    reading a source   `zips` and `tars` open what somebody sent, within bounds, `streams` reads large JSON, `values` takes
-                       nothing for granted; `slack/`, `zulip/` and `mattermost/` know what is in it
-    where they talked  rooms, which become channels and direct conversations (`rooms`)
-    who may do what    the operator decides (`accounts`)
-    texts              a source's text becomes a tree (`tree`), and one writer makes our Markdown of it (`markdown`)
-    the shelf          messages lie on disk until all are known (`shelf`): then ids are given in the order of time
+    reading a source   `zips` and `tars` open what somebody sent, within bounds, `streams` reads large JSON; `slack/`, `zulip/`,
+                       `mattermost/`, `rocketchat/` and `discord/` know what is in it, `values` that it may be anything
+    who and where      the operator decides who may do what (`accounts`); people are in a `roster`, conversations are `rooms`
+    texts              a source's text becomes a tree (`tree`, by `dialects` if it is Markdown of sorts), and one writer makes our
+                       Markdown of it (`markdown`)
+    the shelf          messages lie on disk until all are known (`shelf`, by way of `composing`): then ids are given in the order
+                       of time; `moments` knows the time of a message by its id there
     assembling         topics from threads, links to messages, and the archive itself (`topics`, `assembling`)
     the report         whatever does not come as it was is counted there, with examples (`report`)
 

@@ -48,9 +48,13 @@ class World:
     """Of each channel."""
     speaker: int
     """Who says what nobody said: the notification bot."""
+    groups: list[kinds.Group] = field(default_factory=list)
     emoji: list[kinds.Emoji] = field(default_factory=list)
+    folders: list[kinds.Folder] = field(default_factory=list)
     pictures: Mapping[tuple[str, int], str] = field(default_factory=dict)
     """Entries of the source, by whose they are: ("avatar", 7), ("emoji", 3)."""
+    topic_names: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    """Of threads that have a name of their own, by channel and thread."""
     choices: Mapping[tuple[int, int], kinds.Choices] = field(default_factory=dict)
     """By channel and person."""
     seen: Mapping[int, Mapping[int, int]] = field(default_factory=dict)
@@ -65,7 +69,7 @@ class Assembly:
         self._shelf = shelf
         self._incidents = incidents
         self._told = told
-        self._topics = Topics(shelf, f"imported from {world.made_of}", world.speaker)
+        self._topics = Topics(shelf, f"imported from {world.made_of}", world.speaker, world.topic_names)
         self._names = {one.id: one.name for one in world.channels}
         self._participants = {one.id: one.participants for one in world.directs}
         self._lost_files: set[int] = set()
@@ -82,9 +86,11 @@ class Assembly:
         with file.open("wb") as target:
             self._writer = ArchiveWriter(target)
             self._write_all("organization", [self._world.organization])
+            self._write_all("groups", self._world.groups)
             self._write_all("profile_fields", self._world.profile_fields)
             await self._write_people()
             await self._write_emoji()
+            self._write_all("folders", self._world.folders)
             self._write_places()
             await self._write_files()
             self._write_messages()
@@ -124,22 +130,25 @@ class Assembly:
     async def _write_emoji(self) -> None:
         self._writer.begin("emoji")
         for emoji in self._world.emoji:
-            self._add(msgspec.structs.replace(emoji, picture=await self._picture("emoji", emoji.id)))
+            picture = await self._picture("emoji", emoji.id)
+            if picture is None:
+                self._incidents.lose("pictures of custom emoji that are not in the export", emoji.name)
+            self._add(msgspec.structs.replace(emoji, picture=picture))
 
     async def _picture(self, kind: str, id: int) -> kinds.Picture | None:
         entry = self._world.pictures.get((kind, id))
         if entry is None:
             return None
         try:
-            return await self._blob(f"blobs/{kind}/{id}", entry, MOST_PICTURE)
+            return await self._blob(f"blobs/{kind}/{id}", entry, MOST_PICTURE, least=1)
         except Unreadable as problem:
             self._incidents.lose("pictures that cannot be read", entry, str(problem))
             return None
 
-    async def _blob(self, name: str, entry: str, most: int) -> kinds.Picture:
+    async def _blob(self, name: str, entry: str, most: int, *, least: int = 0) -> kinds.Picture:
         """Read twice: what an entry says about its size is not believed."""
         size = sum(len(piece) for piece in self._pieces(entry))
-        if size > most:
+        if not least <= size <= most:
             raise Unreadable(f"it has {size:,} bytes, and {most:,} are the most")
         return await self._writer.add_blob(name, size, _stream(self._pieces(entry)))
 
@@ -273,7 +282,9 @@ class Assembly:
                 )
 
     def _marks(self) -> Iterator[kinds.MessageMark]:
-        for person, message in self._shelf.marks():
+        for person, conversation, message in self._shelf.marks():
+            if person not in self._world.members.get(conversation, self._participants.get(conversation, ())):
+                continue
             yield kinds.MessageMark(user_id=person, message_id=message, flag="starred")
 
 

@@ -22,6 +22,7 @@ PAUSE_SECONDS = 0.1
 TRIES = 3
 MOST_WAIT_SECONDS = 60.0
 _KEY = re.compile(r"[A-Z0-9]{2,20}")
+_SECRETS = re.compile(r"(?i)(^|&)(?:t|token|pub_secret|ex|is|hm)=[^&]*")
 _PASSING = (408, 425, 429, 500, 502, 503, 504)
 Told = Callable[[str, int, int], None]
 
@@ -115,3 +116,13 @@ def _problem(answer: Answer, file: RemoteFile) -> str:
 def _wait(answer: Answer) -> float:
     after = answer.headers.get("retry-after", "")
     return min(float(after), MOST_WAIT_SECONDS) if after.isdecimal() else 1.0
+
+
+def without_secrets(url: str) -> str:
+    """An address as anybody may see it: exports put a credential into each."""
+    try:
+        parts = split_url(url)
+        query = _SECRETS.sub("", parts.query).lstrip("&")
+        return parts._replace(query=query, netloc=parts.netloc.rpartition("@")[2]).geturl()
+    except ValueError:
+        return ""

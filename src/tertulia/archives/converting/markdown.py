@@ -17,6 +17,7 @@ from tertulia.archives.converting.tree import (
     Divider,
     Emoji,
     Everyone,
+    GroupMention,
     Heading,
     Inline,
     Item,
@@ -27,6 +28,7 @@ from tertulia.archives.converting.tree import (
     Moment,
     Paragraph,
     Quote,
+    Spoiler,
     Text,
 )
 from tertulia.content.markup import writing
@@ -42,6 +44,8 @@ _NOTHING_SEEN = "\u200b"
 _BEFORE_REFERENCE = frozenset(" \t\n'\"({/<")
 _BESIDE = Emoji("tada")
 _AWKWARD = re.compile(r"[\s\x00-\x20\x7f-\x9f\u2028\u2029\\<>\"()\[\]`]")
+_NO_LANGUAGES = frozenset(("quote", "quoted", "spoiler", "math", "latex", "tex"))
+"""Fences that are no code here."""
 _BACKTICKS = re.compile(r"`+")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
@@ -82,6 +86,8 @@ def words_of(blocks: Iterable[Block]) -> str:
     """The words of a text, in one line."""
     found = []
     for block in blocks:
+        if isinstance(block, Spoiler):
+            continue
         if isinstance(block, Quote):
             found.append(words_of(block.blocks))
         elif isinstance(block, CodeBlock):
@@ -110,11 +116,11 @@ def _words(one: Inline) -> str:
 
 def _between(before: Block | None, block: Block) -> str:
     """A quote and a list go on with the next line, unless a blank one ends them."""
-    if isinstance(before, CodeBlock):
+    if isinstance(before, (CodeBlock, Spoiler)):
         return "\n"
     if isinstance(before, Items) and isinstance(block, Items):
         return "\n"
-    if isinstance(before, Paragraph) and isinstance(block, (CodeBlock, Items, Quote)):
+    if isinstance(before, Paragraph) and isinstance(block, (CodeBlock, Items, Quote, Spoiler)):
         return "\n"
     return "\n\n"
 
@@ -136,6 +142,10 @@ def _pieces(block: Block, limit: int) -> Iterator[str]:
         yield from _packed(_items(block.items, limit), limit)
     elif isinstance(block, Divider):
         yield "---"
+    elif isinstance(block, Spoiler):
+        for text in write(block.blocks, limit // 3):
+            fence = _fence_around(text.split("\n"))
+            yield f"{fence}spoiler\n{text}\n{fence}"
     else:
         for text in write(block.blocks, limit // 3):
             yield "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
@@ -172,12 +182,21 @@ def _code(block: CodeBlock, limit: int) -> Iterator[str]:
     lines = [part for line in clean(block.text).strip("\n").split("\n") for part in _cut(line, limit - 100)]
     if not any(line.strip() for line in lines):
         return
+    fence = _fence_around(lines)
+    language = "" if block.language.lower().strip(".") in _NO_LANGUAGES else block.language
+    if block.is_formula:
+        language = "math"
+    for text in _packed_code(lines, limit - 2 * len(fence) - 40):
+        yield f"{fence}{language}\n{text}\n{fence}"
+
+
+def _fence_around(lines: Iterable[str]) -> str:
+    """One that none of these lines ends: only a line that is the same does."""
     stripped = {line.strip() for line in lines}
     fence = "```"
-    while fence in stripped:  # only a line that is the same ends it
+    while fence in stripped:
         fence += "`"
-    for text in _packed_code(lines, limit - 2 * len(fence) - 40):
-        yield f"{fence}{block.language}\n{text}\n{fence}"
+    return fence
 
 
 def _packed_code(lines: list[str], limit: int) -> Iterator[str]:
@@ -293,6 +312,8 @@ def _inline(one: Inline) -> Iterator[_Piece]:
         yield from _text(one)
     elif isinstance(one, Mention):
         yield _Piece(f"@{'_' if one.silent else ''}**|{one.person_id}**", False, True)
+    elif isinstance(one, GroupMention):
+        yield _Piece(f"@*{one.name}*", False, True)
     elif isinstance(one, Everyone):
         yield _Piece("@**all**", False, True)
     elif isinstance(one, Emoji):

@@ -9,6 +9,7 @@ from tertulia.archives.form import kinds
 
 OLDEST, NEWEST = 1_230_768_000, 4_102_444_800
 """Seconds: from 2009 to 2099. Times outside stand for none."""
+MOST_DESCRIPTION = 1024
 
 
 @dataclass
@@ -27,6 +28,8 @@ class Room:
     created: int = 0
     creator: int | None = None
     people: set[int] = field(default_factory=set)
+    folder_id: int | None = None
+    """Of the archive: where channels are grouped."""
     is_unknown: bool = False
     """It is in no list: who writes in it belongs to it."""
 
@@ -54,6 +57,7 @@ def records(
                 is_archived=room.is_archived,
                 is_default=room.is_default,
                 creator_id=room.creator,
+                folder_id=room.folder_id,
                 created=time_of(room.created * 1_000_000) if room.created else created,
             )
         )

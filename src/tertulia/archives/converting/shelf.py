@@ -194,9 +194,9 @@ class Shelf:
         """The messages of a conversation, in their order."""
         return iter(self._database.execute(_LINES, (conversation,)))
 
-    def marks(self) -> Iterator[tuple[int, int]]:
-        """Who has a star on which message."""
-        asked = """select person, id from shelved join mark using (place) join numbered using (row)
+    def marks(self) -> Iterator[tuple[int, int, int]]:
+        """Who has a star on which message: person, conversation, message."""
+        asked = """select person, conversation, id from shelved join mark using (place) join numbered using (row)
             where part = 0 order by person, id"""
         return iter(self._database.execute(asked))
 

@@ -55,10 +55,12 @@ class _Window:
         self.text, self.at = "".join(parts), 0
 
 
-def members(pieces: Iterator[bytes], name: str, lose: Lose) -> Iterator[tuple[str, Any]]:
+def members(
+    pieces: Iterator[bytes], name: str, lose: Lose, wanted: frozenset[str] = frozenset()
+) -> Iterator[tuple[str, Any]]:
     """Of an object each member of each array, with the key of the array; of an array its members, with no key.
 
-    Other values are passed over. What comes after something broken is lost, and told.
+    Other values are passed over, unless their keys are `wanted`. What comes after something broken is lost, and told.
     """
     window = _Window(pieces)
     try:
@@ -75,7 +77,9 @@ def members(pieces: Iterator[bytes], name: str, lose: Lose) -> Iterator[tuple[st
                 if window.skip(_SPACE) == "[":
                     yield from _array(window, key)
                 else:
-                    window.value()
+                    value = window.value()
+                    if key in wanted:
+                        yield key, value
             if window.skip(_BETWEEN) != "}":
                 raise _Broken
         else:

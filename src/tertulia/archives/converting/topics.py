@@ -1,5 +1,6 @@
 """Topics from threads: what a thread is about becomes a topic of its own, and the message that began it leads there."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -28,9 +29,12 @@ def time_of(microseconds: int) -> datetime:
 class Topics:
     """Those of all channels, by channel and thread."""
 
-    def __init__(self, shelf: Shelf, main_name: str, speaker: int) -> None:
-        """`speaker`: who says where a thread began."""
+    def __init__(
+        self, shelf: Shelf, main_name: str, speaker: int, named: Mapping[tuple[int, int], str] | None = None
+    ) -> None:
+        """`speaker`: who says where a thread began. `named`: what threads are called that have a name of their own."""
         self._shelf = shelf
+        self._named = named or {}
         self._main_name = main_name
         self._speaker = speaker
         self.made: dict[tuple[int, int], MadeTopic] = {}
@@ -41,10 +45,13 @@ class Topics:
         self._add(channel_id, 0, names.take(self._main_name, "chat"))
         for thread in self._shelf.threads(channel_id):
             beginning = self._shelf.beginning(channel_id, thread.began)
-            words = beginning[3] if beginning else ""
+            words = self._named.get((channel_id, thread.began)) or (beginning[3] if beginning else "")
             name = names.take(words, f"Thread of {time_of(thread.began):%Y-%m-%d %H:%M}")
             self._add(channel_id, thread.began, name, thread.replies)
-            self._open(channel_id, thread, beginning)
+            is_inside = beginning is not None and beginning[2] == thread.began
+            is_told = beginning is None and (channel_id, thread.began) in self._named
+            if not is_inside and not is_told:
+                self._open(channel_id, thread, beginning)
 
     def _add(self, channel_id: int, thread: int, name: str, replies: int = 0) -> None:
         self.made[channel_id, thread] = MadeTopic(len(self.made) + 1, name, replies)

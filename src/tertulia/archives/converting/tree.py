@@ -35,6 +35,13 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class GroupMention:
+    """Of a group, by its name in the archive."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Everyone:
     """All who are in the conversation."""
 
@@ -71,7 +78,7 @@ class Moment:
     at: datetime
 
 
-Inline = Text | Link | Mention | Everyone | ChannelLink | MessageLink | Emoji | Moment
+Inline = Text | Link | Mention | GroupMention | Everyone | ChannelLink | MessageLink | Emoji | Moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +95,8 @@ class Heading:
 class CodeBlock:
     text: str
     language: str = ""
+    is_formula: bool = False
+    """It is shown as mathematics, not as code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,4 +123,11 @@ class Quote:
     blocks: "list[Block]" = field(default_factory=list)
 
 
-Block = Paragraph | Heading | CodeBlock | Items | Divider | Quote
+@dataclass(frozen=True, slots=True)
+class Spoiler:
+    """Shown only to who asks for it."""
+
+    blocks: "list[Block]" = field(default_factory=list)
+
+
+Block = Paragraph | Heading | CodeBlock | Items | Divider | Quote | Spoiler

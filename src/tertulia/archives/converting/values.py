@@ -1,20 +1,43 @@
-"""Values of somebody's JSON: nothing is taken for granted of their shape (pure)."""
+"""Values of a source, which may be anything whatever they should be (pure)."""
 
+from datetime import datetime
 from typing import Any
 
+from tertulia.archives.converting import rooms
+from tertulia.archives.converting.topics import time_of
+
+OLDEST, NEWEST = 1000 * rooms.OLDEST, 1000 * rooms.NEWEST
+"""Milliseconds."""
 Json = dict[str, Any]
 
 
-def objects(value: object) -> list[Json]:
-    """The objects of a list, if it is one."""
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
-
-
 def string(value: object) -> str:
-    """A text, if it is one."""
+    """A text, or none."""
     return value if isinstance(value, str) else ""
 
 
+def objects(value: object) -> list[Json]:
+    """The documents of a list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
 def strings(value: object) -> list[str]:
-    """The texts of a list that have something in them."""
-    return [one for one in value if isinstance(one, str) and one] if isinstance(value, list) else []
+    """The texts of a list, each once."""
+    return list(dict.fromkeys(one for one in value if isinstance(one, str) and one)) if isinstance(value, list) else []
+
+
+def inner(value: object) -> Json:
+    """A document in another."""
+    return value if isinstance(value, dict) else {}
+
+
+def milliseconds(value: object) -> int:
+    """A time; 0 if it can be none."""
+    found = int(value) if isinstance(value, int) or (isinstance(value, float) and abs(value) < 1e15) else 0
+    return found if OLDEST < found < NEWEST else 0
+
+
+def moment(value: object) -> datetime | None:
+    """A time, if it can be one."""
+    found = milliseconds(value)
+    return time_of(found * 1000) if found else None

@@ -38,7 +38,7 @@ class Source:
     """The entries of a zip, by their names below the folder in which the export begins."""
 
     def __init__(self, path: Path, marker: str, incidents: Incidents) -> None:
-        """`marker`: a file that every export has; where it is, the export begins."""
+        """`marker`: a file that every export has; where it is, the export begins. Nothing: where the zip begins."""
         self._incidents = incidents
         try:
             self._zip = zipfile.ZipFile(path)
@@ -129,7 +129,7 @@ class Source:
             if not entry.is_dir():
                 mode = entry.external_attr >> 16
                 good.take(_name_of(entry), entry, is_file=stat.S_IFMT(mode) in (0, stat.S_IFREG))
-        self._entries = good.below(marker)
+        self._entries = good.below(marker) if marker else dict(sorted(good.items()))
 
 
 def _rescued(name: str, data: bytes, lose: Lose) -> "Iterator[bytes | None]":

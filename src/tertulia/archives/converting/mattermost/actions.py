@@ -175,9 +175,8 @@ class _Conversion:
             entry = self._find(path)
             if entry is not None:
                 yield (kind, id), entry
-            elif path or kind == "emoji":
-                what = "people" if kind == "avatar" else "custom emoji"
-                self._incidents.lose(f"pictures of {what} that are not in the export", path)
+            elif path and kind == "avatar":
+                self._incidents.lose("pictures of people that are not in the export", path)
 
     def _organization(self, request: Request, created: datetime) -> kinds.Organization:
         [team, *others] = self._teams.values()

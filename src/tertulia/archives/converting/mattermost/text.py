@@ -44,8 +44,6 @@ _EMOJI = re.compile(r":([\w+-]{1,100}):")
 _SIZED_PICTURE = re.compile(r"!\[([^\[\]\n]*)\]\(([^\s()<>]{1,2000}) +=\d{0,5}x?\d{0,5} *(?:\"[^\"\n]*\" *)?\)")
 _EVERYBODY = ("all", "channel", "here")
 _LANGUAGE = re.compile(r"[\w+#.-]{1,30}")
-_OTHERWISE_HERE = ("quote", "quoted", "spoiler", "math")
-"""What is no language here, but another kind of block."""
 _FORMULAS = ("latex", "tex", "katex")
 _STYLES = {"strong": 0, "em": 1, "s": 2}
 
@@ -167,10 +165,10 @@ def _code(token: Token) -> CodeBlock:
     """What stands beside the fence and is no language was meant to be code."""
     language, text = token.info.strip(), token.content.removesuffix("\n")
     if language.lower() in _FORMULAS:
-        return CodeBlock(text, "math")
+        return CodeBlock(text, is_formula=True)
     if not _LANGUAGE.fullmatch(language) or not text.strip():
         return CodeBlock(f"{language}\n{text}".strip("\n") if language else text)
-    return CodeBlock(text, "" if language.lower() in _OTHERWISE_HERE else language)
+    return CodeBlock(text, language)
 
 
 def _inlines(tokens: Sequence[Token]) -> list[Inline]:

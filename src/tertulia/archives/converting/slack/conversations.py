@@ -6,13 +6,12 @@ from typing import Any
 from tertulia.archives.converting.escaping import escape_words
 from tertulia.archives.converting.names import MOST_CHANNEL, UniqueNames, plain, shortened
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rooms import NEWEST, OLDEST, Room
+from tertulia.archives.converting.rooms import MOST_DESCRIPTION, NEWEST, OLDEST, Room
 from tertulia.archives.converting.slack.people import People
 from tertulia.archives.converting.slack.text import decoded
 from tertulia.archives.converting.values import objects
 from tertulia.messaging.sending.rules import MAX_RECIPIENTS
 
-MOST_DESCRIPTION = 1024
 _FOLDER = re.compile(r"[^/\x00-\x1f]{1,255}")
 
 

@@ -11,7 +11,7 @@ from tertulia.archives.converting import markdown
 from tertulia.archives.converting.accounts import SPEAKER
 from tertulia.archives.converting.assembling import file_path
 from tertulia.archives.converting.emoji import code_of
-from tertulia.archives.converting.fetching import RemoteFile
+from tertulia.archives.converting.fetching import RemoteFile, without_secrets
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rooms import NEWEST, OLDEST, Room
 from tertulia.archives.converting.shelf import Shelf, Shelved, ShelvedFile
@@ -24,7 +24,6 @@ from tertulia.archives.converting.tree import Block, Inline, Link, Paragraph, Te
 from tertulia.archives.converting.values import Json, objects, string
 from tertulia.content.emoji import find_name
 from tertulia.files.uploads.names import clean_name, url_of
-from tertulia.kernel.urls import split_url
 
 DROPPED = {
     **dict.fromkeys(("channel_join", "channel_leave", "group_join", "group_leave"), "joins and leaves"),
@@ -49,7 +48,6 @@ ACTIONS = ("me_message", "bot_add", "sh_room_created")
 USUAL = ("", "file_share", "thread_broadcast", "bot_message", "file_comment", "tombstone", "huddle_thread", *ACTIONS)
 GONE = ("tombstone", "hidden_by_limit")
 _TIME = re.compile(r"(\d{9,11})(?:\.(\d{1,6}))?")
-_SECRETS = re.compile(r"(?i)(^|&)(?:t|token|pub_secret|ex|is|hm)=[^&]*")
 
 
 @dataclass
@@ -279,13 +277,3 @@ def microseconds(stamp: object) -> int:
     if found is None or not OLDEST < int(found[1]) < NEWEST:
         return 0
     return int(found[1]) * 1_000_000 + int((found[2] or "").ljust(6, "0"))
-
-
-def without_secrets(url: str) -> str:
-    """An address as anybody may see it: exports put a credential into each."""
-    try:
-        parts = split_url(url)
-        query = _SECRETS.sub("", parts.query).lstrip("&")
-        return parts._replace(query=query, netloc=parts.netloc.rpartition("@")[2]).geturl()
-    except ValueError:
-        return ""
