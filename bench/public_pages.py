@@ -16,10 +16,11 @@ from tertulia.messaging.public_pages.model import PAGE_MESSAGES
 
 CLIENTS = 8
 CHANNELS = 4
-OPEN = "update channel set is_web_public = true"
+OPEN = "update channel set is_web_public = true where not invite_only"
 LET_IN = """update realm set settings = settings || '{"enable_spectator_access": true}'"""
 TOPICS = """
 select topic.id, topic.conversation_id from topic join message on message.topic_id = topic.id
+join channel on channel.id = topic.conversation_id and channel.is_web_public
 group by topic.id having count(*) > $1 order by topic.id limit 500
 """
 BARE = f"""
