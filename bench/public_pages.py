@@ -16,6 +16,7 @@ from tertulia.messaging.public_pages.model import PAGE_MESSAGES
 
 CLIENTS = 8
 CHANNELS = 4
+ANEW = "pages that are made anew"
 OPEN = "update channel set is_web_public = true where not invite_only"
 LET_IN = """update realm set settings = settings || '{"enable_spectator_access": true}'"""
 TOPICS = """
@@ -55,13 +56,14 @@ def measure(*, quick: bool) -> Report:
             asked(f"/public/channels/{row['conversation_id']}/topics/{row['topic_id']}?start={row['id']}")
             for row in starts
         ]
-        loads["pages that are made anew"] = _load(stage, [others[at::CLIENTS] for at in range(CLIENTS)], seconds)
+        loads[ANEW] = _load(stage, [others[at::CLIENTS] for at in range(CLIENTS)], seconds)
         with bare_postgres(stage) as postgres:
             bare = run_pgbench(postgres.url, BARE, {}, clients=CLIENTS, seconds=seconds)
     figures = []
     for name, (load, cpu) in loads.items():
         spread = f"p50 {load.percentile(0.5) * 1000:.1f} ms, p99 {load.percentile(0.99) * 1000:.1f} ms"
-        figures.append(Figure(name, load.rate, "/s", bare.rate, "1000 /s", f"{spread}, {cpu:.2f} ms of CPU each"))
+        target = "" if name == ANEW else "1000 /s"
+        figures.append(Figure(name, load.rate, "/s", bare.rate, target, f"{spread}, {cpu:.2f} ms of CPU each"))
     notes = [f"{len(first.content):,} bytes, {first.text.count('<article'):,} messages; {len(paths)} topics"]
     return Report("bench public", {"messages": messages, "clients": CLIENTS, "seconds": seconds}, figures, notes)
 
