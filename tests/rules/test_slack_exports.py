@@ -386,3 +386,19 @@ def test_no_file_is_fetched_from_a_network_that_is_not_public(tmp_path: Path) ->
         made = made_of(file, fetching_from(server, tmp_path / "files", networks=""))
         assert server.asked == []
     assert made.changed["files that could not be fetched"] == 2
+
+
+def test_reactions_of_a_number_of_people_and_very_many_attachments_end_nothing(tmp_path: Path) -> None:
+    export = workspace()
+    parts = [{"text": f"part {number}."} for number in range(300)]
+    odd = [{"name": "tada", "users": 7, "count": 7}]
+    export.entries["general/2023-11-14.json"].append(
+        said(slack.ANA, "odd words", stamp(9000), reactions=odd, attachments=parts)
+    )
+    made = converted(export, tmp_path)
+    message = made.find("odd words")
+    assert not message.get("reactions")
+    assert "part 199." in message["content"]
+    assert "part 200." not in message["content"]
+    [what] = [what for what in made.changed if "files or attachments" in what]
+    assert made.changed[what] == 1
