@@ -129,6 +129,7 @@ def server() -> dict[str, Any]:
     thread, post, secret = at(100), at(300), at(310)
     parent = {"categoryId": GENERAL, "category": "general"}
     files = "Makers - Text - general [1].json_Files"
+    liked = {"emoji": {"id": "", "name": "👍"}, "count": 1, "users": [PEOPLE[BEA]]}
     return {
         "Makers - Text - general [1].json": exported(
             channel(GENERAL, "GuildTextChat", "general", topic="All *everything*"), general()
@@ -148,7 +149,9 @@ def server() -> dict[str, Any]:
         "Makers - general - hush [5].json": exported(
             channel(secret, "GuildPrivateThread", "hush", **parent), [said(ANA, "secret of a thread", 310)]
         ),
-        "Makers - Text - like it [6].json": exported(channel(OTHER, "GuildNewKind", "GENERAL"), [said(CEM, "new kind", 320)]),
+        "Makers - Text - like it [6].json": exported(
+            channel(OTHER, "GuildNewKind", "GENERAL"), [said(CEM, "new kind", 320, reactions=[liked])]
+        ),
         "dm/Direct Messages - bea [7].json": exported(
             channel("71", "DirectTextChat", "bea"), [said(ANA, "secret of two", 400), said(BEA, "answer of two", 402)], NO_GUILD
         ),

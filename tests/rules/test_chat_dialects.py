@@ -59,6 +59,7 @@ ROCKETCHAT = [
     ("*b* **b** _i_ __i__ ~s~ ~~s~~ `c`", "**b** **b** *i* *i* ~~s~~ ~~s~~ `c`"),
     ("*_x_* _*x*_", "***x*** ***x***"),
     ("snake_case_name 2 * 3 * 4", "snake_case_name 2 * 3 * 4"),
+    ("a_b_ c*d*", "a_b_ c&#42;d&#42;"),
     ("*two\nlines*", "&#42;two\nlines&#42;"),
     ("*open _and* shut_", "**open _and** shut_"),
     (r"\*not bold\* \_nor\_", "&#42;not bold&#42; _nor_"),

@@ -122,6 +122,7 @@ def test_only_what_the_operator_called_public_is_so(made: Made, tmp_path: Path) 
         members[by_id[line["channel_id"]]["name"]].add(people[line["user_id"]])
     assert members["staff"] == {"Ana Anders", "Bea Bold"}
     assert members["hush"] == {"Ana Anders"}
+    assert members["GENERAL (2)"] == {"cem.k", "Bea Bold"}, "she reacted there"
     assert members["with cem.k"] == {"Ana Anders"}
     assert "cem.k" in members["general"], "he wrote in a thread, and reacted"
     first = made.find("secret of two")

@@ -162,6 +162,7 @@ def test_reactions_stars_and_what_was_read_come_along(made: Made) -> None:
     assert (bea, "realm_emoji", "party_cat") in found
     assert {(bea, "unicode_emoji", "+1"), (cem, "unicode_emoji", "+1")} <= found
     assert made.lost["reactions of names that nobody has any more"] == 1
+    assert made.lost["reactions with emoji that are not known"] == 2, "a tone of skin is no other emoji"
     assert made.lines["marks"] == [{"user_id": bea, "message_id": first["id"], "flag": "starred"}]
     read = {(line["conversation_id"], line["user_id"]): line["read"] for line in made.lines["read_states"]}
     seen, *later = read[first["conversation_id"], bea]

@@ -18,7 +18,7 @@ _ELSEWHERE = {
     "simple_smile": "1f642",
 }
 """Those that stand for another picture there than here, or have no name here."""
-_TONE = re.compile(r"::?skin-tone-[2-6]:?$|_(?:light|medium_light|medium|medium_dark|dark)_skin_tone$")
+_TONE = re.compile(r"(?:::?skin-tone-[2-6]:?|_tone[1-5]|_(?:light|medium_light|medium|medium_dark|dark)_skin_tone)$")
 
 
 def code_of(name: str) -> str | None:

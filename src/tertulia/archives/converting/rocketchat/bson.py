@@ -25,7 +25,7 @@ class Broken(Exception):
     """It is no document."""
 
 
-class Found(NamedTuple):
+class DocumentInFile(NamedTuple):
     """A document in a file. None: it is broken."""
 
     offset: int
@@ -33,7 +33,7 @@ class Found(NamedTuple):
     document: Document | None
 
 
-def documents(file: IO[bytes], wanted: frozenset[str]) -> Iterator[Found]:
+def documents(file: IO[bytes], wanted: frozenset[str]) -> Iterator[DocumentInFile]:
     """All of a file, with those of their fields that are wanted. Broken where no further document begins."""
     offset = file.tell()
     while head := file.read(4):
@@ -44,9 +44,9 @@ def documents(file: IO[bytes], wanted: frozenset[str]) -> Iterator[Found]:
         if len(data) < length:
             raise Broken(f"it ends in the middle of a document, at byte {offset:,}")
         try:
-            yield Found(offset, length, parse(data, wanted))
+            yield DocumentInFile(offset, length, parse(data, wanted))
         except Broken:
-            yield Found(offset, length, None)
+            yield DocumentInFile(offset, length, None)
         offset += length
         file.seek(offset)
 
