@@ -73,7 +73,7 @@ class _Conversion:
             elif kind == "emoji":
                 self._emoji.add(said, where)
             elif kind == "version" and said.get("version", VERSION) != VERSION:
-                self._incidents.change("another version of the format: read as this one", where, str(said["version"]))
+                self._incidents.change("another version of the format: read as this one", where)
             elif kind in ("role", "scheme"):
                 self._incidents.lose("roles and schemes of permissions", where, string(said.get("name")))
         if not self._all_teams:

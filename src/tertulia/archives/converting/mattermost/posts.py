@@ -115,12 +115,12 @@ class Posts:
     def _one(self, post: Json, where: str, thread: int, *, has_replies: bool) -> int:
         """A post, and the time that it has here; 0 if it has none."""
         self._place += 1
-        said = post.get("create_at")
-        self._where = f"{where}, {said}"[:100]
-        if type(said) is not int or not OLDEST * 1000 < said < NEWEST * 1000:
+        at = _milliseconds(post.get("create_at"))
+        self._where = f"{where}, {at}" if at else where
+        if not at:
             self._incidents.lose("posts without a time", self._where)
             return 0
-        sent = self._shelf.free_time(self._room.id, said)
+        sent = self._shelf.free_time(self._room.id, at)
         lost = _lost(post)
         if lost in (JOINS, CHANGES, NOTICES) and has_replies:
             self._incidents.change("notices that have replies: the notification bot says them", self._where)
@@ -152,40 +152,32 @@ class Posts:
             self._incidents.change("posts that were too long, and became several", self._where, str(len(texts)))
         self._count_lost_marks(post)
         reactions = self._reactions(post)
-        if self._room.is_unknown:
+        if self._room.is_unknown and sender != SPEAKER:
             self._room.people.add(sender)
         excerpt = markdown.words_of(blocks)[:EXCERPT] if has_replies else ""
-        self._put(texts, sent, thread, sender, excerpt, reactions, files)
+        message = Shelved(
+            conversation=self._room.id,
+            origin=self._room.number,
+            sent=sent,
+            place=self._place,
+            part=0,
+            thread=thread,
+            sender=sender,
+            content="",
+            excerpt=excerpt,
+            reactions=msgspec.json.encode(reactions).decode(),
+        )
+        self._put(message, texts, files, [sender, *(one[0] for one in reactions)])
         for username in strings(post.get("flagged_by")):
             self._shelf.mark(self._place, self._known.people.person(username))
         self.tally.imported += 1
 
-    def _put(
-        self,
-        texts: list[str],
-        sent: int,
-        thread: int,
-        sender: int,
-        excerpt: str,
-        reactions: list[tuple[int, str, str, str, int]],
-        files: list[ShelvedFile],
-    ) -> None:
+    def _put(self, message: Shelved, texts: list[str], files: list[ShelvedFile], people: list[int]) -> None:
+        """What is there once belongs to the first of several parts. `people`: who took part by it."""
         for part, text in enumerate(texts):
             linked = [file.id for file in files if url_of(file.path) in text]
-            message = Shelved(
-                conversation=self._room.id,
-                origin=self._room.number,
-                sent=sent,
-                place=self._place,
-                part=part,
-                thread=thread,
-                sender=sender,
-                content=text,
-                excerpt="" if part else excerpt,
-                reactions="[]" if part else msgspec.json.encode(reactions).decode(),
-                files=msgspec.json.encode(linked).decode(),
-            )
-            self._shelf.add(message, [] if part else [sender, *(one[0] for one in reactions)])
+            made = message._replace(part=part, content=text, files=msgspec.json.encode(linked).decode())
+            self._shelf.add(made if not part else made._replace(excerpt="", reactions="[]"), [] if part else people)
 
     def _message(self, post: Json, kind: str) -> str:
         """What somebody does is told in stars, which our command adds by itself."""
@@ -213,7 +205,7 @@ class Posts:
     def _reactions(self, post: Json) -> list[tuple[int, str, str, str, int]]:
         found: dict[tuple[int, str, str], tuple[int, str, str, str, int]] = {}
         for one in objects(post.get("reactions")):
-            name, username, at = string(one.get("emoji_name")), string(one.get("user")), one.get("create_at")
+            name, username = string(one.get("emoji_name")), string(one.get("user"))
             emoji = self._known.emoji.find(name)
             if emoji is None or not username:
                 self._incidents.lose("reactions of nobody, or with emoji that are not known", self._where, name)
@@ -222,8 +214,8 @@ class Posts:
             ours, code, kind = emoji
             if (person, kind, code) in found:
                 self._incidents.change("reactions that differ in skin tone only became one", self._where, name)
-            is_time = type(at) is int and OLDEST * 1000 < at < NEWEST * 1000
-            found[person, kind, code] = person, ours, code, kind, at * 1000 if is_time and type(at) is int else 0
+            at = _milliseconds(one.get("create_at")) * 1000
+            found[person, kind, code] = person, ours, code, kind, at
         return list(found.values())
 
     # Files
@@ -242,6 +234,11 @@ class Posts:
         self._files -= shelved.id != made.id
         files.append(shelved)
         return Link(url_of(shelved.path), shown)
+
+
+def _milliseconds(value: object) -> int:
+    """A time; 0 if it can be none."""
+    return value if type(value) is int and OLDEST * 1000 < value < NEWEST * 1000 else 0
 
 
 def _lost(post: Json) -> str:

@@ -273,11 +273,11 @@ def _address(state: StateInline, silent: bool) -> bool:
     found = find_at_colon(state.src, state.pos, 0)
     if found is None:
         return False
-    behind = state.pos - found.start
-    if len(state.pending) < behind:
+    scheme = state.src[found.start : state.pos]
+    if not state.pending.endswith(scheme):
         return False
     if not silent:
-        state.pending = state.pending[: len(state.pending) - behind]
+        state.pending = state.pending.removesuffix(scheme)
     return _found(state, Link(found.url), found.end, silent)
 
 
