@@ -12,7 +12,7 @@ test('an owner erases somebody for good, not while they are held, and others see
     const id = await makeChannel(dev, unique('pier'), [mara, leaver])
     await leaver.send(id, 'boats', 'I was here')
     await mara.go(`#narrow/channel/${id}/topic/boats`)
-    await expect(mara.page.getByRole('main').getByText(name).first()).toBeVisible()
+    await expect(mara.page.getByRole('main').getByText(name).first()).toBeVisible({ timeout: 60_000 })
 
     await olga.go('#organization/holds')
     await page.getByLabel('Whom').fill(name)

@@ -109,6 +109,7 @@ class Scene:
         self.names["session_id"] = self._session()
         give_password(stage, owner)
         self.names["token_id"] = owner.post("scim/tokens", label="x", password=PASSWORD)["id"]
+        self.names["hold_id"] = owner.post("legal_holds", user_id=realm.guest.id, password=PASSWORD)["id"]
         self.names["export_id"] = owner.post("export/realm", password=PASSWORD)["id"]
         self.names["passkey_id"] = self._passkey()
 

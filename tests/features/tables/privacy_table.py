@@ -225,6 +225,7 @@ NAMING = {
 """Parameters that name a channel or a message. An endpoint with one of them has a probe, or a reason to have none."""
 
 NO_PROBE = {
+    "POST /users/{user_id}/erase": "says what becomes of messages, and names none",
     "POST /users/me/subscriptions": "makes the channel if there is none: that a name is taken cannot be hidden",
     "POST /default_streams": "for administrators, who see every channel",
     "DELETE /default_streams": "for administrators, who see every channel",

@@ -164,7 +164,13 @@ CALLS: dict[str, list[Ask]] = {
 
 _NONE = "the address is new, or the caller's own"
 _NO_ACCOUNT = "called without an account: the same answer for all (test_logins.py, test_password_reset.py)"
+_OWNERS = "for owners, who see everybody"
+
 NO_CALL: dict[str, str] = {
+    "POST /users/{user_id}/erase user_id": _OWNERS,
+    "GET /users/{user_id}/erasure user_id": _OWNERS,
+    "POST /legal_holds user_id": _OWNERS,
+    "GET /exports/temporary/{export_id}/{user_id}/{ticket}/{name} user_id": "whose ticket it is: without it nothing is there",
     "POST /users email": _NONE,
     "POST /fetch_api_key username": _NO_ACCOUNT,
     "POST /sessions username": _NO_ACCOUNT,

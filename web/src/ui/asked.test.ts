@@ -5,7 +5,8 @@ import { ask, asked } from './asking.svelte'
 
 const SOURCE = new URL('../', import.meta.url)
 /** A call that deletes, ends, renews a key or sets a role. */
-const ACT = /api\s*\.(?:delete(?:<[^>]*>)?\(|patch\([^)]*\brole\b|(?:post|patch)(?:<[^>]*>)?\([^)]*(?:\/deactivate|\/erase\b|regenerate))/g
+const ACT =
+    /api\s*\.(?:delete(?:<[^>]*>)?\(|patch\([^)]*\brole\b|(?:post|patch)(?:<[^>]*>)?\([^)]*(?:\/deactivate|\/erase\b|regenerate))/g
 
 /** Asked by `ask`, or by a Dialog with a field in it. */
 const ASKED: Record<string, number> = {

@@ -151,7 +151,9 @@ def test_a_hold_of_the_organization_stops_an_erasure_until_it_ends(
         owner.post(f"users/{person.id}/erase", **proof)
         hold_id = owner.post("legal_holds", **proof)["id"]
     taken_up = "select due > now() + interval '30 seconds' from erasure where user_id = %s"
-    eventually(lambda: stage.sql(taken_up, person.id) == [(True,)])
+    for _ in range(2):  # when the worker takes it up again, it is done with the first time
+        stage.sql("update erasure set due = now() where user_id = %s", person.id)
+        eventually(lambda: stage.sql(taken_up, person.id) == [(True,)])
     assert erasure_of(owner, person)["is_held"]
     assert erasure_of(owner, person)["erasure"]["steps_done"] == 0
     assert owner.get(f"users/{person.id}")["user"]["full_name"] == "Somebody New"
