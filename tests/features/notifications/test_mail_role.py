@@ -17,7 +17,7 @@ from tests.harness.mail_role import MailRole, hand_over, letter, mail_role
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import MAIL_IN, Channel, OwnServer, Server
-from tests.harness.stage import Stage
+from tests.harness.stage import Stage, Web
 from tests.harness.talk import Speaker, check_error, check_success, eventually
 
 
@@ -158,6 +158,23 @@ def test_a_channel_has_an_address_once_somebody_makes_one_and_it_can_be_another(
     assert role.deliver(letter("x"), second)[0] == 550
     check_error(realm.guest.request("POST", path), "STREAM_DOES_NOT_EXIST", stream_id=channel.stream_id)
     check_error(realm.member.request("POST", path, sender_id=realm.owner.id))
+
+
+def test_where_no_mail_is_taken_in_there_is_no_address_and_it_is_said(
+    realm: Realm, channel: Channel, server: OwnServer, folder: Path
+) -> None:
+    path = f"streams/{channel.stream_id}/email_address"
+    assert realm.member.get(path)["takes_mail"] is True
+    check_success(realm.member.request("POST", path))
+    web = Web(server, folder, mail_in_address="")
+    try:
+        elsewhere = realm.speaker(url=web.wait().url)
+        realm.stage.add(channel, elsewhere)
+        assert (found := elsewhere.get(path))["email"] == ""
+        assert found["takes_mail"] is False
+        check_error(elsewhere.request("POST", path), "NO_MAIL")
+    finally:
+        web.stop()
 
 
 def test_each_transaction_has_one_recipient_and_there_are_not_too_many_lines(
