@@ -152,8 +152,9 @@ test('an owner names the server for calls, the day of the mail and an emoji; whe
     await page.getByLabel('Day of the weekly mail').selectOption('Friday')
     await expect(page.getByLabel('Day of the weekly mail')).toHaveValue('Friday')
 
-    await expect(page.getByRole('switch', { name: 'People join only by invitation' })).toBeVisible()
     await expect(page.getByRole('switch', { name: 'Channels may be opened to the web' })).toHaveCount(0)
+    await olga.go('#organization/joining')
+    await expect(page.getByRole('switch', { name: 'People join only by invitation' })).toBeVisible()
     await olga.go('#channels/new')
     await expect(page.getByRole('radio')).toHaveCount(3)
     await expect(page.getByText('without an account')).toHaveCount(0)

@@ -38,6 +38,8 @@ export const settingsViews: View[] = [
     tabbed('settings/privacy', 'Privacy'),
     tabbed('settings/devices', 'Signed in'),
     tabbed('organization/general', 'About'),
+    tabbed('organization/messages', 'Changing messages'),
+    tabbed('organization/joining', 'Domains'),
     tabbed('organization/members', 'People'),
     tabbed('organization/invitations', 'Invite people'),
     tabbed('organization/groups', 'New group'),

@@ -15,10 +15,12 @@ export async function setReminder(world: World, messageId: number, at: number): 
         sayError(explain(set.error))
         return null
     }
-    return async () => {
-        const gone = await world.api.delete(`reminders/${set.value.reminder_id}`)
-        if (!gone.ok) sayError(explain(gone.error))
-    }
+    return () => dropReminder(world, set.value.reminder_id)
+}
+
+export async function dropReminder(world: World, reminderId: number): Promise<void> {
+    const gone = await world.api.delete(`reminders/${reminderId}`)
+    if (!gone.ok) sayError(explain(gone.error))
 }
 
 export async function remind(world: World, messageId: number, at: number): Promise<void> {

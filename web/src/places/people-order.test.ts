@@ -28,3 +28,8 @@ test('I come first, then who is active, idle, away, and bots; system bots and de
         'Robot',
     ])
 })
+
+test('people whom I have muted do not come', () => {
+    const users = [user(1, 'Zoe'), user(2, 'Ada')]
+    expect(peopleInOrder(users, () => 'active', 8, 'en', new Set([1])).map((each) => each.full_name)).toEqual(['Ada'])
+})

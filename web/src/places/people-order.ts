@@ -1,4 +1,5 @@
-/** People in the order in which they are listed (pure): me, who is active, who is idle, the others, then bots; by name in each. */
+/** People in the order in which they are listed (pure): me, who is active, who is idle, the others, then bots; by name in each.
+ *  Those I have muted are not among them. */
 import type { ApiUser, Id } from '../data/api-types'
 import type { Here } from '../data/presence.svelte'
 
@@ -9,11 +10,12 @@ export function peopleInOrder(
     presenceOf: (id: Id) => Here,
     me: Id,
     language: string,
+    muted: ReadonlySet<Id> = new Set(),
 ): ApiUser[] {
     const byName = new Intl.Collator(language, { numeric: true, sensitivity: 'base' }).compare
     const rank = (user: ApiUser) => (user.user_id === me ? 0 : user.is_bot ? 4 : RANK[presenceOf(user.user_id)])
     return [...users]
-        .filter((user) => user.is_active !== false && !user.is_system_bot)
+        .filter((user) => user.is_active !== false && !user.is_system_bot && !muted.has(user.user_id))
         .map((user) => ({ user, rank: rank(user) }))
         .sort((a, b) => a.rank - b.rank || byName(a.user.full_name, b.user.full_name))
         .map((each) => each.user)

@@ -38,7 +38,7 @@ const NOT_ASKED: Record<string, [number, string]> = {
     'data/acts.ts previews': [1, 'the link itself stays, and leads to the same page'],
     'data/drafts.svelte.ts': [1, 'Drafts offers Undo'],
     'notifications/push.ts': [1, 'the switch turns it on again'],
-    'page/remind.ts': [1, 'it is the Undo of what was just done'],
+    'page/remind.ts': [1, 'the Undo of what was just done; and the message is still there to be reminded of'],
     'settings/AlertWords.svelte': [1, 'the word is typed again'],
     'settings/Devices.svelte new key': [1, 'makes a key beside the others'],
     'settings/MutedPeople.svelte': [1, 'muted again from their card'],
