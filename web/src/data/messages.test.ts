@@ -51,7 +51,7 @@ describe('messages', () => {
     })
 
     it('that were given to another author are by them, and no longer have the name of the old one', () => {
-        const event = { id: 1, type: 'message_sender', message_ids: [1], sender_id: 99 } as const
+        const event = { id: 1, type: 'message_sender' as const, message_ids: [1], sender_id: 99 }
         const [given, other] = [1, 2].map((id) => changedBy(channelMessage(id), event))
         expect([given?.sender_id, given?.sender_full_name, other?.sender_full_name]).toEqual([99, '', 'Kofi'])
     })

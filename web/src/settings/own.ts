@@ -42,6 +42,8 @@ export const PRIVACY: readonly Switch[] = [
 
 export const CONSENT: readonly Switch[] = [['allow_private_data_export', 'data.consent']]
 
+export const LOOK: readonly Switch[] = [['fluid_layout_width', 'own.wide']]
+
 export const WRITING: readonly Switch[] = [
     ['enter_sends', 'own.enter'],
     ['translate_emoticons', 'own.emoticons'],

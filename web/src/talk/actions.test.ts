@@ -40,7 +40,7 @@ it('quotes so that nothing in the words of others ends the quotation', async () 
     const insert = vi.fn()
     actions.writing = { replyTo: vi.fn(), insert } as unknown as typeof actions.writing
     await actions.quote(one)
-    const lines = (insert.mock.calls[0]?.[0] as string).trimEnd().split('\n')
+    const lines = String(insert.mock.calls[0]?.[0]).trimEnd().split('\n')
     expect([lines[1], lines.at(-1)]).toEqual(['`````quote', '`````'])
     expect(lines.slice(2, -1).join('\n')).toBe(text)
 })
