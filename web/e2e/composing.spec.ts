@@ -70,8 +70,11 @@ test('a table and links are pasted, a file is tried again, a poll and a snippet 
     await dialog.getByLabel('Option 1').fill('Brick')
     await dialog.getByLabel('Option 1').press('Enter')
     await page.keyboard.type('Wine')
-    await dialog.getByRole('button', { name: 'Put it into the message' }).click()
+    // At an empty line Enter is enough.
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
     await expect(talk.box).toHaveValue('/poll Which red?\nBrick\nWine')
+    await expect(talk.box).toBeFocused()
     await talk.box.press('Control+Enter')
     await expect(talk.message('Which red?').getByText('Wine')).toBeVisible()
 })

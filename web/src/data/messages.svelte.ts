@@ -302,8 +302,8 @@ export function changedBy(data: ApiMessage, event: MessagesEvent): ApiMessage {
         case 'submessage':
             return withSubmessage(data, event)
         case 'message_sender':
-            // The name in the message was the old author's: what they are called now is in the list of people.
-            return { ...data, sender_id: event.sender_id, sender_full_name: '' }
+            // Name, address and picture in the message were the old author's: who they are now is in the list of people.
+            return { ...data, sender_id: event.sender_id, sender_full_name: '', sender_email: '', avatar_url: null }
         case 'message':
         case 'delete_message':
             return data

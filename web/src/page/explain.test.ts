@@ -18,6 +18,16 @@ test('an unknown refusal, or one about another field, is beside the first field'
     expect(problemsIn(refused('Invalid URL template.'), 'name')).toEqual({ name: 'That is no address template.' })
 })
 
+test('a refused playground or domain is said beside its field', () => {
+    const fields = ['name', 'pygments_language', 'url_template'] as const
+    expect(problemsIn(refused('Invalid characters in pygments language'), ...fields)).toEqual({
+        pygments_language: 'That is no name of a language.',
+    })
+    const answer = refused('The URL template has one variable, "code", for the code that is tried.')
+    expect(Object.keys(problemsIn(answer, ...fields))).toEqual(['url_template'])
+    expect(explain(refused('The domain a.example is already a part of this organization.').error)).toMatch(/list/)
+})
+
 test('names and values that others were faster with are told of', () => {
     const answer = refused('Name is already in use.')
     expect(problemsIn(answer, 'short_name', 'full_name')).toEqual({ full_name: 'Somebody has this name already.' })

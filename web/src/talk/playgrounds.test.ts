@@ -7,6 +7,8 @@ describe('a playground', () => {
         ['https://play.example/{?code}', 'https://play.example/?code=a%20%26%20b%2Fc'],
         ['https://play.example/?v=1{&code}', 'https://play.example/?v=1&code=a%20%26%20b%2Fc'],
         ['https://play.example/{#code}', 'https://play.example/#a%20&%20b/c'],
+        ['https://play.example/{code:3}', 'https://play.example/a%20%26'],
+        ['https://play.example/{?code*}', 'https://play.example/?code=a%20%26%20b%2Fc'],
         ['https://play.example/{+code}{other}', 'https://play.example/a%20&%20b/c'],
     ])('%s has the code in its address', (template, address) => {
         expect(playgroundAddress(template, 'a & b/c')).toBe(address)

@@ -6,11 +6,15 @@ export function playgroundsFor(all: readonly Playground[], language: string): Pl
     return all.filter((each) => each.pygments_language.toLowerCase() === language.toLowerCase())
 }
 
+/** How it is put in, its name, and how much of it at most. */
+const VARIABLE = /\{([+#/?&.;]?)(\w+)(?::(\d+)|\*)?\}/g
+
 /** The template (RFC 6570) with its variable `code`; null if it leads to no web page. */
 export function playgroundAddress(template: string, code: string): string | null {
-    const address = template.replace(/\{([+#/?&.;]?)(\w+)\}/g, (_whole, how: string, name: string) => {
+    const address = template.replace(VARIABLE, (_whole, how: string, name: string, most?: string) => {
         if (name !== 'code') return ''
-        const value = how === '+' || how === '#' ? encodeURI(code) : encodeURIComponent(code)
+        const given = most ? [...code].slice(0, Number(most)).join('') : code
+        const value = how === '+' || how === '#' ? encodeURI(given) : encodeURIComponent(given)
         if (how === '?' || how === '&' || how === ';') return `${how}code=${value}`
         return how === '+' ? value : how + value
     })

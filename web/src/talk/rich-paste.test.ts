@@ -19,6 +19,13 @@ describe('what is pasted', () => {
         ],
         ['a heading', '<h2>Plan</h2><p>Go</p>', '## Plan\n\nGo'],
         ['a quotation', '<blockquote><p>One</p><p>Two</p></blockquote>', '> One\n>\n> Two'],
+        ['an ending that is none', '<pre>a\n```\nb\n````</pre>', '`````\na\n```\nb\n````\n`````'],
+        [
+            'a picture of brackets',
+            '<img src="https://example.com/a(1).png" alt="A](https://bad.example)\n[b">',
+            '[A)(https://bad.example) (b](https://example.com/a%281%29.png)',
+        ],
+        ['a number that is none', '<ol start="none"><li>One</li></ol>', '1. One'],
         ['code in a line', '<p>Run <code>make</code></p>', 'Run `make`'],
         [
             'a block of code',

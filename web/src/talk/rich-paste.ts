@@ -3,6 +3,8 @@
  *  Documents say "bold" by style as often as by element, and wrap everything in elements that say nothing; both are read.
  *  Text is left as it is: a star that somebody wrote stays a star. */
 
+import { fenceAround } from './format'
+
 /** More than any message holds, with all that office programs write around it: not worth a pause. */
 const LONGEST = 1_000_000
 
@@ -66,14 +68,14 @@ class Reading {
 
     #fence(element: Element): string {
         const text = element.textContent.replace(/\n+$/, '')
-        const mark = text.includes('```') ? '````' : '```'
+        const mark = fenceAround(text)
         const named = element.querySelector('code[class*="language-"]') ?? element
         const language = /(?:^|\s)language-([\w+#-]+)/.exec(named.className)?.[1] ?? ''
         return this.#marked(`${mark}${language}\n${text}\n${mark}`)
     }
 
     #list(element: Element): string {
-        let number = Number(element.getAttribute('start') ?? 1) - 1
+        let number = Number.parseInt(element.getAttribute('start') ?? '1', 10) - 1 || 0
         const isNumbered = element.tagName === 'OL'
         const lines: string[] = []
         for (const item of element.children) {
@@ -133,15 +135,21 @@ class Reading {
         if (!LINK.test(address) || !words) return inside
         if (words === address || `mailto:${words}` === address) return inside
         const at = inside.indexOf(inside.trim())
-        const target = address.replaceAll('(', '%28').replaceAll(')', '%29').replaceAll(' ', '%20')
-        const link = `[${words.replaceAll('[', '(').replaceAll(']', ')')}](${target})`
+        const link = linkTo(words, address)
         return this.#marked(`${inside.slice(0, at)}${link}${inside.slice(at + inside.trim().length)}`)
     }
 
     #picture(element: Element): string {
-        const [address, words] = [element.getAttribute('src') ?? '', element.getAttribute('alt')?.trim()]
-        return /^https?:/i.test(address) && words ? this.#marked(`[${words}](${address})`) : (words ?? '')
+        const address = element.getAttribute('src')?.trim() ?? ''
+        const words = element.getAttribute('alt')?.trim().replace(/\s+/g, ' ') ?? ''
+        return /^https?:/i.test(address) && words ? this.#marked(linkTo(words, address)) : words
     }
+}
+
+/** Nothing in the words or the address ends the link. */
+function linkTo(words: string, address: string): string {
+    const target = address.replaceAll('(', '%28').replaceAll(')', '%29').replace(/\s/g, '%20')
+    return `[${words.replaceAll('[', '(').replaceAll(']', ')')}](${target})`
 }
 
 function isBlock(element: Element): boolean {

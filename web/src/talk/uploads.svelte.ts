@@ -3,6 +3,7 @@
 import type { World } from '../data/world.svelte'
 import { t } from '../words/words.svelte'
 import { explain } from '../page/explain'
+import { sayError } from '../ui/toasts.svelte'
 import { isSame, type Home } from './written.svelte'
 
 /** Sounds that the server shows as a player, if they stand as a picture would. */
@@ -51,6 +52,7 @@ export class Upload {
 export class Uploads {
     all: readonly Upload[] = $state.raw([])
     readonly #world: Pick<World, 'api' | 'realm'>
+    #isLeft = false
 
     constructor(world: Pick<World, 'api' | 'realm'>) {
         this.#world = world
@@ -86,7 +88,16 @@ export class Uploads {
         } else {
             upload.isHopeless = answer.error.kind === 'refused'
             upload.error = answer.error.status === 404 ? t('upload.none') : explain(answer.error)
+            if (!this.#isLeft) return
+            sayError(t('upload.failed', { name: upload.name, why: upload.error }))
+            this.dismiss(upload)
         }
+    }
+
+    /** They are no longer on the screen: what is on its way goes on, and is told of if it fails. */
+    leave(): void {
+        this.#isLeft = true
+        for (const each of this.all) if (each.error) this.dismiss(each)
     }
 
     dismiss(upload: Upload): void {

@@ -63,3 +63,15 @@ it('forgets a file that is stopped on its way', async () => {
     await done
     expect([insert.mock.calls.length, uploads.all.length]).toEqual([0, 0])
 })
+
+it('keeps nothing of what fails when nobody looks any more', async () => {
+    const error = { kind: 'offline', status: 0, code: '', msg: '', body: {} }
+    const world = { realm: { value: () => 1 }, api: { upload: async () => ({ ok: false, error }) } } as unknown as World
+    const uploads = new Uploads(world)
+    await uploads.add(new File(['x'], 'early.txt'), null, vi.fn())
+    expect(uploads.all).toHaveLength(1)
+    uploads.leave()
+    expect(uploads.all).toEqual([])
+    await uploads.add(new File(['x'], 'late.txt'), null, vi.fn())
+    expect(uploads.all).toEqual([])
+})

@@ -47,10 +47,19 @@ export async function beginRecording(): Promise<Recording> {
     const form = formOf((type) => MediaRecorder.isTypeSupported(type))
     if (!form) throw new DOMException('no form', 'NotSupportedError')
     const stream = await navigator.mediaDevices.getUserMedia({ audio: true })
+    const release = () => stream.getTracks().forEach((track) => track.stop())
+    try {
+        return record(stream, form, release)
+    } catch (problem) {
+        release()
+        throw problem
+    }
+}
+
+function record(stream: MediaStream, form: Form, release: () => void): Recording {
     const recorder = new MediaRecorder(stream, { mimeType: form.type, audioBitsPerSecond: BITS_PER_SECOND })
     const parts: Blob[] = []
     recorder.addEventListener('dataavailable', (event) => parts.push(event.data))
-    const release = () => stream.getTracks().forEach((track) => track.stop())
     recorder.start()
     return {
         finish: () =>
