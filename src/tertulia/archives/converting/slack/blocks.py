@@ -6,7 +6,6 @@ is taken for granted of their shape: an odd part is left out and counted.
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from tertulia.archives.converting.slack.text import Names, channel, decoded, emoji, link, moment, parse, parse_inline
@@ -25,6 +24,7 @@ from tertulia.archives.converting.tree import (
     Paragraph,
     Quote,
     Text,
+    in_style,
 )
 from tertulia.archives.converting.values import Json, objects, string
 
@@ -160,7 +160,7 @@ def _styled(text: str, one: Json) -> Text:
 
 def _rich_link(one: Json, names: Told) -> Inline:
     found = link(string(one.get("url")), string(one.get("text")), names)
-    return replace(_styled("", one), text=found.text) if isinstance(found, Text) else found
+    return in_style(found, _styled("", one))
 
 
 def _words(one: Json) -> str:
