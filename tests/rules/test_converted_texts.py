@@ -74,7 +74,7 @@ TEXTS = [
     ("*two\nlines*", "&#42;two\nlines&#42;"),
     ("*a* *b*", "**a** **b**"),
     ("*a*_b_", "**a**\u200b*b*"),
-    ("*see <https://x.org/a|this>*", "**see** [this](https://x.org/a)"),
+    ("*see <https://x.org/a|this>*", "**see** **[this](https://x.org/a)**"),
     ("**", "&#42;&#42;"),
     ("*", "&#42;"),
     ("__x__ ~~x~~", "__x__ &#126;&#126;x&#126;&#126;"),
@@ -172,6 +172,10 @@ MESSAGES = [
     (rich(section({"type": "emoji", "name": "tada", "skin_tone": 2}, {"type": "emoji", "name": "ours"})),
      ":tada::ours:"),
     (rich(section({"type": "link", "url": "https://x.org", "text": "x"})), "[x](https://x.org)"),
+    (rich(section({"type": "link", "url": "https://x.org", "text": "x", "style": {"bold": True, "strike": True}})),
+     "~~**[x](https://x.org)**~~"),
+    (rich(section({"type": "link", "url": "https://x.org", "style": {"italic": True}})),
+     "*[https://x.org](https://x.org)*"),
     (rich(section({"type": "date", "timestamp": 1700000000, "format": "{date}"})), "<time:2023-11-14T22:13:20Z>"),
     (rich(section({"type": "usergroup", "usergroup_id": "S1"}, {"type": "color", "value": "#fff"})), "@S1#fff"),
     (rich({"type": "rich_text_preformatted", "elements": [word("a\n```\nb")]}), "````\na\n```\nb\n````"),
@@ -179,9 +183,19 @@ MESSAGES = [
     (rich({"type": "rich_text_list", "style": "bullet", "elements": [section(word("a")), section(word("b"))]},
           {"type": "rich_text_list", "style": "ordered", "indent": 1, "offset": 3, "elements": [section(word("c"))]}),
      "- a\n- b\n  4. c"),
-    (rich({"type": "rich_text_new", "elements": []}, section(word("a"))), "a"),
-    ({"text": "from text", "blocks": [{"type": "rich_text", "elements": [section(word("x"))]}, {"type": "divider"}]},
-     "from text"),
+    (rich({"type": "rich_text_new", "elements": []}, section(word("a"))) | {"text": ""}, "a"),
+    (rich({"type": "rich_text_new", "elements": []}, section(word("a"))) | {"text": "a *new*"}, "a **new**"),
+    (rich(section({"type": "new"}, word("a"))), "a"),
+    (rich(section({"type": "channel", "channel_id": "C8"}, word(" "), {"type": "channel", "channel_id": "C9"}, word(" "),
+                  {"type": "usergroup", "usergroup_id": "S1"})) | {"text": "<#C8> <#C9|a&amp;b> <!subteam^S1|@crew>"},
+     "#private-channel #a&b @crew"),
+    ({"text": "A summary", "blocks": [
+        {"type": "rich_text", "elements": [section(word("x"))]}, {"type": "divider"},
+        {"type": "section", "text": {"type": "mrkdwn", "text": "*y*"}},
+        {"type": "table", "rows": [[{"type": "rich_text", "elements": [section(word("H", bold=True))]},
+                                    {"type": "raw_text", "text": "1"}]]}]},
+     "x\n\n---\n\n**y**\n\n**H** | 1"),
+    ({"text": "a", "blocks": [{"type": "divider"}, {"type": "new"}]}, "a"),
     ({"text": "", "blocks": [{"type": "header", "text": {"type": "plain_text", "text": "Head"}},
                              {"type": "section", "text": {"type": "mrkdwn", "text": "*b*"},
                               "fields": [{"type": "mrkdwn", "text": "f"}],
@@ -276,7 +290,8 @@ WORDS = st.lists(st.sampled_from(SIGNS), max_size=7).map("".join)
 STYLES = st.tuples(*[st.booleans()] * 3)
 TEXT: st.SearchStrategy[Inline] = st.builds(lambda words, style: Text(words, *style), WORDS, STYLES)
 CODE = st.builds(lambda words: Text(words, code=True), WORDS)
-LINKS = st.builds(Link, st.sampled_from(["https://x.org/a", "https://x.org/(b)*c*", "javascript:x"]), WORDS)
+URLS = st.sampled_from(["https://x.org/a", "https://x.org/(b)*c*", "javascript:x"])
+LINKS = st.builds(lambda url, words, style: Link(url, words, *style), URLS, WORDS, STYLES)
 INLINES = st.lists(st.one_of(TEXT, TEXT, CODE, LINKS, st.just(Emoji("tada"))), max_size=5)
 
 

@@ -64,6 +64,7 @@ TEXTS = [
     # Addresses
     ("https://x.org/a_b_*c* end", "https://x.org/a_b_*c* end"),
     ("<https://x.org> [l *b*](https://x.org/(a) \"t\")", "https://x.org [l b](https://x.org/%28a%29)"),
+    ("~~**[l](https://x.org)**~~", "~~**[l](https://x.org)**~~"),
     ("[r][1] [2]\n\n[1]: https://ref.org\n[2]: <https://two.org>", "[r](https://ref.org) [2](https://two.org)"),
     ("![p](https://x.org/p.png =100x50) ![](https://x.org/q.png)", "[p](https://x.org/p.png) https://x.org/q.png"),
     ("[x](javascript:alert(1))", "x (javascript:alert(1))"),

@@ -162,6 +162,20 @@ def test_files_of_the_zip_come_once_and_others_stay_links_without_their_credenti
     assert made.lost["files that Slack did not have any more"] == 1
 
 
+def test_what_slack_once_wrote_for_who_shared_a_file_is_not_what_they_said(tmp_path: Path) -> None:
+    file = {"id": "F0INSIDE", "name": "plan.txt", "title": "The plan", "user": slack.ANA}
+    sentence = "<@U0ANA|ana> uploaded a file: <https://team.slack.com/files/ana/F0INSIDE/plan.txt|The plan>"
+    texts = [f"{sentence} and commented: look *here*", sentence, "hers: " + sentence]
+    days = [said(slack.ANA, text, stamp(900 + at), subtype="file_share", file=file) for at, text in enumerate(texts)]
+    export = with_entries(**{"general/2023-12-01.json": days})
+    made = converted(export, tmp_path)
+    first, second, third = [line["content"] for line in made.said_in("general")][-3:]
+    path = made.by("files", "name")["plan.txt"]["path"]
+    assert first == f"look **here**\n\n[The plan](/user_uploads/{path})"
+    assert second == f"[The plan](/user_uploads/{path})"
+    assert third.startswith("hers: @**|")
+
+
 def test_links_lead_to_the_message_here_and_long_texts_are_several(made: Made) -> None:
     aimed = made.find("first: hello")["id"]
     assert f"/topic/imported.20from.20Slack/near/{aimed})" in made.find("what Ana said")["content"]

@@ -281,6 +281,15 @@ def test_one_bad_record_is_counted_and_the_rest_comes(what: str, tmp_path: Path)
     assert b"etc/passwd" not in again.data
 
 
+def test_groups_without_an_id_are_counted_each(made: Made, tmp_path: Path) -> None:
+    export = organization().changed()
+    export.tables["zerver_namedusergroup"] += [{"id": 205, "name": "lost"}, {"usergroup_ptr": None, "name": "lost too"}]
+    again = converted(export, tmp_path, owner="ana@example.com")
+    what = "groups without an id, or that no organization has here"
+    assert again.lost.get(what, 0) == made.lost.get(what, 0) + 2
+    assert again.lines["groups"] == made.lines["groups"]
+
+
 def link(name: str, kind: bytes = tarfile.SYMTYPE) -> tarfile.TarInfo:
     about = tarfile.TarInfo(name)
     about.type, about.linkname = kind, "/etc/passwd"

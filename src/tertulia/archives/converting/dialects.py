@@ -5,7 +5,7 @@ Each character is looked at a bounded number of times: a mark that opens is clos
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from tertulia.archives.converting.tree import (
     Block,
@@ -18,6 +18,7 @@ from tertulia.archives.converting.tree import (
     Quote,
     Spoiler,
     Text,
+    in_style,
 )
 
 URL = r"https?://[^\s<>]*[^\s<>.,:;\"'\])*_~|!?]"
@@ -172,12 +173,8 @@ class _Run:
             if place in self._opening or place in self._closing:
                 continue
             style = Text("", depth["bold"] > 0, depth["italic"] > 0, depth["strike"] > 0)
-            if isinstance(token, str):
-                yield replace(style, text=token), depth["spoiler"] > 0
-            elif isinstance(token, Text):
-                yield replace(style, text=token.text, code=token.code), depth["spoiler"] > 0
-            else:
-                yield token, depth["spoiler"] > 0
+            one = Text(token) if isinstance(token, str) else token
+            yield in_style(one, style), depth["spoiler"] > 0
 
     def _read(self, text: str) -> Iterator[str | Inline]:
         place = 0

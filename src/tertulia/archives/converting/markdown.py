@@ -335,8 +335,7 @@ def _text(one: Text) -> Iterator[_Piece]:
     if one.code:
         yield _Piece(_code_span(text), False)
         return
-    mark = ("**" if one.bold else "") + ("*" if one.italic else "")
-    opening = ("~~" if one.strike else "") + mark
+    opening, closing = _marks(one)
     core = text.strip()
     if not opening or not core:
         yield _Piece(text, True)
@@ -346,8 +345,15 @@ def _text(one: Text) -> Iterator[_Piece]:
     words = escape_words(core, glued_before=True, after=opening[0])
     if one.strike:
         words = words.replace("~", "&#126;")
-    yield _Piece(f"{opening}{words}{mark}{'~~' if one.strike else ''}", False)
+    yield _Piece(f"{opening}{words}{closing}", False)
     yield _Piece(text[start + len(core) :], True)
+
+
+def _marks(one: Text | Link) -> tuple[str, str]:
+    """Before and after what has these styles."""
+    mark = ("**" if one.bold else "") + ("*" if one.italic else "")
+    strike = "~~" if one.strike else ""
+    return strike + mark, mark + strike
 
 
 def _code_span(text: str) -> str:
@@ -372,6 +378,10 @@ def _link(one: Link) -> Iterator[_Piece]:
         yield _Piece(f"{label} ({url})" if label and label != url else url, True)
         return
     named = f"[{escape_label(label or url)}]({safe})"
+    opening, closing = _marks(one)
+    if opening:
+        yield _Piece(f"{opening}{named}{closing}", False)
+        return
     is_bare = (not label or label == url) and safe == url and _is_found(url)
     yield _Piece(url if is_bare else named, False, beside=named)
 

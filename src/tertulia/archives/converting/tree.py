@@ -3,7 +3,7 @@
 Styles are flags of a piece of text, not nodes around it: sources nest them in every way, and ours end with the line.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 
@@ -24,6 +24,9 @@ class Link:
 
     url: str
     label: str = ""
+    bold: bool = False
+    italic: bool = False
+    strike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,15 @@ class Moment:
 
 
 Inline = Text | Link | Mention | GroupMention | Everyone | ChannelLink | MessageLink | Emoji | Moment
+
+
+def in_style(one: Inline, style: Text) -> Inline:
+    """What can have styles, in these; the rest as it is."""
+    if isinstance(one, Text):
+        return replace(style, text=one.text, code=one.code)
+    if isinstance(one, Link):
+        return replace(one, bold=style.bold, italic=style.italic, strike=style.strike)
+    return one
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from tertulia.archives.converting.tree import (
     Paragraph,
     Quote,
     Text,
+    in_style,
 )
 from tertulia.content.markup.addresses import find_at_colon
 
@@ -180,17 +181,20 @@ def _inlines(tokens: Sequence[Token]) -> list[Inline]:
         if name in _STYLES:
             depths[_STYLES[name]] += 1 if way == "open" else -1
         elif token.type == "node":
-            found.append(token.meta["node"])
+            found.append(in_style(token.meta["node"], _style(depths)))
         elif token.type in ("softbreak", "hardbreak"):
             found.append(Text("\n"))
         elif token.type == "link_open":
-            found.append(_link(str(token.attrGet("href") or ""), rest))
+            found.append(in_style(_link(str(token.attrGet("href") or ""), rest), _style(depths)))
         elif token.type == "image":
             found.append(Link(str(token.attrGet("src") or ""), token.content))
         elif token.content:
-            bold, italic, strike = (depth > 0 for depth in depths)
-            found.append(Text(token.content, bold, italic, strike, code=token.type == "code_inline"))
+            found.append(in_style(Text(token.content, code=token.type == "code_inline"), _style(depths)))
     return found
+
+
+def _style(depths: Sequence[int]) -> Text:
+    return Text("", *(depth > 0 for depth in depths))
 
 
 def _link(url: str, rest: Iterator[Token]) -> Link:

@@ -4,8 +4,8 @@
 is taken for granted of their shape: an odd part is left out and counted.
 """
 
+import re
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from tertulia.archives.converting.slack.text import Names, channel, decoded, emoji, link, moment, parse, parse_inline
@@ -24,6 +24,7 @@ from tertulia.archives.converting.tree import (
     Paragraph,
     Quote,
     Text,
+    in_style,
 )
 from tertulia.archives.converting.values import Json, objects, string
 
@@ -32,22 +33,43 @@ MOST_DEPTH = 12
 MOST_PARTS = 200
 """Files of a message, and what else is attached to it: Slack has no more than a hundred of each."""
 _SILENT = ("actions", "input", "divider")
+_PARTS = ("rich_text_section", "rich_text_list", "rich_text_quote", "rich_text_preformatted")
+_LABEL = re.compile(r"<(?:[@#]|!subteam\^)([A-Z0-9]{2,20})\|([^<>\n]+)>")
+
+
+class Told:
+    """Names, with what the text of a message calls them: its rich text has ids only."""
+
+    def __init__(self, names: Names, text: str) -> None:
+        self._names = names
+        self._labels = {slack_id: decoded(label) for slack_id, label in _LABEL.findall(text)}
+        self.channel, self.conversation, self.count = names.channel, names.conversation, names.count
+
+    def person(self, slack_id: str, label: str = "") -> int:
+        """Somebody's id in the archive."""
+        return self._names.person(slack_id, label or self.label(slack_id))
+
+    def label(self, slack_id: str) -> str:
+        """What it is called there, if it is said."""
+        return self._labels.get(slack_id, "")
 
 
 def text_of(message: Json, names: Names) -> list[Block]:
-    """What a message says: its rich text, else its other blocks, else its text; and then what is attached."""
+    """What a message says: its blocks, else its text, which may be a summary of them; and then what is attached."""
     blocks = objects(message.get("blocks"))
     text = string(message.get("text"))
-    rich = [block for block in blocks if block.get("type") == "rich_text"]
-    if rich and len(rich) == len(blocks):
-        found = [one for block in rich for one in rich_text(block, names)]
-    elif blocks and not rich:
-        found = laid_out(blocks, names)
-    else:
-        found = []
-    if not found:
+    told = Told(names, text)
+    found = laid_out(blocks, told)
+    if not found or (text.strip() and _has_unknown_part(blocks)):
         found = parse(text, names)
-    return found + attached(message, text, names)
+    return found + attached(message, text, told)
+
+
+def _has_unknown_part(blocks: list[Json]) -> bool:
+    """Of what somebody wrote: Slack itself makes the text of that, and leaves nothing out. An app makes its own."""
+    return all(block.get("type") == "rich_text" for block in blocks) and any(
+        part.get("type") not in _PARTS for block in blocks for part in objects(block.get("elements"))
+    )
 
 
 def few(value: object, names: Names) -> list[Json]:
@@ -61,7 +83,7 @@ def few(value: object, names: Names) -> list[Json]:
 # Rich text
 
 
-def rich_text(block: Json, names: Names) -> list[Block]:
+def rich_text(block: Json, names: Told) -> list[Block]:
     """What somebody wrote."""
     found: list[Block] = []
     for part in objects(block.get("elements")):
@@ -88,7 +110,7 @@ def _is_empty(block: Block) -> bool:
     return all(isinstance(one, Text) and not one.text.strip() for one in inlines)
 
 
-def _items(part: Json, names: Names) -> list[Item]:
+def _items(part: Json, names: Told) -> list[Item]:
     depth, offset = (value if isinstance(value := part.get(key), int) else 0 for key in ("indent", "offset"))
     depth = max(0, min(depth, MOST_DEPTH))
     is_numbered = part.get("style") == "ordered"
@@ -98,11 +120,11 @@ def _items(part: Json, names: Names) -> list[Item]:
     ]
 
 
-def _leaves(part: Json, names: Names) -> list[Inline]:
+def _leaves(part: Json, names: Told) -> list[Inline]:
     return [leaf for one in objects(part.get("elements")) if (leaf := _leaf(one, names)) is not None]
 
 
-def _leaf(one: Json, names: Names) -> Inline | None:
+def _leaf(one: Json, names: Told) -> Inline | None:
     kind = one.get("type")
     if kind == "text":
         return _styled(string(one.get("text")), one)
@@ -113,12 +135,15 @@ def _leaf(one: Json, names: Names) -> Inline | None:
     if kind == "user":
         return Mention(names.person(string(one.get("user_id"))))
     if kind == "channel":
-        return channel(string(one.get("channel_id")), "", names)
+        slack_id = string(one.get("channel_id"))
+        return channel(slack_id, names.label(slack_id), names)
     if kind == "broadcast":
         return Everyone()
     if kind == "usergroup":
-        names.count("mentions of user groups, which are not in the export: they are text")
-        return Text("@" + (string(one.get("usergroup_id")) or "group"))
+        slack_id = string(one.get("usergroup_id"))
+        shown = names.label(slack_id).removeprefix("@") or slack_id or "group"
+        names.count("mentions of user groups, which are not in the export: they are text", shown)
+        return Text(f"@{shown}")
     if kind == "date":
         return moment(str(one.get("timestamp")), string(one.get("fallback")))
     if kind in ("color", "team"):
@@ -133,9 +158,9 @@ def _styled(text: str, one: Json) -> Text:
     return Text(text, *(bool(style.get(name)) for name in ("bold", "italic", "strike", "code")))
 
 
-def _rich_link(one: Json, names: Names) -> Inline:
+def _rich_link(one: Json, names: Told) -> Inline:
     found = link(string(one.get("url")), string(one.get("text")), names)
-    return replace(_styled("", one), text=found.text) if isinstance(found, Text) else found
+    return in_style(found, _styled("", one))
 
 
 def _words(one: Json) -> str:
@@ -145,7 +170,7 @@ def _words(one: Json) -> str:
 # Blocks of apps
 
 
-def laid_out(blocks: Iterable[Json], names: Names, depth: int = 0) -> list[Block]:
+def laid_out(blocks: Iterable[Json], names: Told, depth: int = 0) -> list[Block]:
     """The words of blocks that an app laid out."""
     found: list[Block] = []
     for block in blocks:
@@ -173,7 +198,7 @@ def _has_words(blocks: list[Block]) -> bool:
     return any(not isinstance(one, Divider) and not _is_empty(one) for one in blocks)
 
 
-def _section(block: Json, names: Names) -> list[Block]:
+def _section(block: Json, names: Told) -> list[Block]:
     found: list[Block] = []
     for one in [block.get("text"), *objects(block.get("fields")), *objects(block.get("elements"))]:
         if not isinstance(one, dict):
@@ -200,7 +225,7 @@ def _picture(block: Json) -> Inline:
     return Link(url, decoded(name)) if url else Text(decoded(name))
 
 
-def _table(block: Json, names: Names) -> list[Block]:
+def _table(block: Json, names: Told) -> list[Block]:
     """Each row as a line: cells may hold more than a table of ours can."""
     lines: list[Block] = []
     rows = block.get("rows")
@@ -211,7 +236,7 @@ def _table(block: Json, names: Names) -> list[Block]:
     return lines
 
 
-def _cell(cell: Json, names: Names) -> list[Inline]:
+def _cell(cell: Json, names: Told) -> list[Inline]:
     if cell.get("type") == "rich_text":
         found: list[Inline] = []
         for part in objects(cell.get("elements")):
@@ -223,7 +248,7 @@ def _cell(cell: Json, names: Names) -> list[Inline]:
 # Attachments
 
 
-def attached(message: Json, text: str, names: Names) -> list[Block]:
+def attached(message: Json, text: str, names: Told) -> list[Block]:
     """What apps and links brought along. A preview of a link of the text is left out."""
     found: list[Block] = []
     text = decoded(text)
@@ -238,7 +263,7 @@ def attached(message: Json, text: str, names: Names) -> list[Block]:
     return found
 
 
-def _shared(one: Json, url: str, names: Names) -> list[Block]:
+def _shared(one: Json, url: str, names: Told) -> list[Block]:
     """A message that is quoted."""
     author = string(one.get("author_name")) or string(one.get("author_subname"))
     first: list[Inline] = [Text(f"{author}: ", bold=True)] if author else []
@@ -248,7 +273,7 @@ def _shared(one: Json, url: str, names: Names) -> list[Block]:
     return [Quote([*([Paragraph(first)] if first else []), *inside])]
 
 
-def _attachment(one: Json, names: Names) -> list[Block]:
+def _attachment(one: Json, names: Told) -> list[Block]:
     found = parse(string(one.get("pretext")), names)
     inside: list[Block] = []
     if author := string(one.get("author_name")):

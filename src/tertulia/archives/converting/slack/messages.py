@@ -47,6 +47,8 @@ DROPPED = {
 ACTIONS = ("me_message", "bot_add", "sh_room_created")
 USUAL = ("", "file_share", "thread_broadcast", "bot_message", "file_comment", "tombstone", "huddle_thread", *ACTIONS)
 GONE = ("tombstone", "hidden_by_limit")
+_SHARED = re.compile(r"(?:<@[^<>]+> )?(?:uploaded|shared) a file: <[^<>]+>(?: and commented: |\Z)")
+"""What Slack wrote until 2018 for whoever shared a file, before what they said of it. The file has its link anyway."""
 _TIME = re.compile(r"(\d{9,11})(?:\.(\d{1,6}))?")
 
 
@@ -170,6 +172,9 @@ class Messages:
         comment = entry.get("comment")
         if subtype == "file_comment" and isinstance(comment, dict):
             return parse(string(comment.get("comment")), self)
+        text = string(entry.get("text"))
+        if subtype == "file_share" and isinstance(entry.get("file"), dict) and (found := _SHARED.match(text)):
+            return text_of({**entry, "text": text[found.end() :]}, self)
         return text_of(entry, self)
 
     def _sender(self, entry: Json, subtype: str) -> int:

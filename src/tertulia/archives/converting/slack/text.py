@@ -25,6 +25,7 @@ from tertulia.archives.converting.tree import (
     Paragraph,
     Quote,
     Text,
+    in_style,
 )
 
 _MARKUP = re.compile(r"[*_~`<:&\n]")
@@ -210,8 +211,7 @@ class _Line:
         while place < end:
             token = self._tokens[place]
             if not isinstance(token, str):
-                is_plain = isinstance(token, Text)
-                found.append(replace(style, text=token.text, code=token.code) if is_plain else token)  # type: ignore[union-attr]
+                found.append(in_style(token, style))
             elif token in _STYLES and (close := self._close(place, end, style)) is not None:
                 found += self._styled(place + 1, close, _with(style, token))
                 place = close

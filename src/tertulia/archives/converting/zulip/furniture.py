@@ -32,6 +32,7 @@ from tertulia.people.profiles.rules import clean_field_data
 MOST_FIELD, MOST_HINT, MOST_GROUP, MOST_ORGANIZATION = 40, 80, 100, 40
 MOST_ABOUT = 1000
 EXTRA_ELSEWHERE = "zulip_extra_emoji"
+LOST_GROUPS = "groups without an id, or that no organization has here"
 _EMOJI_NAME = re.compile(r"[^0-9a-z_-]+")
 _OLD_VARIABLE = re.compile(r"%\((\w+)\)s")
 
@@ -86,16 +87,21 @@ class Furniture:
             group, person = id_of(row.get("user_group")), id_of(row.get("user_profile"))
             if group and person in self._people.all:
                 members.setdefault(group, set()).add(person)
-        named = {id_of(row.get("usergroup_ptr")): row for row in self._tables["namedusergroup"]}
+        named: dict[int, Json] = {}
+        for row in self._tables["namedusergroup"]:
+            if id := id_of(row.get("usergroup_ptr")):
+                named[id] = row
+            else:
+                self._lost(LOST_GROUPS, row)
         # In older exports a group and its name are one row.
         named |= {id_of(row.get("id")): row for row in self._tables["usergroup"] if "name" in row}
-        ids = sorted({id_of(row.get("id")) for row in self._tables["usergroup"]} | named.keys() - {0})
+        ids = sorted({id_of(row.get("id")) for row in self._tables["usergroup"]} | named.keys())
         names, systems, found = UniqueNames(MOST_GROUP), dict[str, int](), dict[int, kinds.Group]()
         for id in ids:
             about = named.get(id)
             said = None if about is None else words(about.get("name"))
             if not id or (said is not None and said.startswith("role:") and (said not in FACTS or said in systems)):
-                self._incidents.lose("groups without an id, or that no organization has here", str(id), said or "")
+                self._incidents.lose(LOST_GROUPS, str(id), said or "")
             elif said in FACTS and said is not None:
                 systems[said] = id
                 found[id] = kinds.Group(id=id, name=said)
