@@ -291,8 +291,9 @@ class Assembly:
                 )
 
     def _marks(self) -> Iterator[kinds.MessageMark]:
+        inside = {id: frozenset(people) for id, people in (self._participants | self._world.members).items()}
         for person, conversation, message in self._shelf.marks():
-            if person not in self._world.members.get(conversation, self._participants.get(conversation, ())):
+            if person not in inside.get(conversation, ()):
                 continue
             yield kinds.MessageMark(user_id=person, message_id=message, flag="starred")
 

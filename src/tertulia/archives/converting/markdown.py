@@ -270,12 +270,12 @@ def _chunks(line: list[Inline]) -> Iterator[Inline]:
         if not isinstance(one, Text):
             yield one
             continue
-        rest = one.text
-        while len(rest) > _CHUNK:
-            at = rest.rfind(" ", 1, _CHUNK) + 1 or _CHUNK
-            yield Text(rest[:at], *_style(one))
-            rest = rest[at:]
-        yield Text(rest, *_style(one))
+        start = 0
+        while len(one.text) - start > _CHUNK:
+            end = one.text.rfind(" ", start + 1, start + _CHUNK) + 1 or start + _CHUNK
+            yield Text(one.text[start:end], *_style(one))
+            start = end
+        yield Text(one.text[start:], *_style(one))
 
 
 def _line(inlines: Iterable[Inline]) -> str:

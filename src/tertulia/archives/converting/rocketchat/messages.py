@@ -208,10 +208,12 @@ class Messages:
         text, attached = string(said.get("msg")), objects(said.get("attachments"))
         quoted = {string(one.get("message_link")) for one in attached} - {""}
         blocks: list[Block] = []
-        while found := _QUOTED.match(text):  # a quote is a link without a word, with the words attached
-            text = text[found.end() :].lstrip(" ")
+        end = 0
+        while found := _QUOTED.match(text, end):  # a quote is a link without a word, with the words attached
+            end = found.end()
             if found["url"] not in quoted:
                 blocks.append(Paragraph([link(found["url"], "message", self)]))
+        text = text[end:].lstrip(" ") if end else text
         quotes = [one for one in attached if one.get("message_link")]
         for one in quotes:
             blocks += self._attachment(one, 0)
