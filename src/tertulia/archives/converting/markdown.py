@@ -79,7 +79,7 @@ def write(blocks: Sequence[Block], limit: int = LIMIT) -> list[str]:
 
 def write_words(inlines: Iterable[Inline]) -> str:
     """Only the words, in one line: for names of topics, and for what is quoted of a message."""
-    return " ".join("".join(_words(one) for one in inlines).split())
+    return " ".join(clean("".join(_words(one) for one in inlines)).split())
 
 
 def words_of(blocks: Iterable[Block]) -> str:
@@ -91,7 +91,7 @@ def words_of(blocks: Iterable[Block]) -> str:
         if isinstance(block, Quote):
             found.append(words_of(block.blocks))
         elif isinstance(block, CodeBlock):
-            found.append(" ".join(block.text.split()))
+            found.append(" ".join(clean(block.text).split()))
         elif isinstance(block, Items):
             found += [write_words(item.inlines) for item in block.items]
         elif not isinstance(block, Divider):

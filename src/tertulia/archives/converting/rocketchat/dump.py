@@ -147,7 +147,7 @@ class Dump:
         for start, length in self._database.execute(asked, (bucket, id)).fetchall():
             with self._collections[f"{bucket}.chunks"].open("rb") as file:
                 file.seek(start)
-                data = parse(file.read(length), frozenset(("data",))).get("data")
+                data = _data_of(file.read(length))
             if not isinstance(data, bytes):
                 raise Unreadable("a piece of it has no bytes")
             size += len(data)
@@ -278,6 +278,14 @@ def _one(source: "IO[bytes] | _Bounded") -> bytes | None:
     if len(data) < length:
         raise Broken("it ends in the middle of a document")
     return data
+
+
+def _data_of(chunk: bytes) -> object:
+    """What is not asked for when chunks are listed is not looked into: it may be broken all the same."""
+    try:
+        return parse(chunk, frozenset(("data",))).get("data")
+    except Broken as problem:
+        raise Unreadable(str(problem)) from problem
 
 
 def _files_in(folder: Path | None) -> dict[str, Path]:
