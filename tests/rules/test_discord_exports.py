@@ -19,7 +19,20 @@ from tertulia.kernel.outbound import Outbound
 from tertulia.kernel.settings import Settings
 from tests.harness import discord_export as discord
 from tests.harness.converted import Json, Made, read_made
-from tests.harness.discord_export import ANA, BEA, GENERAL, NOISE, at, channel, exported, said, server, user, write
+from tests.harness.discord_export import (
+    ANA,
+    BEA,
+    GENERAL,
+    NOISE,
+    STAFF,
+    at,
+    channel,
+    exported,
+    said,
+    server,
+    user,
+    write,
+)
 from tests.harness.picture_server import picture_server
 
 USERS = f"id,email,role\n{ANA},ana@example.com,\n{BEA},bea@example.com,guest\n"
@@ -175,6 +188,31 @@ def test_mentions_links_and_answers_lead_to_what_they_meant(made: Made) -> None:
         "@**all** @*Crew 1* @role <time:2023-11-14T22:13:20Z> /play\n```spoiler\nthe end\n```\nu &#42;x&#42;"
     )
     assert made.find("flat:")["content"] == f"flat: hi @**|{bea}** and `@bea` :partycat:"
+
+
+def test_a_link_into_a_private_channel_tells_nobody_what_it_is_called(tmp_path: Path) -> None:
+    entries = server()
+    staff = f"https://discord.com/channels/600/{STAFF}/{at(200)}"
+    two = f"https://discord.com/channels/@me/71/{at(400)}"
+    entries["Makers - Text - general [1].json"]["messages"].append(
+        said(BEA, f"look [there]({staff}) [here]({two})", 190)
+    )
+    entries["Makers - Text - staff [2].json"]["messages"].append(said(ANA, f"as [before]({staff})", 202))
+    made = converted(entries, tmp_path)
+    assert made.find("look [there]")["content"] == f"look [there]({staff}) [here]({two})"
+    assert f"/near/{made.find('secret of the staff')['id']})" in made.find("as [before]")["content"]
+
+
+def test_custom_emoji_hide_none_of_unicode_and_half_a_character_begins_a_thread(tmp_path: Path) -> None:
+    entries = server()
+    talk = entries["Makers - Text - general [1].json"]["messages"]
+    fire = discord.CUSTOM | {"id": at(-70_004), "name": "fire"}
+    talk.append(said(BEA, f"it is <:fire:{fire['id']}>", 190, inlineEmojis=[fire]))
+    [began] = [one for one in talk if one["id"] == at(100)]
+    began["content"] = "`halved \ud83d of it`"
+    made = converted(entries, tmp_path)
+    assert made.find("it is")["content"] == "it is :fire_2:"
+    assert made.find("`halved")["content"].startswith("`halved  of it`")
 
 
 def test_reactions_are_once_for_each_person_and_emoji(made: Made) -> None:

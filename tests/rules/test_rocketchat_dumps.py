@@ -14,7 +14,7 @@ from tertulia.archives.converting.rocketchat import bson, dump
 from tertulia.archives.converting.rocketchat.actions import convert
 from tertulia.archives.errors import ArchiveFailed
 from tests.harness.converted import Json, Made, read_made
-from tests.harness.rocketchat_dump import NOISE, Dump, Time, at, encoded, messages, room, said, workspace
+from tests.harness.rocketchat_dump import CLOSED, NOISE, Dump, Time, at, encoded, messages, room, said, workspace
 
 
 def made_of(path: Path, work: Path, files: Path | None = None, **options: Any) -> Made:
@@ -195,6 +195,23 @@ def test_files_come_from_the_dump_or_the_folder_and_others_stay_names(made: Made
     disk = again.by("files", "name")["disk.txt"]
     assert again.blobs[f"file/{disk['id']}"] == b"on disk"
     assert "far.pdf" not in again.by("files", "name"), "links lead anywhere"
+
+
+def test_a_file_of_a_room_comes_with_messages_of_that_room_only(tmp_path: Path) -> None:
+    shared = {"attachments": [{"title": "x", "title_link": "/file-upload/fHush/x", "type": "file"}]}
+    source = workspace().with_documents(
+        rocketchat_uploads=[{"_id": "fHush", "name": "hush.txt", "size": 4, "userId": "uAna", "rid": CLOSED}],
+        **{"rocketchat_uploads.chunks": [{"files_id": "fHush", "n": 0, "data": b"hush"}]},
+        rocketchat_message=[
+            said("theirs", "uCem", "look at this", 900, **shared),
+            said("ours", "uAna", "ours", 901, CLOSED, **shared),
+        ],
+    )
+    made = made_of(source.write(tmp_path / "dump"), tmp_path)
+    file = made.by("files", "name")["hush.txt"]
+    assert made.find("look at this")["content"] == "look at this\n\n*x*"
+    assert made.find("look at this")["files"] == []
+    assert made.find("ours")["files"] == [file["id"]]
 
 
 def test_no_secret_of_the_dump_comes_along(made: Made) -> None:

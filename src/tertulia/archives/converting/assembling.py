@@ -72,7 +72,8 @@ class Assembly:
         self._topics = Topics(shelf, f"imported from {world.made_of}", world.speaker, world.topic_names)
         self._names = {one.id: one.name for one in world.channels}
         self._participants = {one.id: one.participants for one in world.directs}
-        self._lost_files: set[int] = set()
+        self._private = {one.id: frozenset(world.members.get(one.id, ())) for one in world.channels if one.is_private}
+        self._private |= {one.id: frozenset(one.participants) for one in world.directs}
 
     async def write(self, file: Path, pieces: Pieces) -> Manifest:
         """`pieces`: the bytes of an entry of the source."""
@@ -224,7 +225,8 @@ class Assembly:
         topic = None if is_direct else self._topics.made[conversation, thread]
         at = time_of(sent + (part if part < NOTICE_PART else 1))
         for place in list(markdown.places_in(content)):
-            content = content.replace(place[0], self._address(int(place[1]), int(place[2])) or place[3] or "#")
+            address = self._address(conversation, int(place[1]), int(place[2]))
+            content = content.replace(place[0], address or place[3] or "#")
         if not is_direct and thread == 0 and part == 0 and (conversation, sent) in self._topics.made:
             content = self._leading_on(content, conversation, sent)
         return kinds.Message(
@@ -239,15 +241,22 @@ class Assembly:
             files=msgspec.json.decode(files),
         )
 
-    def _address(self, conversation: int, sent: int) -> str | None:
+    def _address(self, reading: int, conversation: int, sent: int) -> str | None:
+        """Of a message, for those who read it in the conversation `reading`. An address says what channel and topic are called,
+        and who talks to whom: None where somebody would learn it who cannot read there."""
         found = self._shelf.find(conversation, sent)
-        if found is None:
+        if found is None or not self._may_know(reading, conversation):
             return None
         id, thread = found
         if conversation in self._participants:
             people = ",".join(map(str, self._participants[conversation]))
             return f"/#narrow/dm/{people}-dm/near/{id}"
         return f"{self._topic_address(conversation, thread)}/near/{id}"
+
+    def _may_know(self, reading: int, conversation: int) -> bool:
+        if reading == conversation or conversation not in self._private:
+            return True
+        return reading in self._private and self._private[reading] <= self._private[conversation]
 
     def _topic_address(self, channel_id: int, thread: int) -> str:
         topic = self._topics.made[channel_id, thread]
@@ -282,8 +291,9 @@ class Assembly:
                 )
 
     def _marks(self) -> Iterator[kinds.MessageMark]:
+        inside = {id: frozenset(people) for id, people in (self._participants | self._world.members).items()}
         for person, conversation, message in self._shelf.marks():
-            if person not in self._world.members.get(conversation, self._participants.get(conversation, ())):
+            if person not in inside.get(conversation, ()):
                 continue
             yield kinds.MessageMark(user_id=person, message_id=message, flag="starred")
 

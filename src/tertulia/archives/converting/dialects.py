@@ -1,6 +1,7 @@
 """Markdown as chats have it, as a tree (pure): blocks by lines, styles by marks on both sides. Sources differ in a few things.
 
-Each character is looked at a bounded number of times: a mark that opens is closed by the next one like it, or means nothing.
+Each character is looked at a bounded number of times: a mark that opens is closed by the next one like it, or means nothing. The
+writer joins what has the same style, so a text of very many marks is none that is taken apart.
 """
 
 import re
@@ -28,6 +29,8 @@ ESCAPED = r"\\(?P<escaped>[!-/:-@\[-`{-~])"
 _FENCE = re.compile(r"```(?!`)(?:(?P<language>[\w+#.-]{0,30})\n)?(?P<code>.+?)```", re.DOTALL)
 _HEADING = re.compile(r"#{1,4}[ ]+(?P<text>\S.*)")
 _ITEM = re.compile(r"(?P<indent>[ ]{0,20})(?:[-*+]|(?P<number>\d{1,9})\.)[ ]+(?P<text>\S.*)")
+MOST_MARKUP = 50_000
+"""Characters. What is longer was written by nobody in a chat, and is words."""
 MOST_ITEM_DEPTH = 6
 _BOTH = "***"
 
@@ -57,6 +60,8 @@ def marks_of(marks: Mapping[str, tuple[str, ...]]) -> str:
 
 def parse(text: str, dialect: Dialect) -> list[Block]:
     """The blocks of a text."""
+    if len(text) > MOST_MARKUP:
+        return [Paragraph([Text(text)])]
     blocks: list[Block] = []
     place = 0
     for code in _FENCE.finditer(text):
@@ -70,6 +75,8 @@ def parse(text: str, dialect: Dialect) -> list[Block]:
 
 def parse_inline(text: str, dialect: Dialect) -> list[Inline]:
     """Running text, where there are no blocks."""
+    if len(text) > MOST_MARKUP:
+        return [Text(text)]
     return [one for one, _ in _Run(text, dialect).parse()]
 
 

@@ -79,7 +79,7 @@ def write(blocks: Sequence[Block], limit: int = LIMIT) -> list[str]:
 
 def write_words(inlines: Iterable[Inline]) -> str:
     """Only the words, in one line: for names of topics, and for what is quoted of a message."""
-    return " ".join("".join(_words(one) for one in inlines).split())
+    return " ".join(clean("".join(_words(one) for one in inlines)).split())
 
 
 def words_of(blocks: Iterable[Block]) -> str:
@@ -91,7 +91,7 @@ def words_of(blocks: Iterable[Block]) -> str:
         if isinstance(block, Quote):
             found.append(words_of(block.blocks))
         elif isinstance(block, CodeBlock):
-            found.append(" ".join(block.text.split()))
+            found.append(" ".join(clean(block.text).split()))
         elif isinstance(block, Items):
             found += [write_words(item.inlines) for item in block.items]
         elif not isinstance(block, Divider):
@@ -270,12 +270,12 @@ def _chunks(line: list[Inline]) -> Iterator[Inline]:
         if not isinstance(one, Text):
             yield one
             continue
-        rest = one.text
-        while len(rest) > _CHUNK:
-            at = rest.rfind(" ", 1, _CHUNK) + 1 or _CHUNK
-            yield Text(rest[:at], *_style(one))
-            rest = rest[at:]
-        yield Text(rest, *_style(one))
+        start = 0
+        while len(one.text) - start > _CHUNK:
+            end = one.text.rfind(" ", start + 1, start + _CHUNK) + 1 or start + _CHUNK
+            yield Text(one.text[start:end], *_style(one))
+            start = end
+        yield Text(one.text[start:], *_style(one))
 
 
 def _line(inlines: Iterable[Inline]) -> str:

@@ -4,16 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
-from tertulia.archives.converting.accounts import decided, no_owner
+from tertulia.archives.converting.accounts import SPEAKER, decided, no_owner, speaker
 from tertulia.archives.converting.names import person_name
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.form import kinds
 from tertulia.kernel.auth import Role
 from tertulia.kernel.mail_addresses import is_address
-from tertulia.organization.notices.model import BOT_NAME
-from tertulia.organization.realms.queries import NOTIFICATION_BOT_EMAIL
 
-SPEAKER = 1
 MOST_NAMES_OF_BOTS = 500
 """Some integrations have another name in each message: from here on they share one account."""
 
@@ -153,15 +150,7 @@ class Roster:
 
     def records(self, began: datetime) -> list[kinds.Person]:
         """As the archive has them. `began`: of the organization."""
-        speaker = kinds.Person(
-            id=SPEAKER,
-            email=NOTIFICATION_BOT_EMAIL,
-            full_name=BOT_NAME,
-            role=Role.MEMBER,
-            joined=began,
-            bot=kinds.Bot(type=1, role=Role.MEMBER, system="notification"),
-        )
-        return [speaker, *(_record(known, began) for known in self.all)]
+        return [speaker(began), *(_record(known, began) for known in self.all)]
 
 
 def _record(known: Known, began: datetime) -> kinds.Person:

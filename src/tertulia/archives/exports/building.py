@@ -203,6 +203,8 @@ async def _give_back(database: Database, job: Job, seconds: float) -> None:
 
 
 async def _leave_nothing(database: Database, job: Job) -> None:
+    """An erasure ends exports without a word, since it knows none of their events: so that is told here."""
     assert job.key is not None
     async with database.transaction() as tx:
         await orphans.drop(tx, [job.key])
+        await tell_changed(tx, job)

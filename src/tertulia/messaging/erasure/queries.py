@@ -76,7 +76,7 @@ async def is_any_under_way(reader: Reader, realm_id: int) -> bool:
 
 async def begin(
     tx: Transaction, realm_id: int, user_id: int, ids: Sequence[int], messages: Messages, asked_by: int | None
-) -> int:
+) -> None:
     """Note that somebody is erased, or that something else is to become of their messages.
 
     Who asked over the network leaves it to the worker, at once; the command does it itself.
@@ -88,9 +88,8 @@ async def begin(
         coalesce((select max(id) from message), 1))
     on conflict (user_id) do update set messages = excluded.messages, stage = excluded.stage, last_id = 0,
         due = excluded.due, asked = now(), asked_by = excluded.asked_by, finished = null, kept = null
-    returning id
     """
-    return int(await tx.fetchval(sql, realm_id, user_id, ids, messages.value, next(iter(Stage)).value, asked_by))
+    await tx.execute(sql, realm_id, user_id, ids, messages.value, next(iter(Stage)).value, asked_by)
 
 
 async def move_on(
@@ -180,7 +179,7 @@ async def count_rows(reader: Reader, ids: Sequence[int], tables: Collection[str]
         wanted = " or ".join(_names(column) for column in own if column not in ("bot_owner_id", "share_of"))
         if wanted:
             parts.append(f"select '{table}' as name, (select count(*) from {table} where {wanted}) as count")
-    rows = await reader.fetch(" union all ".join(parts), ids)
+    rows = await reader.fetch(" union all ".join(parts), ids) if parts else []
     return {row["name"]: row["count"] for row in rows}
 
 

@@ -29,7 +29,7 @@ FIELDS = (
 )
 """All of them carry `realm_id`."""
 UNSENT = ("draft", "saved_snippet")
-"""Texts without HTML: only the first transaction knows what the person was called."""
+"""Texts without HTML: only who empties the account knows what the person was called."""
 
 
 async def rename_in_unsent(tx: Transaction, realm_id: int, user_id: int, former: str, name: str) -> None:

@@ -14,7 +14,6 @@ class Words(msgspec.Struct, frozen=True, kw_only=True):
     about_channel: str
     no_channels: str
     no_topics: str
-    topics: str
     skip: str
     path: str
     pages: str
@@ -35,7 +34,6 @@ ENGLISH = Words(
     about_channel="Topics in the public channel {channel} of {realm}.",
     no_channels="No channel is public right now.",
     no_topics="Nobody has written here yet.",
-    topics="Topics",
     skip="Skip to the content",
     path="Where you are",
     pages="Pages",
@@ -55,7 +53,6 @@ SPANISH = Words(
     about_channel="Temas del canal público {channel} de {realm}.",
     no_channels="Ahora mismo no hay ningún canal público.",
     no_topics="Aquí todavía no ha escrito nadie.",
-    topics="Temas",
     skip="Ir al contenido",
     path="Dónde estás",
     pages="Páginas",

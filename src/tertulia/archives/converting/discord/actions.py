@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tertulia.archives.converting.accounts import Outcome, Request, read_users, write_users
+from tertulia.archives.converting.accounts import SPEAKER, Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
 from tertulia.archives.converting.composing import Composer
 from tertulia.archives.converting.discord.messages import Messages, remote_files
@@ -19,7 +19,7 @@ from tertulia.archives.converting.moments import Moments
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rooms import records
-from tertulia.archives.converting.roster import SPEAKER, Roster
+from tertulia.archives.converting.roster import Roster
 from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.values import OLDEST, Json, inner, objects, string
 from tertulia.archives.errors import ArchiveFailed

@@ -4,14 +4,13 @@ from tertulia.archives.converting.escaping import escape_words
 from tertulia.archives.converting.mattermost.people import Known, People
 from tertulia.archives.converting.names import MOST_CHANNEL, UniqueNames, plain, shortened
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rooms import Room
+from tertulia.archives.converting.rooms import MOST_DESCRIPTION, Room
 from tertulia.archives.converting.values import Json, objects, string, strings
 from tertulia.archives.form import kinds
 from tertulia.conversations.channels.model import PALETTE
 from tertulia.kernel.text import name_key_of
 from tertulia.messaging.sending.rules import MAX_RECIPIENTS
 
-MOST_DESCRIPTION = 1024
 TOWN_SQUARE = "town-square"
 """The channel that everybody of a team is in."""
 

@@ -15,7 +15,7 @@ from tertulia.kernel.mail_addresses import is_address
 
 MOST_VALUE = 50
 MOST_NAMES_OF_BOTS = 500
-"""Some integrations have another name in each message: from here on they share one account."""
+"""Some integrations have another name in each message: from here on those of one person share an account."""
 MOST_STATUS = 60
 _FIELDS = {"position": "Position", "nickname": "Nickname"}
 
@@ -161,9 +161,9 @@ class People:
     def bot(self, username: str, shown: str) -> int:
         """An integration that writes in somebody's name, by the name that it shows."""
         key = f"{username.lower()}/{shown}"
+        if key not in self._by_username and self._names_of_bots >= MOST_NAMES_OF_BOTS:
+            key, shown = f"{username.lower()}/", "Integration"
         known = self._by_username.get(key)
-        if known is None and self._names_of_bots >= MOST_NAMES_OF_BOTS:
-            return self.person(username)
         if known is None:
             self._names_of_bots += 1
             known = self._new(key, person_name(shown, "Integration"), is_bot=True)

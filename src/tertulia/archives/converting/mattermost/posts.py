@@ -9,17 +9,18 @@ import msgspec
 from tertulia.archives.converting import markdown
 from tertulia.archives.converting.accounts import SPEAKER
 from tertulia.archives.converting.assembling import file_path
+from tertulia.archives.converting.composing import Tally
 from tertulia.archives.converting.mattermost.attached import attached
 from tertulia.archives.converting.mattermost.conversations import Rooms
 from tertulia.archives.converting.mattermost.emoji import EmojiNames
 from tertulia.archives.converting.mattermost.people import People
 from tertulia.archives.converting.mattermost.text import parse
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rooms import NEWEST, OLDEST, Room
+from tertulia.archives.converting.rooms import Room
 from tertulia.archives.converting.shelf import Shelf, Shelved, ShelvedFile
 from tertulia.archives.converting.topics import EXCERPT
 from tertulia.archives.converting.tree import Inline, Link, Paragraph, Text
-from tertulia.archives.converting.values import Json, objects, string, strings
+from tertulia.archives.converting.values import Json, milliseconds, objects, string, strings
 from tertulia.files.uploads.names import clean_name, url_of
 
 JOINS = "joins and leaves"
@@ -31,14 +32,6 @@ _SPOKEN = ("system_auto_responder",)
 """What a person said, by a setting of theirs."""
 _USUAL = ("", "me", "slack_attachment", "reminder", *_SPOKEN)
 Find = Callable[[str], str | None]
-
-
-@dataclass
-class Tally:
-    """Of posts and replies: each is imported or lost."""
-
-    read: int = 0
-    imported: int = 0
 
 
 @dataclass(frozen=True)
@@ -115,7 +108,7 @@ class Posts:
     def _one(self, post: Json, where: str, thread: int, *, has_replies: bool) -> int:
         """A post, and the time that it has here; 0 if it has none."""
         self._place += 1
-        at = _milliseconds(post.get("create_at"))
+        at = milliseconds(post.get("create_at"))
         self._where = f"{where}, {at}" if at else where
         if not at:
             self._incidents.lose("posts without a time", self._where)
@@ -214,7 +207,7 @@ class Posts:
             ours, code, kind = emoji
             if (person, kind, code) in found:
                 self._incidents.change("reactions that differ in skin tone only became one", self._where, name)
-            at = _milliseconds(one.get("create_at")) * 1000
+            at = milliseconds(one.get("create_at")) * 1000
             found[person, kind, code] = person, ours, code, kind, at
         return list(found.values())
 
@@ -234,11 +227,6 @@ class Posts:
         self._files -= shelved.id != made.id
         files.append(shelved)
         return Link(url_of(shelved.path), shown)
-
-
-def _milliseconds(value: object) -> int:
-    """A time; 0 if it can be none."""
-    return value if type(value) is int and OLDEST * 1000 < value < NEWEST * 1000 else 0
 
 
 def _lost(post: Json) -> str:

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tertulia.archives.converting.accounts import Outcome, Request, read_users, write_users
+from tertulia.archives.converting.accounts import SPEAKER, Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
 from tertulia.archives.converting.composing import Composer
 from tertulia.archives.converting.emoji_names import EmojiNames
@@ -13,7 +13,7 @@ from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rocketchat import messages, people, places
 from tertulia.archives.converting.rocketchat.dump import Dump
 from tertulia.archives.converting.rooms import records
-from tertulia.archives.converting.roster import SPEAKER, Roster
+from tertulia.archives.converting.roster import Roster
 from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.values import OLDEST, string, strings
 from tertulia.archives.form import kinds

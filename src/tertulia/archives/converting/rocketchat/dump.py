@@ -46,6 +46,8 @@ class Upload(NamedTuple):
     size: int
     owner: str
     group: str
+    room: str
+    """Who is in it may have the file, whoever else names it; nothing: the dump does not say."""
     entry: str
     """Where its bytes are; nothing if they are nowhere."""
 
@@ -72,7 +74,8 @@ class Dump:
             create table chunk (
                 bucket text, file text, n int, start int, length int, primary key (bucket, file, n)
             ) without rowid;
-            create table upload (id text primary key, name text, size int, owner text, kind text) without rowid;
+            create table upload (id text primary key, name text, size int, owner text, kind text, room text)
+            without rowid;
             begin;
             """
         )
@@ -122,14 +125,13 @@ class Dump:
 
     def upload(self, id: str) -> Upload | None:
         """What the dump says about a file."""
-        asked = "select name, size, owner, kind from upload where id = ?"
+        asked = "select name, size, owner, kind, room from upload where id = ?"
         row = self._database.execute(asked, (id,)).fetchone()
         if row is None:
             return None
         is_inside = self.has("rocketchat_uploads", id) or row[1] == 0
         entry = f"rocketchat_uploads/{id}" if is_inside else BESIDE + id if id in self._beside else ""
-        name, size, owner, group = row
-        return Upload(name, size, owner, group, entry)
+        return Upload(*row, entry)
 
     def has(self, bucket: str, id: str) -> bool:
         """Whether there are bytes."""
@@ -147,7 +149,7 @@ class Dump:
         for start, length in self._database.execute(asked, (bucket, id)).fetchall():
             with self._collections[f"{bucket}.chunks"].open("rb") as file:
                 file.seek(start)
-                data = parse(file.read(length), frozenset(("data",))).get("data")
+                data = _data_of(file.read(length))
             if not isinstance(data, bytes):
                 raise Unreadable("a piece of it has no bytes")
             size += len(data)
@@ -164,13 +166,14 @@ class Dump:
                     self._database.execute("insert or ignore into chunk values (?, ?, ?, ?, ?)", row)
                 else:
                     self._incidents.lose("pieces of files that belong to none", f"{bucket}.chunks, byte {start}")
-        wanted = frozenset(("_id", "name", "size", "userId", "typeGroup"))
+        wanted = frozenset(("_id", "name", "size", "userId", "typeGroup", "rid"))
         for upload in self.documents("rocketchat_uploads", wanted):
             id, size = upload.get("_id"), upload.get("size")
             known = size if type(size) is int and 0 <= size < 2**53 else -1
-            about = _text(upload.get("name")), known, _text(upload.get("userId")), _text(upload.get("typeGroup"))
+            name, *rest = (_text(upload.get(key)) for key in ("name", "userId", "typeGroup", "rid"))
             if isinstance(id, str):
-                self._database.execute("insert or ignore into upload values (?, ?, ?, ?, ?)", (id, *about))
+                row = (id, name, known, *rest)
+                self._database.execute("insert or ignore into upload values (?, ?, ?, ?, ?, ?)", row)
 
     # Where collections are
 
@@ -278,6 +281,14 @@ def _one(source: "IO[bytes] | _Bounded") -> bytes | None:
     if len(data) < length:
         raise Broken("it ends in the middle of a document")
     return data
+
+
+def _data_of(chunk: bytes) -> object:
+    """What is not asked for when chunks are listed is not looked into: it may be broken all the same."""
+    try:
+        return parse(chunk, frozenset(("data",))).get("data")
+    except Broken as problem:
+        raise Unreadable(str(problem)) from problem
 
 
 def _files_in(folder: Path | None) -> dict[str, Path]:

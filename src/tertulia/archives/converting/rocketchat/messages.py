@@ -7,7 +7,7 @@ from tertulia.archives.converting.composing import Composed, Composer, Reaction
 from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.moments import Moments
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rocketchat.dump import Dump
+from tertulia.archives.converting.rocketchat.dump import Dump, Upload
 from tertulia.archives.converting.rocketchat.people import People
 from tertulia.archives.converting.rocketchat.places import Place, Places
 from tertulia.archives.converting.rocketchat.text import link, parse, parse_inline
@@ -70,7 +70,7 @@ class Messages:
         self._composer, self._shelf, self._dump = composer, shelf, dump
         self._incidents = incidents
         self._emoji = emoji
-        self._where = ""
+        self._where, self._room = "", ""
         self._place: Place
         self._mentions: dict[str, int | str] = {}
         self._channels: dict[str, str] = {}
@@ -113,7 +113,7 @@ class Messages:
         """One document."""
         self._composer.tally.read += 1
         id, room, kind = string(said.get("_id")), string(said.get("rid")), string(said.get("t"))
-        self._where = id
+        self._where, self._room = id, room
         if not id or not room or not milliseconds(said.get("ts")):
             self._incidents.lose("messages without an id, a room or a time", f"{room} {id}")
             return
@@ -208,10 +208,12 @@ class Messages:
         text, attached = string(said.get("msg")), objects(said.get("attachments"))
         quoted = {string(one.get("message_link")) for one in attached} - {""}
         blocks: list[Block] = []
-        while found := _QUOTED.match(text):  # a quote is a link without a word, with the words attached
-            text = text[found.end() :].lstrip(" ")
+        end = 0
+        while found := _QUOTED.match(text, end):  # a quote is a link without a word, with the words attached
+            end = found.end()
             if found["url"] not in quoted:
                 blocks.append(Paragraph([link(found["url"], "message", self)]))
+        text = text[end:].lstrip(" ") if end else text
         quotes = [one for one in attached if one.get("message_link")]
         for one in quotes:
             blocks += self._attachment(one, 0)
@@ -272,13 +274,13 @@ class Messages:
         found.pop("", None)
         kept = {}
         for key, name in found.items():
-            upload = self._dump.upload(key)
+            upload = self._upload(key)
             if upload is None or upload.group != "thumb":
                 kept[key] = name or (upload.name if upload else "")
         return kept
 
     def _file(self, key: str, name: str, author: int, sent: int, files: list[ShelvedFile]) -> list[Inline]:
-        upload = self._dump.upload(key)
+        upload = self._upload(key)
         name = name or "file"
         if upload is None or not upload.entry:
             self._incidents.lose(
@@ -289,6 +291,14 @@ class Messages:
         shelved = self._composer.file(key, upload.name or name, author if owner is None else owner, sent, upload.entry)
         files.append(shelved)
         return [Link(url_of(shelved.path), name)]
+
+    def _upload(self, key: str) -> Upload | None:
+        """A file of this room. Anybody can name any file in Rocket.Chat, which then asks who is in the room it is of."""
+        upload = self._dump.upload(key)
+        if upload is None or upload.room in ("", self._room):
+            return upload
+        self._incidents.change("files of other rooms: only the name that the message gave them", self._where, key)
+        return None
 
 
 def _file_of(said: dict[str, Any]) -> str:

@@ -3,13 +3,13 @@
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import msgspec
 
 from tertulia.archives.converting import markdown
 from tertulia.archives.converting.accounts import SPEAKER
 from tertulia.archives.converting.assembling import file_path
+from tertulia.archives.converting.composing import Tally
 from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.fetching import RemoteFile, without_secrets
 from tertulia.archives.converting.report import Incidents
@@ -50,14 +50,6 @@ GONE = ("tombstone", "hidden_by_limit")
 _SHARED = re.compile(r"(?:<@[^<>]+> )?(?:uploaded|shared) a file: <[^<>]+>(?: and commented: |\Z)")
 """What Slack wrote until 2018 for whoever shared a file, before what they said of it. The file has its link anyway."""
 _TIME = re.compile(r"(\d{9,11})(?:\.(\d{1,6}))?")
-
-
-@dataclass
-class Tally:
-    """Of the entries of all days: each is imported or lost."""
-
-    read: int = 0
-    imported: int = 0
 
 
 class Messages:
