@@ -198,7 +198,7 @@ def test_files_come_from_the_dump_or_the_folder_and_others_stay_names(made: Made
 
 
 def test_a_file_of_a_room_comes_with_messages_of_that_room_only(tmp_path: Path) -> None:
-    shared = {"attachments": [{"title": "x", "title_link": "/file-upload/fHush/x", "type": "file"}]}
+    shared: dict[str, Any] = {"attachments": [{"title": "x", "title_link": "/file-upload/fHush/x", "type": "file"}]}
     source = workspace().with_documents(
         rocketchat_uploads=[{"_id": "fHush", "name": "hush.txt", "size": 4, "userId": "uAna", "rid": CLOSED}],
         **{"rocketchat_uploads.chunks": [{"files_id": "fHush", "n": 0, "data": b"hush"}]},

@@ -129,9 +129,10 @@ class Dump:
         row = self._database.execute(asked, (id,)).fetchone()
         if row is None:
             return None
-        is_inside = self.has("rocketchat_uploads", id) or row[1] == 0
+        name, size, owner, group, room = row
+        is_inside = self.has("rocketchat_uploads", id) or size == 0
         entry = f"rocketchat_uploads/{id}" if is_inside else BESIDE + id if id in self._beside else ""
-        return Upload(*row, entry)
+        return Upload(name, size, owner, group, room, entry)
 
     def has(self, bucket: str, id: str) -> bool:
         """Whether there are bytes."""
@@ -172,8 +173,8 @@ class Dump:
             known = size if type(size) is int and 0 <= size < 2**53 else -1
             name, *rest = (_text(upload.get(key)) for key in ("name", "userId", "typeGroup", "rid"))
             if isinstance(id, str):
-                row = (id, name, known, *rest)
-                self._database.execute("insert or ignore into upload values (?, ?, ?, ?, ?, ?)", row)
+                facts = (id, name, known, *rest)
+                self._database.execute("insert or ignore into upload values (?, ?, ?, ?, ?, ?)", facts)
 
     # Where collections are
 
