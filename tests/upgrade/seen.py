@@ -20,8 +20,11 @@ KEYS = (
     ),
     *("recent_private_conversations", "realm_name", "realm_description", "max_message_id", "realm_default_streams"),
 )
-PASSING = {"stream_weekly_traffic", "is_recently_active", "timestamp", "presence_enabled"}
-"""What changes by itself, or says where the server is."""
+PASSING = {
+    *("stream_weekly_traffic", "is_recently_active", "timestamp", "presence_enabled"),
+    "available_notification_sounds",
+}
+"""What changes by itself, is offered by the server, or says where it is."""
 
 
 def seen_by(url: str, email: str, key: str) -> Json:
