@@ -70,5 +70,9 @@ def test_xs_15_no_text_becomes_code() -> None:
     assert places(r"\beval\(|new Function\(|setTimeout\(\s*['\"`]") == set()
 
 
-def test_up_11_no_address_is_made_of_a_local_file() -> None:
-    assert places(r"createObjectURL|readAsDataURL") == set()
+def test_up_11_addresses_are_made_of_local_pictures_only() -> None:
+    assert places(r"createObjectURL|readAsDataURL") == {"talk/uploads.svelte.ts"}
+    source = (SOURCE / "talk" / "uploads.svelte.ts").read_text()
+    assert "const PICTURE = /^image\\/(png|jpeg|gif|webp|avif)$/" in source
+    assert source.count("PICTURE.test(file.type) ? URL.createObjectURL(file)") == source.count("createObjectURL") == 1
+    assert places(r"href=\{[^}]*thumbnail") == set()

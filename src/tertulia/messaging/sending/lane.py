@@ -39,7 +39,7 @@ MAX_WAITING_LANES = 4
 RETRY_SECONDS = 0.2
 FAST_LOCK_TIMEOUT = "200ms"
 
-_OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError, asyncpg.DeadlockDetectedError)
+_OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError)
 
 
 class _SenderLeft(Exception):
@@ -160,8 +160,7 @@ class SendLane:
                 return batch
             if len(batch) == 1 and again and isinstance(error, _OVERTAKEN):
                 # The same key was used at the same moment for another conversation: that message is the answer now.
-                # Or a file that it links was just deleted: then it is to be judged again. Or PostgreSQL ended it because
-                # two waited for each other: the other one goes on, and this one comes after it.
+                # Or a file that it links was just deleted: then it is to be judged again.
                 return await self._write_and_answer(batch, wait=wait, again=False)
             if len(batch) == 1:
                 log.error("a message could not be stored", error=repr(error))
@@ -194,6 +193,11 @@ class SendLane:
                 if not wait:
                     raise
                 # Still held by others: those who can wait longer do, and the connection is free in between.
+            except asyncpg.DeadlockDetectedError:
+                if not wait or len(asked) > 1:
+                    raise
+                # Two waited for each other, and PostgreSQL ended this one: the other one goes first, however often.
+                await asyncio.sleep(RETRY_SECONDS)
             except LOST as error:
                 if is_bad_value(error):
                     raise
