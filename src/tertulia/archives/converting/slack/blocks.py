@@ -37,7 +37,7 @@ _PARTS = ("rich_text_section", "rich_text_list", "rich_text_quote", "rich_text_p
 _LABEL = re.compile(r"<(?:[@#]|!subteam\^)([A-Z0-9]{2,20})\|([^<>\n]+)>")
 
 
-class Told:
+class LabelledNames:
     """Names, with what the text of a message calls them: its rich text has ids only."""
 
     def __init__(self, names: Names, text: str) -> None:
@@ -58,7 +58,7 @@ def text_of(message: Json, names: Names) -> list[Block]:
     """What a message says: its blocks, else its text, which may be a summary of them; and then what is attached."""
     blocks = objects(message.get("blocks"))
     text = string(message.get("text"))
-    told = Told(names, text)
+    told = LabelledNames(names, text)
     found = laid_out(blocks, told)
     if not found or (text.strip() and _has_unknown_part(blocks)):
         found = parse(text, names)
@@ -83,7 +83,7 @@ def few(value: object, names: Names) -> list[Json]:
 # Rich text
 
 
-def rich_text(block: Json, names: Told) -> list[Block]:
+def rich_text(block: Json, names: LabelledNames) -> list[Block]:
     """What somebody wrote."""
     found: list[Block] = []
     for part in objects(block.get("elements")):
@@ -110,7 +110,7 @@ def _is_empty(block: Block) -> bool:
     return all(isinstance(one, Text) and not one.text.strip() for one in inlines)
 
 
-def _items(part: Json, names: Told) -> list[Item]:
+def _items(part: Json, names: LabelledNames) -> list[Item]:
     depth, offset = (value if isinstance(value := part.get(key), int) else 0 for key in ("indent", "offset"))
     depth = max(0, min(depth, MOST_DEPTH))
     is_numbered = part.get("style") == "ordered"
@@ -120,11 +120,11 @@ def _items(part: Json, names: Told) -> list[Item]:
     ]
 
 
-def _leaves(part: Json, names: Told) -> list[Inline]:
+def _leaves(part: Json, names: LabelledNames) -> list[Inline]:
     return [leaf for one in objects(part.get("elements")) if (leaf := _leaf(one, names)) is not None]
 
 
-def _leaf(one: Json, names: Told) -> Inline | None:
+def _leaf(one: Json, names: LabelledNames) -> Inline | None:
     kind = one.get("type")
     if kind == "text":
         return _styled(string(one.get("text")), one)
@@ -158,7 +158,7 @@ def _styled(text: str, one: Json) -> Text:
     return Text(text, *(bool(style.get(name)) for name in ("bold", "italic", "strike", "code")))
 
 
-def _rich_link(one: Json, names: Told) -> Inline:
+def _rich_link(one: Json, names: LabelledNames) -> Inline:
     found = link(string(one.get("url")), string(one.get("text")), names)
     return in_style(found, _styled("", one))
 
@@ -170,7 +170,7 @@ def _words(one: Json) -> str:
 # Blocks of apps
 
 
-def laid_out(blocks: Iterable[Json], names: Told, depth: int = 0) -> list[Block]:
+def laid_out(blocks: Iterable[Json], names: LabelledNames, depth: int = 0) -> list[Block]:
     """The words of blocks that an app laid out."""
     found: list[Block] = []
     for block in blocks:
@@ -198,7 +198,7 @@ def _has_words(blocks: list[Block]) -> bool:
     return any(not isinstance(one, Divider) and not _is_empty(one) for one in blocks)
 
 
-def _section(block: Json, names: Told) -> list[Block]:
+def _section(block: Json, names: LabelledNames) -> list[Block]:
     found: list[Block] = []
     for one in [block.get("text"), *objects(block.get("fields")), *objects(block.get("elements"))]:
         if not isinstance(one, dict):
@@ -225,7 +225,7 @@ def _picture(block: Json) -> Inline:
     return Link(url, decoded(name)) if url else Text(decoded(name))
 
 
-def _table(block: Json, names: Told) -> list[Block]:
+def _table(block: Json, names: LabelledNames) -> list[Block]:
     """Each row as a line: cells may hold more than a table of ours can."""
     lines: list[Block] = []
     rows = block.get("rows")
@@ -236,7 +236,7 @@ def _table(block: Json, names: Told) -> list[Block]:
     return lines
 
 
-def _cell(cell: Json, names: Told) -> list[Inline]:
+def _cell(cell: Json, names: LabelledNames) -> list[Inline]:
     if cell.get("type") == "rich_text":
         found: list[Inline] = []
         for part in objects(cell.get("elements")):
@@ -248,7 +248,7 @@ def _cell(cell: Json, names: Told) -> list[Inline]:
 # Attachments
 
 
-def attached(message: Json, text: str, names: Told) -> list[Block]:
+def attached(message: Json, text: str, names: LabelledNames) -> list[Block]:
     """What apps and links brought along. A preview of a link of the text is left out."""
     found: list[Block] = []
     text = decoded(text)
@@ -263,7 +263,7 @@ def attached(message: Json, text: str, names: Told) -> list[Block]:
     return found
 
 
-def _shared(one: Json, url: str, names: Told) -> list[Block]:
+def _shared(one: Json, url: str, names: LabelledNames) -> list[Block]:
     """A message that is quoted."""
     author = string(one.get("author_name")) or string(one.get("author_subname"))
     first: list[Inline] = [Text(f"{author}: ", bold=True)] if author else []
@@ -273,7 +273,7 @@ def _shared(one: Json, url: str, names: Told) -> list[Block]:
     return [Quote([*([Paragraph(first)] if first else []), *inside])]
 
 
-def _attachment(one: Json, names: Told) -> list[Block]:
+def _attachment(one: Json, names: LabelledNames) -> list[Block]:
     found = parse(string(one.get("pretext")), names)
     inside: list[Block] = []
     if author := string(one.get("author_name")):
