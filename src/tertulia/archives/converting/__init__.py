@@ -2,7 +2,8 @@
 
     reading a source   `zips` and `tars` open what somebody sent, within bounds, `streams` reads large JSON; `slack/`, `zulip/`,
                        `mattermost/`, `rocketchat/` and `discord/` know what is in it, `values` that it may be anything
-    who and where      the operator decides who may do what (`accounts`); people are in a `roster`, conversations are `rooms`
+    who and where      the operator decides who may do what (`accounts`); whom it knows is `known`, some in a
+                       `roster`; conversations are `rooms`
     texts              a source's text becomes a tree (`tree`, by `dialects` if it is Markdown of sorts), and one writer makes our
                        Markdown of it (`markdown`)
     the shelf          messages lie on disk until all are known (`shelf`, by way of `composing`): then ids are given in the order

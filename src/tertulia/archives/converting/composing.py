@@ -27,6 +27,14 @@ class Tally:
     imported: int = 0
 
 
+def drop_doubles(shelf: Shelf, tally: Tally, incidents: Incidents, what: str = "export") -> None:
+    """Messages that are there twice count once, and as lost."""
+    doubles = shelf.drop_doubles()
+    tally.imported -= doubles
+    if doubles:
+        incidents.lost[f"messages that are in the {what} twice"] += doubles
+
+
 @dataclass(frozen=True)
 class Composed:
     """A message as it will be."""

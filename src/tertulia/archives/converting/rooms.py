@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
+from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.topics import time_of
 from tertulia.archives.form import kinds
 
@@ -32,6 +33,14 @@ class Room:
     """Of the archive: where channels are grouped."""
     is_unknown: bool = False
     """It is in no list: who writes in it belongs to it."""
+
+
+def began(rooms: Iterable[Room], shelf: Shelf) -> datetime:
+    """When the first room was made, or the first message sent."""
+    times = [room.created for room in rooms if room.created]
+    if span := shelf.span():
+        times.append(span[0] // 1_000_000)
+    return datetime.fromtimestamp(min(times, default=OLDEST), UTC)
 
 
 def records(

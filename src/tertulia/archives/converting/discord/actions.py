@@ -3,25 +3,25 @@
 import re
 from collections import Counter
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tertulia.archives.converting.accounts import SPEAKER, Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
-from tertulia.archives.converting.composing import Composer
+from tertulia.archives.converting.composing import Composer, drop_doubles
 from tertulia.archives.converting.discord.messages import Messages, remote_files
 from tertulia.archives.converting.discord.people import People
 from tertulia.archives.converting.discord.places import DIRECT, Place, Places, kind_of
 from tertulia.archives.converting.discord.source import FETCHED, Files
 from tertulia.archives.converting.emoji_names import EmojiNames
 from tertulia.archives.converting.fetching import Fetching
+from tertulia.archives.converting.known import outcome_of, table_of
 from tertulia.archives.converting.moments import Moments
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rooms import records
+from tertulia.archives.converting.rooms import began, records
 from tertulia.archives.converting.roster import Roster
 from tertulia.archives.converting.shelf import Shelf
-from tertulia.archives.converting.values import OLDEST, Json, inner, objects, string
+from tertulia.archives.converting.values import Json, inner, objects, string
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
 
@@ -156,10 +156,7 @@ class _Conversion:
                         self._messages.index(said, place, name)
                 done += self._files.size(name)
                 self._told("reading, bytes", done, total)
-        doubles = self._shelf.drop_doubles()
-        self._composer.tally.imported -= doubles
-        if doubles:
-            self._incidents.lost["messages that are in the export twice"] += doubles
+        drop_doubles(self._shelf, self._composer.tally, self._incidents)
 
     def _placed(self) -> Iterator[tuple[str, Place]]:
         for name, channel in self._heads.items():
@@ -180,10 +177,10 @@ class _Conversion:
     async def write(self, request: Request, target: Path) -> Outcome:
         """All of it."""
         if request.users_template:
-            write_users(request.users_template, self._roster.rows())
+            write_users(request.users_template, table_of(self._roster.all))
         if request.owner:
             self._roster.choose_owner(request.owner)
-        created = self._created()
+        created = began(self._places.all, self._shelf)
         channels, directs, members = records(self._places.all, created)
         guild, called = max(self._guilds, key=lambda one: (one[0] != NO_GUILD, self._guilds[one]))
         name = plain(request.name) or called or plain(request.file.stem) or "Imported"
@@ -206,17 +203,7 @@ class _Conversion:
             topic_names=self._places.topic_names,
         )
         manifest = await Assembly(world, self._shelf, self._incidents, self._told).write(target, self._files.pieces)
-        humans = self._roster.humans()
-        return Outcome(
-            manifest=manifest,
-            read=self._composer.tally.read,
-            imported=self._composer.tally.imported,
-            with_address=sum(known.email is not None for known in humans),
-            without_address=sum(known.email is None for known in humans),
-            merged=self._roster.merged,
-            proposed={},
-            owner=request.owner,
-        )
+        return outcome_of(manifest, request, self._roster.all, self._composer.tally, self._roster.merged)
 
     def _avatars(self) -> Iterator[tuple[tuple[str, int], str]]:
         for known in self._roster.all:
@@ -225,9 +212,3 @@ class _Conversion:
                 yield ("avatar", known.id), FETCHED + known.key
             elif said and not said.startswith("http") and (entry := self._files.find(said, beside)):
                 yield ("avatar", known.id), entry
-
-    def _created(self) -> datetime:
-        times = [room.created for room in self._places.all if room.created]
-        if span := self._shelf.span():
-            times.append(span[0] // 1_000_000)
-        return datetime.fromtimestamp(min(times, default=OLDEST // 1000), UTC)

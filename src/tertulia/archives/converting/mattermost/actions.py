@@ -8,9 +8,10 @@ from pathlib import Path
 from tertulia.archives.converting.accounts import SPEAKER, Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import MOST_FILE, REALM_ID, Assembly, Told, World
 from tertulia.archives.converting.entries import ELSEWHERE
+from tertulia.archives.converting.known import outcome_of, profile_fields, table_of
 from tertulia.archives.converting.mattermost.conversations import Rooms
 from tertulia.archives.converting.mattermost.emoji import EmojiNames
-from tertulia.archives.converting.mattermost.people import People, profile_fields
+from tertulia.archives.converting.mattermost.people import FIELDS, People
 from tertulia.archives.converting.mattermost.posts import Posts, References
 from tertulia.archives.converting.mattermost.reading import Export
 from tertulia.archives.converting.names import plain, shortened
@@ -20,8 +21,6 @@ from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.values import Json, string
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
-from tertulia.archives.form.manifest import Manifest
-from tertulia.kernel.auth import Role
 
 VERSION = 1
 MOST_TEAMS_TOLD = 20
@@ -140,9 +139,7 @@ class _Conversion:
     async def write(self, request: Request, target: Path) -> Outcome:
         """All of it."""
         if request.users_template:
-            humans = [known for known in self._people.all if not known.is_bot]
-            rows = ((one.username, one.name, one.email, one.proposed or one.role) for one in humans)
-            write_users(request.users_template, rows)
+            write_users(request.users_template, table_of(self._people.all))
         if request.owner:
             self._people.choose_owner(request.owner)
         span = self._shelf.span()
@@ -153,7 +150,7 @@ class _Conversion:
             source=f"mattermost:{self._export.seed().hex()[:16]}",
             made_of="Mattermost",
             organization=self._organization(request, created),
-            profile_fields=profile_fields(self._people),
+            profile_fields=profile_fields(self._people.all, FIELDS),
             people=self._people.records(created),
             channels=channels,
             directs=directs,
@@ -166,7 +163,7 @@ class _Conversion:
         )
         assembly = Assembly(world, self._shelf, self._incidents, self._told)
         manifest = await assembly.write(target, lambda entry: self._export.pieces(entry, MOST_FILE))
-        return self._outcome(manifest, request)
+        return outcome_of(manifest, request, self._people.all, self._posts.tally, self._people.merged)
 
     def _pictures(self) -> Iterator[tuple[tuple[str, int], str]]:
         named = [("avatar", known.id, known.picture) for known in self._people.all]
@@ -189,22 +186,4 @@ class _Conversion:
             name=shortened(name, MOST_NAME),
             description=shortened(about, MOST_ABOUT),
             created=created,
-        )
-
-    def _outcome(self, manifest: Manifest, request: Request) -> Outcome:
-        humans = [known for known in self._people.all if not known.is_bot]
-        proposed: dict[str, list[str]] = {}
-        for known in humans:
-            if known.proposed is not None and known.role is Role.MEMBER:
-                proposed.setdefault(known.proposed.name.lower(), []).append(known.email or known.username)
-        tally = self._posts.tally
-        return Outcome(
-            manifest=manifest,
-            read=tally.read,
-            imported=tally.imported,
-            with_address=sum(known.email is not None for known in humans),
-            without_address=sum(known.email is None for known in humans),
-            merged=self._people.merged,
-            proposed=proposed,
-            owner=request.owner,
         )

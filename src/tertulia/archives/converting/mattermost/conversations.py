@@ -1,7 +1,7 @@
 """What teams and channels become: channels, and conversations of people who talk directly."""
 
 from tertulia.archives.converting.escaping import escape_words
-from tertulia.archives.converting.mattermost.people import Known, People
+from tertulia.archives.converting.mattermost.people import Member, People
 from tertulia.archives.converting.names import MOST_CHANNEL, UniqueNames, plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rooms import MOST_DESCRIPTION, Room
@@ -95,7 +95,7 @@ class Rooms:
 
     # Who is in them
 
-    def join(self, known: Known, user: Json) -> None:
+    def join(self, known: Member, user: Json) -> None:
         """Somebody's teams and channels, with what they chose for each and what they have read."""
         for team in objects(user.get("teams")):
             name = string(team.get("name"))
@@ -106,7 +106,7 @@ class Rooms:
                 room = self._by_name.get((name, string(said.get("name"))))
                 if room is None:
                     channel = f"{name} {string(said.get('name'))}"
-                    self._incidents.lose("memberships in channels that are not in the export", known.username, channel)
+                    self._incidents.lose("memberships in channels that are not in the export", known.key, channel)
                     continue
                 room.people.add(known.id)
                 self._choose(room, known.id, said)

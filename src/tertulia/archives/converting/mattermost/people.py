@@ -4,39 +4,36 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from tertulia.archives.converting.accounts import SPEAKER, decided, no_owner, speaker
+import msgspec
+
+from tertulia.archives.converting.accounts import SPEAKER, decided, speaker
 from tertulia.archives.converting.emoji import code_of, name_of
+from tertulia.archives.converting.known import (
+    MOST_NAMES_OF_BOTS,
+    Known,
+    address_of,
+    make_owner,
+    profile_of,
+    record_of,
+)
 from tertulia.archives.converting.names import person_name, plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.values import Json, objects, string
 from tertulia.archives.form import kinds
 from tertulia.kernel.auth import Role
-from tertulia.kernel.mail_addresses import is_address
 
 MOST_VALUE = 50
-MOST_NAMES_OF_BOTS = 500
-"""Some integrations have another name in each message: from here on those of one person share an account."""
 MOST_STATUS = 60
-_FIELDS = {"position": "Position", "nickname": "Nickname"}
+FIELDS = {"position": "Position", "nickname": "Nickname"}
 
 
 @dataclass
-class Known:
-    """Somebody, as far as the export says. `id`: 0 as long as nothing refers to somebody of another team."""
+class Member(Known):
+    """Somebody with an account there. `id`: 0 as long as nothing refers to somebody of another team."""
 
-    id: int
-    username: str
-    name: str
-    email: str | None = None
-    role: Role = Role.MEMBER
-    proposed: Role | None = None
-    """What the export says, if it is more than a member: the operator decides."""
-    is_active: bool = True
-    is_bot: bool = False
     owner: str = ""
     position: str = ""
     nickname: str = ""
-    status: kinds.Status | None = None
     picture: str = ""
     """The path of it, as the export says."""
 
@@ -49,16 +46,16 @@ class People:
         self._incidents = incidents
         self._mapped = mapped
         self._teams = frozenset(teams)
-        self._by_username: dict[str, Known] = {}
-        self._by_address: dict[str, Known] = {}
+        self._by_username: dict[str, Member] = {}
+        self._by_address: dict[str, Member] = {}
         self._inside: set[str] = set()
         self._names_of_bots = 0
-        self.all: list[Known] = []
+        self.all: list[Member] = []
         self.merged = 0
 
     # Those who have an account there
 
-    def add(self, user: Json, *, is_whole: bool) -> Known | None:
+    def add(self, user: Json, *, is_whole: bool) -> Member | None:
         """`is_whole`: all teams of the export are taken, so who is in none is of no other one, either. None: they come only if
         something refers to them."""
         username = string(user.get("username")).lower()
@@ -68,10 +65,10 @@ class People:
         teams = {string(team.get("name")): string(team.get("roles")) for team in objects(user.get("teams"))}
         taken = [roles for team, roles in teams.items() if team in self._teams]
         is_inside = bool(taken) or (is_whole and not teams)
-        email = self._address(username, user)
+        email = address_of(username, string(user.get("email")), self._mapped, self._incidents)
         known = self._by_address.get(email.lower()) if email else None
         if known is not None:
-            self._incidents.change("people with the same address became one", username, f"{email}: {known.username}")
+            self._incidents.change("people with the same address became one", username, f"{email}: {known.key}")
             self.merged += 1
             known.is_active |= is_inside and not user.get("delete_at")
             self._by_username[username] = known
@@ -112,23 +109,16 @@ class People:
             self._incidents.change("names of people that could not stay as they were", username, f"{said} -> {name}")
         return name
 
-    def _address(self, username: str, user: Json) -> str | None:
-        email = (self._mapped.get(username, {}).get("email") or string(user.get("email"))).strip()
-        if not email or (is_address(email) and len(email) >= 3):
-            return email or None
-        self._incidents.change("addresses that are none: left out", username, email)
-        return None
-
-    def _describe(self, known: Known, user: Json) -> None:
-        for key, field in _FIELDS.items():
+    def _describe(self, known: Member, user: Json) -> None:
+        for key, field in FIELDS.items():
             text = plain(string(user.get(key)))
             if len(text) > MOST_VALUE:
-                self._incidents.change(f"{field.lower()}s that were too long, and cut", known.username, text)
+                self._incidents.change(f"{field.lower()}s that were too long, and cut", known.key, text)
             setattr(known, key, "" if text == known.name else shortened(text, MOST_VALUE))
         known.status = _status(user.get("custom_status"))
         known.picture = string(user.get("profile_image"))
 
-    def _role(self, known: Known, user: Json, taken: list[str]) -> tuple[Role, Role | None]:
+    def _role(self, known: Member, user: Json, taken: list[str]) -> tuple[Role, Role | None]:
         roles = string(user.get("roles")).split()
         of_teams = [role for text in taken for role in text.split()]
         said = Role.MEMBER if taken else Role.GUEST
@@ -138,8 +128,8 @@ class People:
             said = Role.OWNER
         elif "team_admin" in of_teams:
             said = Role.ADMINISTRATOR
-        wanted = self._mapped.get(known.username, {}).get("role", "")
-        return decided(said, wanted, known.username, self._incidents, has_address=known.email is not None)
+        wanted = self._mapped.get(known.key, {}).get("role", "")
+        return decided(said, wanted, known.key, self._incidents, has_address=known.email is not None)
 
     # Whoever appears later
 
@@ -175,64 +165,39 @@ class People:
         """Whether somebody is in a team that is taken."""
         return username.lower() in self._inside
 
-    def _new(self, username: str, name: str, *, is_bot: bool = False, is_wanted: bool = True) -> Known:
-        known = Known(0, username, name, is_bot=is_bot)
+    def _new(self, username: str, name: str, *, is_bot: bool = False, is_wanted: bool = True) -> Member:
+        known = Member(0, username, name, is_bot=is_bot)
         self._by_username[username] = known
         return self._wanted(known) if is_wanted else known
 
-    def _wanted(self, known: Known) -> Known:
+    def _wanted(self, known: Member) -> Member:
         if not known.id:
             known.id = SPEAKER + 1 + len(self.all)
             self.all.append(known)
         return known
 
-    def _referred(self, known: Known) -> Known:
+    def _referred(self, known: Member) -> Member:
         if not known.id:
-            self._incidents.change("people of other teams, of whom something is left here: deactivated", known.username)
+            self._incidents.change("people of other teams, of whom something is left here: deactivated", known.key)
         return self._wanted(known)
 
     # In the archive
 
     def choose_owner(self, address: str) -> None:
-        """The operator says who: what the export says is a proposal only."""
+        """Whom the operator names."""
         known = self._by_address.get(address.lower())
-        if known is None or not known.id or not known.is_active:
-            raise no_owner(address)
-        known.role = Role.OWNER
+        make_owner(known if known is not None and known.id else None, address)
 
     def records(self, joined: datetime) -> list[kinds.Person]:
         """As the archive has them."""
         return [speaker(joined), *(self._record(known, joined) for known in self.all)]
 
-    def _record(self, known: Known, joined: datetime) -> kinds.Person:
-        values = [
-            kinds.ProfileValue(field_id=place, value=getattr(known, key))
-            for place, key in enumerate(_FIELDS, 1)
-            if getattr(known, key)
-        ]
+    def _record(self, known: Member, joined: datetime) -> kinds.Person:
+        record = msgspec.structs.replace(record_of(known, joined), profile=profile_of(known, FIELDS))
         owner = self._by_username.get(known.owner)
-        owner_id = owner.id if owner is not None and owner.id and not owner.is_bot else None
-        return kinds.Person(
-            id=known.id,
-            email=known.email,
-            full_name=known.name,
-            role=known.role,
-            is_active=known.is_active,
-            is_imported_stub=not known.is_bot,
-            joined=joined,
-            profile=values,
-            status=known.status if known.is_active else None,
-            bot=kinds.Bot(type=1, role=Role.MEMBER, owner_id=owner_id) if known.is_bot else None,
-        )
-
-
-def profile_fields(people: People) -> list[kinds.ProfileField]:
-    """Those that somebody has filled in."""
-    return [
-        kinds.ProfileField(id=place, type=1, name=name, position=place)
-        for place, (key, name) in enumerate(_FIELDS.items(), 1)
-        if any(getattr(known, key) for known in people.all)
-    ]
+        if record.bot is None or owner is None or not owner.id or owner.is_bot:
+            return record
+        return msgspec.structs.replace(record, bot=msgspec.structs.replace(record.bot, owner_id=owner.id))
 
 
 def _status(said: object) -> kinds.Status | None:

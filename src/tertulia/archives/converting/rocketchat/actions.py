@@ -1,21 +1,21 @@
 """Convert a dump of Rocket.Chat into an archive."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 from tertulia.archives.converting.accounts import SPEAKER, Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import REALM_ID, Assembly, Told, World
-from tertulia.archives.converting.composing import Composer
+from tertulia.archives.converting.composing import Composer, drop_doubles
 from tertulia.archives.converting.emoji_names import EmojiNames
+from tertulia.archives.converting.known import outcome_of, table_of
 from tertulia.archives.converting.moments import Moments
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rocketchat import messages, people, places
 from tertulia.archives.converting.rocketchat.dump import Dump
-from tertulia.archives.converting.rooms import records
+from tertulia.archives.converting.rooms import began, records
 from tertulia.archives.converting.roster import Roster
 from tertulia.archives.converting.shelf import Shelf
-from tertulia.archives.converting.values import OLDEST, string, strings
+from tertulia.archives.converting.values import string, strings
 from tertulia.archives.form import kinds
 
 AVATAR = frozenset(("_id", "userId"))
@@ -86,10 +86,7 @@ class _Conversion:
             self._messages.take(said)
             if not place % 1000:
                 self._told("messages", place, place)
-        doubles = self._shelf.drop_doubles()
-        self._composer.tally.imported -= doubles
-        if doubles:
-            self._incidents.lost["messages that are in the dump twice"] += doubles
+        drop_doubles(self._shelf, self._composer.tally, self._incidents, "dump")
 
     def _read_pictures(self) -> None:
         for avatar in self._dump.documents("rocketchat_avatars", AVATAR):
@@ -110,10 +107,10 @@ class _Conversion:
     async def write(self, request: Request, target: Path) -> Outcome:
         """All of it."""
         if request.users_template:
-            write_users(request.users_template, self._roster.rows())
+            write_users(request.users_template, table_of(self._roster.all))
         if request.owner:
             self._roster.choose_owner(request.owner)
-        created = self._created()
+        created = began(self._places.all, self._shelf)
         channels, directs, members = records(self._places.all, created)
         name = plain(request.name) or plain(request.file.stem) or "Imported"
         world = World(
@@ -134,20 +131,4 @@ class _Conversion:
             seen=self._places.seen,
         )
         manifest = await Assembly(world, self._shelf, self._incidents, self._told).write(target, self._dump.pieces)
-        humans = self._roster.humans()
-        return Outcome(
-            manifest=manifest,
-            read=self._composer.tally.read,
-            imported=self._composer.tally.imported,
-            with_address=sum(known.email is not None for known in humans),
-            without_address=sum(known.email is None for known in humans),
-            merged=self._roster.merged,
-            proposed=self._roster.proposed(),
-            owner=request.owner,
-        )
-
-    def _created(self) -> datetime:
-        times = [room.created for room in self._places.all if room.created]
-        if span := self._shelf.span():
-            times.append(span[0] // 1_000_000)
-        return datetime.fromtimestamp(min(times, default=OLDEST // 1000), UTC)
+        return outcome_of(manifest, request, self._roster.all, self._composer.tally, self._roster.merged)

@@ -2,26 +2,26 @@
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from tertulia.archives.converting.accounts import SPEAKER, Outcome, Request, read_users, write_users
 from tertulia.archives.converting.assembling import MOST_FILE, REALM_ID, Assembly, Told, World
+from tertulia.archives.converting.composing import drop_doubles
 from tertulia.archives.converting.entries import Unreadable
 from tertulia.archives.converting.fetching import Fetching, RemoteFile
+from tertulia.archives.converting.known import outcome_of, profile_fields, table_of
 from tertulia.archives.converting.names import plain, shortened
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rooms import OLDEST, records
+from tertulia.archives.converting.rooms import began, records
 from tertulia.archives.converting.shelf import Shelf
 from tertulia.archives.converting.slack.conversations import Rooms
 from tertulia.archives.converting.slack.messages import Messages, remote_files
-from tertulia.archives.converting.slack.people import People, profile_fields
+from tertulia.archives.converting.slack.people import FIELDS, People
 from tertulia.archives.converting.zips import Source
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
-from tertulia.archives.form.manifest import Manifest
-from tertulia.kernel.auth import Role
 
 LISTS = {"channels.json": "public", "groups.json": "private", "mpims.json": "direct", "dms.json": "direct"}
 FETCHED = "//fetched/"
@@ -138,29 +138,24 @@ class _Conversion:
                 self._messages.take(entry, room, name)
             done += self._source.size(name)
             self._told("reading, bytes", done, total)
-        doubles = self._shelf.drop_doubles()
-        self._messages.tally.imported -= doubles
-        if doubles:
-            self._incidents.lost["messages that are in the export twice"] += doubles
+        drop_doubles(self._shelf, self._messages.tally, self._incidents)
 
     # The archive
 
     async def write(self, request: Request, target: Path) -> Outcome:
         """All of it."""
         if request.users_template:
-            humans = [known for known in self._people.all if not known.is_bot]
-            rows = ((one.slack_id, one.name, one.email, one.proposed or one.role) for one in humans)
-            write_users(request.users_template, rows)
+            write_users(request.users_template, table_of(self._people.all))
         if request.owner:
             self._people.choose_owner(request.owner)
-        created = self._created()
+        created = began(self._rooms.all, self._shelf)
         channels, directs, members = records(self._rooms.all, created)
         team = max(self._teams, key=lambda one: (self._teams[one], one), default="")
         world = World(
             source=f"slack:{team or self._source.seed().hex()[:16]}",
             made_of="Slack",
             organization=self._organization(request, created),
-            profile_fields=profile_fields(self._people),
+            profile_fields=profile_fields(self._people.all, FIELDS),
             people=self._people.records(created),
             channels=channels,
             directs=directs,
@@ -169,7 +164,7 @@ class _Conversion:
         )
         assembly = Assembly(world, self._shelf, self._incidents, self._told)
         manifest = await assembly.write(target, self._pieces)
-        return self._outcome(manifest, request)
+        return outcome_of(manifest, request, self._people.all, self._messages.tally, self._people.merged)
 
     def _pieces(self, entry: str) -> Iterator[bytes]:
         if not entry.startswith(FETCHED):
@@ -184,28 +179,4 @@ class _Conversion:
         name = plain(request.name) or request.file.stem or "Imported"
         return kinds.Organization(
             id=REALM_ID, subdomain=request.subdomain, name=shortened(plain(name) or "Imported", 40), created=created
-        )
-
-    def _created(self) -> datetime:
-        times = [room.created for room in self._rooms.all if room.created]
-        if span := self._shelf.span():
-            times.append(span[0] // 1_000_000)
-        return datetime.fromtimestamp(min(times, default=OLDEST), UTC)
-
-    def _outcome(self, manifest: Manifest, request: Request) -> Outcome:
-        humans = [known for known in self._people.all if not known.is_bot]
-        proposed: dict[str, list[str]] = {}
-        for known in humans:
-            if known.proposed is not None and known.role is Role.MEMBER:
-                proposed.setdefault(known.proposed.name.lower(), []).append(known.email or known.slack_id)
-        tally = self._messages.tally
-        return Outcome(
-            manifest=manifest,
-            read=tally.read,
-            imported=tally.imported,
-            with_address=sum(known.email is not None for known in humans),
-            without_address=sum(known.email is None for known in humans),
-            merged=self._people.merged,
-            proposed=proposed,
-            owner=request.owner,
         )

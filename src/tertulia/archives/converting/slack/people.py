@@ -6,40 +6,38 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tertulia.archives.converting.accounts import SPEAKER, decided, no_owner, speaker
+import msgspec
+
+from tertulia.archives.converting.accounts import SPEAKER, decided, speaker
 from tertulia.archives.converting.emoji import code_of, name_of
+from tertulia.archives.converting.known import (
+    MOST_NAMES_OF_BOTS,
+    Known,
+    address_of,
+    make_owner,
+    profile_of,
+    record_of,
+)
 from tertulia.archives.converting.names import person_name, plain, shortened
 from tertulia.archives.converting.report import Incidents
+from tertulia.archives.converting.values import string
 from tertulia.archives.form import kinds
 from tertulia.kernel.auth import Role
-from tertulia.kernel.mail_addresses import is_address
 
 MOST_VALUE = 50
-MOST_NAMES_OF_BOTS = 500
-"""Some integrations have another name in each message: from here on they share one account."""
 _ID = re.compile(r"[A-Z0-9]{2,20}")
-_FIELDS = {"title": "Title", "phone": "Phone"}
+FIELDS = {"title": "Title", "phone": "Phone"}
 
 
 @dataclass
-class Known:
-    """Somebody, as far as the export says."""
+class Member(Known):
+    """Somebody of a workspace."""
 
-    id: int
-    slack_id: str
-    name: str
-    email: str | None = None
-    role: Role = Role.MEMBER
-    proposed: Role | None = None
-    """What the export says, if it is more than a member: the operator decides."""
-    is_active: bool = True
-    is_bot: bool = False
     is_guess: bool = False
     """The name was made up."""
     timezone: str = ""
     title: str = ""
     phone: str = ""
-    status: kinds.Status | None = None
 
 
 class People:
@@ -48,11 +46,11 @@ class People:
     def __init__(self, incidents: Incidents, mapped: dict[str, dict[str, str]]) -> None:
         self._incidents = incidents
         self._mapped = mapped
-        self._by_slack_id: dict[str, Known] = {}
-        self._by_address: dict[str, Known] = {}
+        self._by_slack_id: dict[str, Member] = {}
+        self._by_address: dict[str, Member] = {}
         self._names_of_bots = 0
         self._zones = zoneinfo.available_timezones()
-        self.all: list[Known] = []
+        self.all: list[Member] = []
         self.merged = 0
 
     # Those of users.json
@@ -71,7 +69,7 @@ class People:
         email = None if is_bot else self._address(slack_id, profile)
         known = self._by_address.get(email.lower()) if email else None
         if known is not None:
-            self._incidents.change("people with the same address became one", slack_id, f"{email}: {known.slack_id}")
+            self._incidents.change("people with the same address became one", slack_id, f"{email}: {known.key}")
             self.merged += 1
             known.is_active |= not user.get("deleted")
             self._by_slack_id[slack_id] = known
@@ -94,42 +92,35 @@ class People:
         return name
 
     def _address(self, slack_id: str, profile: dict[str, Any]) -> str | None:
-        said = self._mapped.get(slack_id, {}).get("email") or profile.get("email")
-        if not isinstance(said, str) or not said.strip():
-            return None
-        email = said.strip()
-        if is_address(email) and len(email) >= 3:
-            return email
-        self._incidents.change("addresses that are none: left out", slack_id, email)
-        return None
+        return address_of(slack_id, string(profile.get("email")), self._mapped, self._incidents)
 
-    def _describe(self, known: Known, user: dict[str, Any], profile: dict[str, Any]) -> None:
+    def _describe(self, known: Member, user: dict[str, Any], profile: dict[str, Any]) -> None:
         known.role, known.proposed = self._role(known, user)
         zone = user.get("tz")
         if isinstance(zone, str) and zone in self._zones:
             known.timezone = zone
         elif zone:
-            self._incidents.change("time zones that are not known here", known.slack_id, str(zone))
-        for key, field in _FIELDS.items():
+            self._incidents.change("time zones that are not known here", known.key, str(zone))
+        for key, field in FIELDS.items():
             text = plain(profile[key]) if isinstance(profile.get(key), str) else ""
             if len(text) > MOST_VALUE:
-                self._incidents.change(f"{field.lower()}s that were too long, and cut", known.slack_id, text)
+                self._incidents.change(f"{field.lower()}s that were too long, and cut", known.key, text)
             setattr(known, key, shortened(text, MOST_VALUE))
         known.status = _status(profile)
         if isinstance(profile.get("fields"), dict) and profile["fields"]:
-            self._incidents.lose("profile fields without a label", known.slack_id)
+            self._incidents.lose("profile fields without a label", known.key)
         if not known.is_bot and profile.get("image_original"):
-            self._incidents.lose("pictures of people: they are not in the export", known.slack_id)
+            self._incidents.lose("pictures of people: they are not in the export", known.key)
 
-    def _role(self, known: Known, user: dict[str, Any]) -> tuple[Role, Role | None]:
+    def _role(self, known: Member, user: dict[str, Any]) -> tuple[Role, Role | None]:
         is_owner = user.get("is_owner") or user.get("is_primary_owner")
         said = Role.OWNER if is_owner else Role.ADMINISTRATOR if user.get("is_admin") else Role.MEMBER
         if user.get("is_restricted") or user.get("is_ultra_restricted"):
             said = Role.GUEST
         if known.is_bot:
             return (said if said is Role.GUEST else Role.MEMBER), None
-        wanted = self._mapped.get(known.slack_id, {}).get("role", "")
-        return decided(said, wanted, known.slack_id, self._incidents, has_address=known.email is not None)
+        wanted = self._mapped.get(known.key, {}).get("role", "")
+        return decided(said, wanted, known.key, self._incidents, has_address=known.email is not None)
 
     # Whoever appears later
 
@@ -168,8 +159,8 @@ class People:
         self._incidents.change("integrations became bots without a key", bot_id, made.name)
         return made.id
 
-    def _new(self, slack_id: str, name: str, *, is_bot: bool = False) -> Known:
-        known = Known(SPEAKER + 1 + len(self.all), slack_id, name, is_bot=is_bot)
+    def _new(self, slack_id: str, name: str, *, is_bot: bool = False) -> Member:
+        known = Member(SPEAKER + 1 + len(self.all), slack_id, name, is_bot=is_bot)
         self.all.append(known)
         self._by_slack_id[slack_id] = known
         return known
@@ -181,45 +172,17 @@ class People:
     # In the archive
 
     def choose_owner(self, address: str) -> None:
-        """The operator says who: what the export says is a proposal only."""
-        known = self._by_address.get(address.lower())
-        if known is None or not known.is_active:
-            raise no_owner(address)
-        known.role = Role.OWNER
+        """Whom the operator names."""
+        make_owner(self._by_address.get(address.lower()), address)
 
     def records(self, joined: datetime) -> list[kinds.Person]:
         """As the archive has them."""
         return [speaker(joined), *(_record(known, joined) for known in self.all)]
 
 
-def profile_fields(people: People) -> list[kinds.ProfileField]:
-    """Those that somebody has filled in."""
-    return [
-        kinds.ProfileField(id=place, type=1, name=name, position=place)
-        for place, (key, name) in enumerate(_FIELDS.items(), 1)
-        if any(getattr(known, key) for known in people.all)
-    ]
-
-
-def _record(known: Known, joined: datetime) -> kinds.Person:
-    values = [
-        kinds.ProfileValue(field_id=place, value=getattr(known, key))
-        for place, key in enumerate(_FIELDS, 1)
-        if getattr(known, key)
-    ]
-    return kinds.Person(
-        id=known.id,
-        email=known.email,
-        full_name=known.name,
-        role=known.role,
-        is_active=known.is_active,
-        is_imported_stub=not known.is_bot,
-        joined=joined,
-        timezone=known.timezone,
-        profile=values,
-        status=known.status if known.is_active else None,
-        bot=kinds.Bot(type=1, role=Role.MEMBER) if known.is_bot else None,
-    )
+def _record(known: Member, joined: datetime) -> kinds.Person:
+    profile = profile_of(known, FIELDS)
+    return msgspec.structs.replace(record_of(known, joined), timezone=known.timezone, profile=profile)
 
 
 def _status(profile: dict[str, Any]) -> kinds.Status | None:
