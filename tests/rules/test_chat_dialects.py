@@ -1,7 +1,6 @@
 """Markdown of Rocket.Chat and Discord: ours shows the same words, and mentions nobody who was not mentioned."""
 
 import re
-import time
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +12,7 @@ from tertulia.archives.converting.discord import text as discord
 from tertulia.archives.converting.rocketchat import text as rocketchat
 from tertulia.archives.converting.tree import Block
 from tertulia.content.markup import render
+from tests.harness.growth import check_proportion
 from tests.rules.test_converted_texts import CONTEXT, shown
 
 
@@ -195,12 +195,6 @@ LONG += ["<@" * 20_000, "- a\n" * 10_000, "***a" * 10_000, "#" * 40_000]
 
 @pytest.mark.parametrize("parse", NOBODY)
 @pytest.mark.parametrize("text", LONG)
+@pytest.mark.timed
 def test_reading_takes_time_in_proportion_to_the_length(parse: Parse, text: str) -> None:
-    def seconds(part: str) -> float:
-        started = time.process_time()
-        parse(part)
-        return time.process_time() - started
-
-    # In proportion it is 4 times, in that of the square 16.
-    short, long = (min(seconds(text[: len(text) // part]) for _ in range(2)) for part in (8, 2))
-    assert long < 10 * short + 0.05
+    check_proportion(parse, text[: len(text) // 8], text[: len(text) // 2])

@@ -2,7 +2,6 @@
 
 import html
 import re
-import time
 from typing import Any
 
 import pytest
@@ -27,6 +26,7 @@ from tertulia.archives.converting.tree import (
     Text,
 )
 from tertulia.content.markup import Channel, Context, MentionableGroup, MentionablePerson, render
+from tests.harness.growth import check_proportion
 
 CONTEXT = Context(
     realm_id=2,
@@ -360,16 +360,12 @@ def test_a_text_that_is_too_long_becomes_several_with_the_same_words(text: str) 
 
 
 @pytest.mark.parametrize("text", ["*a " * 13_000, "_" * 40_000, "<" * 40_000, ":" * 40_000, "`" * 40_000, "*_~" * 13_000,
-                                  "&gt;" * 10_000, "*a* _" * 8_000, "a*" * 20_000, "_x *a _b* " * 2_000])  # fmt: skip
+                                  "&gt;" * 10_000, "*a* _" * 8_000, "a*" * 20_000, "_x *a _b* " * 5_000])  # fmt: skip
+@pytest.mark.timed
 def test_reading_takes_time_in_proportion_to_the_length(text: str) -> None:
-    def seconds(part: str) -> float:
-        started = time.process_time()
-        markdown.write(parse(part, SlackNames()))
-        return time.process_time() - started
-
-    # Both are so long that they are split. In proportion it is 4 times, in that of the square 16.
-    short, long = (min(seconds(text[: len(text) // part]) for _ in range(2)) for part in (8, 2))
-    assert long < 10 * short + 0.05
+    short = text[: len(text) // 4]
+    assert len(short) > markdown.LIMIT  # both are split, which takes longer
+    check_proportion(lambda part: markdown.write(parse(part, SlackNames())), short, text)
 
 
 def test_a_mention_is_one() -> None:

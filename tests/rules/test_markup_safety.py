@@ -31,6 +31,7 @@ from tertulia.content.markup.page import Page
 from tertulia.content.markup.renderer import written
 from tertulia.content.markup.sanitizer import sanitized
 from tertulia.content.markup.time_limit import within
+from tests.harness.growth import check_proportion
 from tests.rules.markup_page import read
 
 NASTY_NAME = "<b onclick=x>&\"'`*_[x](javascript:1)"
@@ -372,25 +373,9 @@ ROOMY = Context(
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+@pytest.mark.timed
 def test_time_grows_with_the_length_and_not_faster(family: Family) -> None:
-    """Four times the text is at most about four times the work; were it quadratic, it would be sixteen times."""
-    short, long = family(2_500), family(10_000)
-    render(short, ROOMY)
-    ratios = []
-    for _ in range(4):  # another process may disturb one measurement, hardly four
-        ratios.append(seconds(long) / seconds(short))
-        if ratios[-1] < 7:
-            return
-    raise AssertionError(ratios)
-
-
-def seconds(content: str) -> float:
-    best = 10.0
-    for _ in range(2):
-        start = time.process_time()
-        render(content, ROOMY)
-        best = min(best, time.process_time() - start)
-    return best + 0.0005  # what is too short to be measured does not count
+    check_proportion(lambda text: render(text, ROOMY), family(2_500), family(10_000))
 
 
 HOSTILE_CODE = {
@@ -413,6 +398,7 @@ HOSTILE_CODE = {
 
 
 @pytest.mark.parametrize("language", HOSTILE_CODE)
+@pytest.mark.timed
 def test_hostile_code_stays_plain_in_place_of_holding_up_the_server(language: str) -> None:
     code = "x " + (HOSTILE_CODE[language] * 10_000)[:9_000] + "!"
     start = time.thread_time()

@@ -1,7 +1,6 @@
 """Mattermost's Markdown in ours: the same words, and nothing becomes a mention that was none."""
 
 import re
-import time
 
 import pytest
 from hypothesis import assume, given, settings
@@ -12,6 +11,7 @@ from tertulia.archives.converting.emoji import name_of
 from tertulia.archives.converting.mattermost.attached import attached
 from tertulia.archives.converting.mattermost.text import MOST_MARKUP, parse
 from tertulia.content.markup import render
+from tests.harness.growth import check_proportion
 from tests.rules.test_converted_texts import CONTEXT
 
 
@@ -129,13 +129,7 @@ def test_a_text_that_is_too_long_becomes_several(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 8_000, "*a " * 4_000, "![[" * 3_000, "@a." * 4_000, "~a" * 5_000, ":a" * 5_000,
                                   "> " * 5_000, "a*" * 5_000, "http://" * 2_000, "@" * 9_000, "![a](b " * 2_000])  # fmt: skip
+@pytest.mark.timed
 def test_reading_takes_time_in_proportion_to_the_length(text: str) -> None:
-    def seconds(part: str) -> float:
-        started = time.process_time()
-        written(part)
-        return time.process_time() - started
-
-    # In proportion it is 4 times, in that of the square 16.
-    short, long = (min(seconds(text[: len(text) // part]) for _ in range(2)) for part in (4, 1))
-    assert long < 10 * short + 0.1
     assert len(text) <= MOST_MARKUP
+    check_proportion(written, text[: len(text) // 4], text)

@@ -21,6 +21,7 @@ from prometheus_client import Counter
 
 from tertulia.kernel.auth import Caller, DirectoryClient
 from tertulia.kernel.call import Call
+from tertulia.kernel.log import has_log
 
 log = structlog.get_logger()
 ACTS = Counter("tertulia_audited_acts", "What the audit log has noted; `login.failed` is a failed log-in", ["act"])
@@ -186,7 +187,7 @@ def entry_of(
 def tell(entries: Iterable[Entry]) -> None:
     """A line in the log of the process for each act that is done: for whoever watches logs and not the database. Like all of
     them it holds neither names nor addresses. Commands, which have no log, tell nothing."""
-    if not structlog.is_configured():
+    if not has_log():
         return
     for entry in entries:
         ACTS.labels(entry.act).inc()

@@ -35,6 +35,11 @@ def configure_logging(settings: Settings, process: str) -> None:
     structlog.contextvars.bind_contextvars(process=process)
 
 
+def has_log() -> bool:
+    """Whether this process was given one. Commands were not: what they say is for whoever called them."""
+    return without_rows in structlog.get_config()["processors"]
+
+
 class Seldom:
     """Says of each key when it is time to log it again: what somebody can do as often as they like must not fill the log."""
 

@@ -458,6 +458,9 @@ async def test_a_page_looks_at_few_entries_among_many(realm: Realm) -> None:
         for wanted in searches:
             reader = Explaining(connection)
             await search(reader, Search(realm_id=realm.id, limit=50, **wanted))
+            if reader.looked_at >= 500:  # autovacuum began before the filling, and its statistics were written last
+                realm.stage.sql("analyze audit_entry")
+                await search(reader, Search(realm_id=realm.id, limit=50, **wanted))
             assert reader.looked_at < 500, wanted
     finally:
         await connection.close()

@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parents[3] / "deploy" / "monitoring"
 PORTS = {"relay": "9992", "worker": "9993", "web": "9994"}
 VARIABLES = {"$__rate_interval": "1m", "$instance": ".*"}
 """What Grafana puts in their places."""
-SECONDS = 60
+SECONDS = 150
 """Some of what the worker tells it looks up every few seconds only."""
 
 
