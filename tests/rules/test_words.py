@@ -1,96 +1,108 @@
-"""Words that every engineer knows: what was renamed does not come back, and no module has the name of a standard one.
+"""What the server says is there in every language it speaks: the same things, with the same names and plural forms in it."""
 
-The glossary says which word to take; this is the list of those that a reader could not guess, or would read twice.
-"""
-
+import importlib
 import re
-import sys
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
-ROOT = Path(__file__).parents[2]
+import tertulia
+from tertulia.kernel.languages import SPOKEN, Words, language_for, plural, plural_forms, spoken
 
-WORDS = {
-    r"(?i)is another now": "changed",
-    r"(?i)\berrands?\b": "side effects, or tasks",
-    r"(?i)\bin_sight\b|_sight\b|\bsight_": "visibility (in sentences, to lose sight of something is fine)",
-    r"(?i)\bsmall forms?\b": "thumbnail",
-    r"(?i)\bobjects of nobody\b": "orphans",
-    r"(?i)\bcoming_and_going\b": "activation",
-    r"\b(?:class|interface|type) (?:Wish|Told|Heard|Found)\b": "a name that says of what",
-}
-TEXTS = ("*.py", "*.md", "*.toml", "*.ts", "*.svelte", "*.css", "*.html", "*.js")
-PLACES = ("src", "docs", "bench", "web/src")
-
-STANDARD_NAMES = {
-    "src/tertulia/events/queues/queue.py": "the class Queue: event queues are the word of the protocol",
-    "src/tertulia/integrations/incoming/json/__init__.py": "a folder is named like the service in its address",
-    "src/tertulia/kernel/http.py": "the HTTP application; nobody here uses the standard module of that name",
-    "src/tertulia/people/users/profile.py": "what people say of themselves: the word of the protocol",
-    "src/tertulia/server/site.py": "what is served beside the API; the standard module is for interpreters only",
-}
-"""Modules that keep such a name, and why. They are imported by their full name."""
+ROOT = Path(tertulia.__file__).parent
+AREAS = sorted(file.parent for file in ROOT.rglob("words/en.toml"))
+FORMS = {"zero", "one", "two", "few", "many", "other"}
 
 
-def forbidden(place: str, text: str) -> list[str]:
-    """Where a text uses a word of the list, and what to write instead."""
-    return [
-        f"{place}:{number}: {found.group()!r}; write: {instead}"
-        for word, instead in WORDS.items()
-        if re.search(word, text)  # of most texts that is all
-        for number, line in enumerate(text.splitlines(), start=1)
-        if (found := re.search(word, line))
-    ]
+def names_in(said: Any) -> set[str]:
+    return set(re.findall(r"\{\w*\}", str(said) if not isinstance(said, dict) else " ".join(said.values())))
 
 
-def test_words_that_were_renamed_do_not_come_back() -> None:
-    files = sorted(ROOT.glob("*.md"))
-    files += [path for place in PLACES for kind in TEXTS for path in sorted((ROOT / place).rglob(kind))]
-    found = [
-        line
-        for path in files
-        if "built" not in path.parts
-        for line in forbidden(path.relative_to(ROOT).as_posix(), path.read_text())
-    ]
-    assert found == []
+def said_in(area: Path, language: str) -> dict[str, Any]:
+    found: dict[str, Any] = msgspec.toml.decode((area / f"{language}.toml").read_bytes())
+    return found
+
+
+def test_words_are_where_features_are() -> None:
+    assert len(AREAS) > 15
+
+
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: str(area.parent.relative_to(ROOT)))
+@pytest.mark.parametrize("language", SPOKEN)
+def test_every_feature_speaks_every_language(area: Path, language: str) -> None:
+    module = importlib.import_module(f"tertulia.{'.'.join(area.relative_to(ROOT).parts)}")
+    words: Words = module.words_of(language)
+    assert words.language == language
+    english, told = said_in(area, "en"), said_in(area, language)
+    assert list(told) == [name for name in english if name in told]  # in the same order, to be read side by side
+    for name, said in english.items():
+        if isinstance(said, dict) and set(said) <= FORMS and "other" in said and "one" in said:
+            assert set(told[name]) == plural_forms(language), name
+            assert names_in(told[name]) == names_in(said), name
+        elif isinstance(said, dict):
+            assert {key: names_in(text) for key, text in told[name].items()} == {
+                key: names_in(text) for key, text in said.items()
+            }, name
+        elif isinstance(said, list):
+            assert [names_in(text) for text in told[name]] == [names_in(text) for text in said], name
+        else:
+            assert names_in(told[name]) == names_in(said), name
+            ends = [text[: len(text) - len(text.lstrip())] + text[len(text.rstrip()) :] for text in (said, told[name])]
+            assert ends[0] == ends[1] or name.startswith("list_"), name
 
 
 @pytest.mark.parametrize(
-    "line",
+    ("chosen", "meant"),
     [
-        '"""The topic is another now."""',
-        "from tertulia.messaging import errands",
-        "if not in_sight(reader, person):",
-        "await lock_sight(tx)",
-        "the small form of a picture",
-        "objects of nobody are swept",
-        "from tertulia.people.users import coming_and_going",
-        "class Wish(msgspec.Struct):",
-        "    interface Found {",
+        ("en-gb", "en"),
+        ("es-MX", "es"),
+        ("pt-br", "pt"),
+        ("pt-pt", "pt"),
+        ("zh", "zh-hans"),
+        ("zh-CN", "zh-hans"),
+        ("zh_Hans_SG", "zh-hans"),
+        ("zh-hant", None),
+        ("zh-tw", None),
+        ("fi", None),
+        ("", None),
     ],
 )
-def test_the_check_finds_what_it_looks_for(line: str) -> None:
-    assert len(forbidden("planted.py", f"\n{line}\n")) == 1
+def test_a_kind_of_a_language_is_that_language(chosen: str, meant: str | None) -> None:
+    assert spoken(chosen) == meant
 
 
-def test_ordinary_sentences_pass() -> None:
-    text = "Whoever leaves a private channel loses sight of it.\nclass FoundWindow:\nclass MessageHeard:\n"
-    assert forbidden("planted.py", text) == []
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        (None, "es"),
+        ("", "es"),
+        ("de", "de"),
+        ("fi, de;q=0.5", "de"),
+        ("en;q=0.1, pl;q=0.9", "pl"),
+        ("fi", "es"),
+        ("de;q=0", "es"),
+        ("*", "es"),
+        ("de;q=nan, fr", "de"),
+    ],
+)
+def test_a_stranger_is_told_in_the_language_of_their_browser_or_of_the_organization(
+    asked: str | None, expected: str
+) -> None:
+    assert language_for(asked, "es") == expected
 
 
-def standard(paths: list[Path]) -> list[str]:
-    """Modules and packages with the name of a module of the standard library."""
-    named = {path: path.parent.name if path.name == "__init__.py" else path.stem for path in paths}
-    return [path.as_posix() for path, name in named.items() if name in sys.stdlib_module_names]
-
-
-def test_no_module_has_the_name_of_a_standard_one() -> None:
-    paths = [path.relative_to(ROOT) for place in ("src", "bench") for path in sorted((ROOT / place).rglob("*.py"))]
-    found = standard([path for path in paths if path.stem != "__main__"])
-    assert sorted(found) == sorted(STANDARD_NAMES), "rename it, or say in STANDARD_NAMES why it keeps the name"
-
-
-def test_a_module_or_a_package_with_a_standard_name_is_found() -> None:
-    planted = [Path("bench/typing.py"), Path("src/tertulia/typing/__init__.py"), Path("src/tertulia/typing_notices.py")]
-    assert standard(planted) == ["bench/typing.py", "src/tertulia/typing/__init__.py"]
+@pytest.mark.parametrize(
+    ("language", "forms"),
+    [
+        ("en", {0: "other", 1: "one", 2: "other"}),
+        ("fr", {0: "one", 1: "one", 2: "other"}),
+        ("pt", {0: "one", 1: "one", 2: "other"}),
+        ("ja", {0: "other", 1: "other"}),
+        ("pl", {0: "many", 1: "one", 2: "few", 5: "many", 12: "many", 21: "many", 22: "few", 112: "many", 122: "few"}),
+        ("ar", {0: "zero", 1: "one", 2: "two", 3: "few", 10: "few", 11: "many", 100: "other", 103: "few", 102: "other"}),
+    ],
+)
+def test_plural_forms_are_those_of_cldr(language: str, forms: dict[int, str]) -> None:
+    assert {number: plural(language, number) for number in forms} == forms

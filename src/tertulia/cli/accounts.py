@@ -205,7 +205,7 @@ def create_key(
 ) -> None:
     """Make one more API key for a user or bot; prints it, for the only time."""
     from tertulia.people.users import actions
-    from tertulia.people.users.notices import BY_OPERATOR, tell_owner
+    from tertulia.people.users.notices import tell_owner
     from tertulia.people.users.queries import email_key_of
 
     async def create(tx: "Transaction") -> str:
@@ -215,7 +215,7 @@ def create_key(
         if user_id is None:
             raise CommandFailed(f"Nobody in this organization has the address {email}.")
         key = await actions.create_api_key(tx, user_id, label)
-        await tell_owner(tx, realm_id, user_id, BY_OPERATOR)
+        await tell_owner(tx, realm_id, user_id, "operator")
         return key
 
     print(in_transaction(data, create))

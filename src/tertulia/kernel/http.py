@@ -39,7 +39,7 @@ from tertulia.kernel.turns import telling_turns
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
 Observe = Callable[[str, str, int, float], None]
 Translate = Callable[[Exception], Refusal | None]
-Refuse = Callable[[Refusal], Reply]
+Refuse = Callable[[Call, Refusal], Reply]
 IsFrozen = Callable[[Call], Awaitable[bool]]
 
 COMMON_HEADERS = [
@@ -197,7 +197,7 @@ class Api:
             self._log.warning("a limit was reached", by=call.payer)
         for beginning, refuse in self._refusals.items():
             if call.path.startswith(beginning):
-                return refuse(refusal)
+                return refuse(call, refusal)
         return Reply(error_body(refusal), refusal.status, refusal.headers)
 
     def _explain(self, error: Exception, call: Call, path: str) -> Refusal:

@@ -8,6 +8,7 @@ import hashlib
 from base64 import b64encode
 from html import escape
 
+from tertulia.kernel.languages import direction_of
 from tertulia.kernel.reply import Reply
 
 _STYLE = """
@@ -40,7 +41,7 @@ button {
 """
 _STYLE_HASH = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _PAGE = """<!doctype html>
-<html lang="en">
+<html lang="{language}" dir="{direction}">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{title}</title>
 <style>{style}</style></head>
 <body><main><h1>{title}</h1>{body}</main></body>
@@ -54,12 +55,16 @@ _HEADERS = {
 }
 
 
-def show_page(title: str, body: str, status: int = 200, *, referrer: str = "no-referrer") -> Reply:
+def show_page(
+    title: str, body: str, status: int = 200, *, referrer: str = "no-referrer", language: str = "en"
+) -> Reply:
     """A page with this HTML; what the referrer policy is may matter to its forms."""
-    text = _PAGE.format(title=escape(title), style=_STYLE, body=body)
+    text = _PAGE.format(
+        title=escape(title), style=_STYLE, body=body, language=language, direction=direction_of(language)
+    )
     return Reply(text.encode(), status, _HEADERS | {"Referrer-Policy": referrer}, "text/html; charset=utf-8")
 
 
-def show_text(title: str, text: str, status: int = 200) -> Reply:
-    """A page with one sentence."""
-    return show_page(title, f"<p>{escape(text)}</p>", status)
+def show_text(title: str, text: str, status: int = 200, *, language: str = "en") -> Reply:
+    """A page with one sentence. It may be one of ours in English, where an API call was refused: so its own way to run."""
+    return show_page(title, f'<p dir="auto">{escape(text)}</p>', status, language=language)

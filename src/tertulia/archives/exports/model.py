@@ -2,6 +2,7 @@
 
 from datetime import datetime
 from enum import IntEnum
+from typing import Literal
 from urllib.parse import quote
 
 import msgspec
@@ -41,6 +42,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     size: int | None
     expires: datetime | None
     deleted: datetime | None
+
+    @property
+    def whose(self) -> Literal["mine", "organization"]:
+        """Whether it is a copy of somebody's own data."""
+        return "mine" if self.scope == "mine" else "organization"
 
     @property
     def file_name(self) -> str:

@@ -74,6 +74,21 @@ class Written(msgspec.Struct, frozen=True, tag=True):
 Part = Inline | Bullet | Aside | Quotation | Written
 Text = tuple[Part, ...]
 
+_NAME = re.compile(r"\{(\w+)\}")
+
+
+def worded(template: str, **parts: Part | Text) -> Text:
+    """A text of words with `{names}` in them, and the parts that stand there."""
+    text: list[Part] = []
+    for at, piece in enumerate(_NAME.split(template)):
+        if at % 2 == 0:
+            text += [piece] if piece else []
+        else:
+            part = parts[piece]
+            text += part if isinstance(part, tuple) else [part]
+    return tuple(text)
+
+
 NOBODY_HIDDEN: Mapping[int, str] = {}
 
 _ENTITIES = {

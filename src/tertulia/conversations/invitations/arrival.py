@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tertulia.content.markup.writing import Mention, Written
+from tertulia.content.markup.writing import Mention, Written, worded
 from tertulia.conversations.channels import statements
 from tertulia.conversations.channels.actions.defaults import hold_defaults
 from tertulia.conversations.channels.actions.defaults import welcome as subscribe_newcomer
@@ -10,6 +10,7 @@ from tertulia.conversations.channels.queries import ruled_channels
 from tertulia.conversations.invitations import queries
 from tertulia.conversations.invitations.model import Terms
 from tertulia.conversations.invitations.rules import INVITES_BY_LINK, INVITES_BY_MAIL, bad_key, may_invite_as
+from tertulia.conversations.invitations.words import words_of
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.ids import digest_of_key
 from tertulia.organization.groups.events import tell_members
@@ -18,7 +19,7 @@ from tertulia.organization.groups.rights import holds, may_in_group
 from tertulia.organization.groups.rules import GroupAction
 from tertulia.organization.groups.statements import insert_members, lock_groups
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import get_realm, hold_role
+from tertulia.organization.realms.queries import get_realm, hold_role, language_of
 from tertulia.people.users.account_mails import AccountMails
 from tertulia.people.users.arrival import Arrival, Newcomer, Reception
 from tertulia.people.users.authentication.queries import get_owner
@@ -80,7 +81,8 @@ async def _notices(reader: Reader, realm_id: int, user_id: int, reception: Recep
     notices = [Notice((Written(said),), user_id=user_id)] if said else []
     if reception.inviter_id is not None and reception.tells_inviter:
         name = await statements.name_of(reader, user_id)
-        text = (Mention(user_id, name), " accepted your invitation to join this organization.")
+        words = words_of(await language_of(reader, reception.inviter_id))
+        text = worded(words.accepted, who=Mention(user_id, name))
         notices.append(Notice(text, user_id=reception.inviter_id))
     return notices
 

@@ -1,36 +1,11 @@
-"""The mails of invitations and of signing up: plain text, one link each."""
+"""The mails of invitations and of signing up: plain text, one link each. Whoever gets them is a stranger so far: they are
+in the language of the organization.
+"""
 
+from tertulia.conversations.invitations.words import words_of
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.mail import one_line, queue_mail
 from tertulia.organization.realms.queries import Realm
-
-_INVITED = """Hello,
-
-{inviter} invites you to {realm}.
-Make your account here:
-
-    {url}
-
-If you do not know what this is about, ignore this mail.
-"""
-_CONFIRM = """Hello,
-
-somebody, hopefully you, wants to join {realm} with this address.
-Make your account here, within a day:
-
-    {url}
-
-If it was not you, ignore this mail: nothing has happened.
-"""
-_KNOWN = """Hello,
-
-somebody, hopefully you, wants to join {realm} with this address.
-But this address has an account there already. Log in here:
-
-    {url}
-
-Whoever has forgotten the password gets another one there. If it was not you, ignore this mail.
-"""
 
 
 def join_url(base: str, key: str) -> str:
@@ -40,17 +15,18 @@ def join_url(base: str, key: str) -> str:
 
 async def send_invitation(tx: Transaction, realm: Realm, inviter: str, email: str, url: str) -> None:
     """Invite somebody."""
-    body = _INVITED.format(inviter=one_line(inviter), realm=one_line(realm.name), url=url)
-    await queue_mail(tx, email, f"{one_line(inviter)} invites you to {one_line(realm.name)}", body)
+    words = words_of(realm.settings.default_language)
+    names = {"inviter": one_line(inviter), "realm": one_line(realm.name)}
+    await queue_mail(tx, email, words.invited_subject.format(**names), words.invited.format(url=url, **names))
 
 
 async def send_key(tx: Transaction, realm: Realm, email: str, url: str) -> None:
     """Let somebody show that an address is theirs."""
-    body = _CONFIRM.format(realm=one_line(realm.name), url=url)
-    await queue_mail(tx, email, f"Join {one_line(realm.name)}", body)
+    words, name = words_of(realm.settings.default_language), one_line(realm.name)
+    await queue_mail(tx, email, words.confirm_subject.format(realm=name), words.confirm.format(realm=name, url=url))
 
 
 async def send_known(tx: Transaction, realm: Realm, email: str, url: str) -> None:
     """Whoever asked learns nothing; the owner of the address learns that they have an account."""
-    body = _KNOWN.format(realm=one_line(realm.name), url=url)
-    await queue_mail(tx, email, f"Your account at {one_line(realm.name)}", body)
+    words, name = words_of(realm.settings.default_language), one_line(realm.name)
+    await queue_mail(tx, email, words.known_subject.format(realm=name), words.known.format(realm=name, url=url))

@@ -16,6 +16,7 @@ from tertulia.integrations.outgoing.rules import (
     said_in,
     told_owner,
 )
+from tertulia.integrations.outgoing.words import words_of
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
@@ -27,6 +28,7 @@ from tertulia.messaging.reading.model import MessageRecord
 from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import SendRequest
 from tertulia.organization.notices import Notice, tell
+from tertulia.organization.realms.queries import language_of
 from tertulia.people.bots.queries import TOKEN
 from tertulia.people.users.addresses import fake_domain
 from tertulia.people.users.authentication.queries import owner_of
@@ -128,7 +130,8 @@ class Calls:
         async with self._database.transaction() as tx:
             was_there = await queries.delete_call(tx, call.bot.user_id, call.message_id)
             if was_there and failure is not None and call.owner_id is not None:
-                text = told_owner(call, message, failure)
+                words = words_of(await language_of(tx, call.owner_id))
+                text = told_owner(words, call, message, failure)
                 await tell(tx, call.bot.realm_id, [Notice(text, user_id=call.owner_id)])
 
     def _token(self, stored: str | None) -> str:

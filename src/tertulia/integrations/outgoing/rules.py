@@ -5,8 +5,9 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from tertulia.content.markup.writing import Mention, Text
+from tertulia.content.markup.writing import Mention, Text, worded
 from tertulia.integrations.outgoing.model import HookCall, Posted, Said, Trigger
+from tertulia.integrations.outgoing.words import Words
 from tertulia.kernel.outbound import Answer
 from tertulia.messaging.reading.model import MessageRecord, Participant
 from tertulia.messaging.sending.model import Outgoing
@@ -99,10 +100,9 @@ def place_of(message: MessageRecord) -> ToChannel | ToPeople:
     return ToPeople(ids=tuple(person.id for person in people))
 
 
-def told_owner(call: HookCall, message: MessageRecord | None, reason: str) -> Text:
+def told_owner(words: Words, call: HookCall, message: MessageRecord | None, reason: str) -> Text:
     """What the owner hears of a call that came to nothing."""
-    where: Text = ()
-    if message is not None and message.type == "stream":
-        where = (" in the channel ", str(message.display_recipient))
     bot = Mention(call.bot.user_id, call.bot.full_name)
-    return ("Your bot ", bot, " was spoken to", *where, ", but could not answer: ", reason, ".")
+    if message is not None and message.type == "stream":
+        return worded(words.failed_in, bot=bot, channel=str(message.display_recipient), reason=reason)
+    return worded(words.failed, bot=bot, reason=reason)

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal, Taken
 from tertulia.kernel.reply import Reply
 
@@ -147,7 +148,7 @@ def not_implemented() -> Refusal:
     return ScimRefusal("This service does not do that.", status=501)
 
 
-def refuse(refusal: Refusal) -> Reply:
+def refuse(_call: Call, refusal: Refusal) -> Reply:
     """How a refusal looks below /scim/v2, whoever raised it."""
     status, scim_type = refusal.status, ""
     if isinstance(refusal, ScimRefusal):

@@ -188,16 +188,16 @@ async def newest_of_topic(reader: Reader, topic_id: int, history: Sequence[Bound
     return [Moving(**row) for row in await reader.fetch(sql, topic_id, history, limit)]
 
 
-async def find_last_notice(reader: Reader, topic_id: int, said: str, seconds: int) -> Moving | None:
-    """The newest message of a topic, if the notification bot said this in it so many seconds ago at most."""
+async def find_last_notice(reader: Reader, topic_id: int, before: str, after: str, seconds: int) -> Moving | None:
+    """The newest message of a topic, if the notification bot said this of somebody in it so many seconds ago at most."""
     sql = """
     select newest.id, newest.seq from (
         select id, seq, sender_id, content, sent_at from message where topic_id = $1 order by id desc limit 1
     ) as newest join account on account.id = newest.sender_id
-    where account.system_bot = 'notification' and right(content, length($2)) = $2
-      and sent_at > clock_timestamp() - make_interval(secs => $3)
+    where account.system_bot = 'notification' and starts_with(content, $2) and right(content, length($3)) = $3
+      and sent_at > clock_timestamp() - make_interval(secs => $4)
     """
-    row = await reader.fetchrow(sql, topic_id, said, seconds)
+    row = await reader.fetchrow(sql, topic_id, before, after, seconds)
     return None if row is None else Moving(**row)
 
 

@@ -27,7 +27,7 @@ DESCRIPTION = 160
 COLOURS = 6
 
 _PAGE = Template("""<!doctype html>
-<html lang="$language">
+<html lang="$language" dir="$direction">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -82,7 +82,7 @@ _PICTURE = Template('<img class="face" src="$address" alt="" width="40" height="
 _LETTER = Template('<span class="face tint$colour" aria-hidden="true">$letter</span>')
 _DATA = Template('<script type="application/ld+json">$json</script>')
 _MISSING = Template("""<!doctype html>
-<html lang="en">
+<html lang="$language" dir="$direction">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><meta name="robots" content="noindex">
 <title>$title</title><link rel="stylesheet" href="$style"></head>
@@ -186,9 +186,11 @@ def topic_page(site: Site, thread: Thread) -> Html:
     )
 
 
-def plain_page(title: str) -> Html:
-    """What is said where there is no page: to everybody, whatever the reason."""
-    return fill(_MISSING, title=title, style=style_path())
+def plain_page(language: str, title: str | None) -> Html:
+    """What is said where there is no page; None: the same to everybody, whatever the reason."""
+    words = words_of(language)
+    title = title or words.missing
+    return fill(_MISSING, language=words.language, direction=words.direction, title=title, style=style_path())
 
 
 def title_of(site: Site, topic: str) -> str:
@@ -214,6 +216,7 @@ def _page(
     return fill(
         _PAGE,
         language=words.language,
+        direction=words.direction,
         title=title,
         realm=site.realm.name,
         heading=heading,

@@ -9,6 +9,7 @@ from tertulia.kernel.call import Call
 from tertulia.kernel.db import Reader
 from tertulia.kernel.endpoint import Reply, get
 from tertulia.kernel.errors import Refusal, not_found
+from tertulia.kernel.languages import language_for
 from tertulia.kernel.settings import Settings
 from tertulia.messaging.public_pages import actions
 from tertulia.messaging.public_pages.actions import PublicPages, get_site, place_of
@@ -104,8 +105,9 @@ async def get_public_style(*, digest: str) -> Reply:
     return Reply(body, headers={"Cache-Control": "public, max-age=31536000, immutable"}, content_type="text/css")
 
 
-def refuse(refusal: Refusal) -> Reply:
+def refuse(call: Call, refusal: Refusal) -> Reply:
     """What is said below the address of the pages: where one is missing, the same to everybody and for whatever reason."""
-    is_missing = refusal.status == MISSING
-    html = plain_page("There is nothing here · Aquí no hay nada" if is_missing else refusal.msg)
-    return Reply(html.encode(), refusal.status, {**HEADERS, **(refusal.headers or {})}, HTML)
+    language = language_for(call.header("accept-language"), "en")
+    html = plain_page(language, None if refusal.status == MISSING else refusal.msg)
+    headers = {**HEADERS, "Vary": "Accept-Language", **(refusal.headers or {})}
+    return Reply(html.encode(), refusal.status, headers, HTML)

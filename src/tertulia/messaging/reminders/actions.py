@@ -13,10 +13,11 @@ from tertulia.messaging.reading.queries import reached_briefly
 from tertulia.messaging.reminders import queries
 from tertulia.messaging.reminders.bounds import REMINDER_BYTES, REMINDERS
 from tertulia.messaging.reminders.model import Remembered, Reminder, ReminderRecord, said
+from tertulia.messaging.reminders.words import words_of
 from tertulia.messaging.scheduled.actions import check_future
 from tertulia.messaging.sending.actions import Sending
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import get_realm
+from tertulia.organization.realms.queries import get_realm, language_of
 
 MAX_NOTE_LENGTH = 1000
 BATCH = 100
@@ -45,7 +46,8 @@ async def show(reader: Reader, reminders: Sequence[Reminder]) -> list[ReminderRe
         return []
     ids = [one.message_id for one in reminders]
     found = await _remembered(reader, reminders[0].realm_id, reminders[0].user_id, ids)
-    return [one.shown(found.get(one.message_id)) for one in reminders]
+    words = words_of(await language_of(reader, reminders[0].user_id))
+    return [one.shown(words, found.get(one.message_id)) for one in reminders]
 
 
 async def _remembered(reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]) -> dict[int, Remembered]:
@@ -81,7 +83,8 @@ async def remind_all(database: Database) -> int:
 
 async def _say(tx: Transaction, reminder: Reminder) -> None:
     found = await _remembered(tx, reminder.realm_id, reminder.user_id, [reminder.message_id])
-    text = said(found.get(reminder.message_id), reminder.note)
+    words = words_of(await language_of(tx, reminder.user_id))
+    text = said(words, found.get(reminder.message_id), reminder.note)
     await tell(tx, reminder.realm_id, [Notice(text, user_id=reminder.user_id)])
     tx.emit(reminder.realm_id, _event(reminder.user_id, "remove", reminder_id=reminder.id))
 

@@ -5,12 +5,12 @@ from typing import Literal
 
 import msgspec
 
-from tertulia.content.markup.writing import ChannelLink, Quotation, Text, write
+from tertulia.content.markup.writing import ChannelLink, Quotation, Text, worded, write
+from tertulia.messaging.reminders.words import Words
 from tertulia.organization.realms.limits import MAX_MESSAGE_LENGTH
 
 _ROOM_FOR_FENCES = 500
 """The fences around a text that is cut are not longer than this, together."""
-_GONE = "You asked to be reminded of a message. It was deleted, or you cannot read it any more."
 
 
 class ReminderRecord(msgspec.Struct, frozen=True):
@@ -52,39 +52,36 @@ class Reminder(msgspec.Struct, frozen=True):
     rendered_note: str
     due: int
 
-    def shown(self, message: Remembered | None) -> ReminderRecord:
+    def shown(self, words: Words, message: Remembered | None) -> ReminderRecord:
         """As the API shows it: a message to oneself that is still to come, if nothing changes until then."""
         return ReminderRecord(
             reminder_id=self.id,
             type="private",
             to=[self.user_id],
-            content=write(said(message, self.note)),
-            rendered_content=self._html(message),
+            content=write(said(words, message, self.note)),
+            rendered_content=self._html(words, message),
             scheduled_delivery_timestamp=self.due,
             failed=False,
             reminder_target_message_id=self.message_id,
         )
 
-    def _html(self, message: Remembered | None) -> str:
+    def _html(self, words: Words, message: Remembered | None) -> str:
         """The note as it was rendered for its author, the message as it was rendered for its readers."""
-        opening = "You asked to be reminded of a message." if message else _GONE
+        opening = escape(words.asked if message else words.gone)
         quoted = [self.rendered_note, *([message.html] if message else [])]
         return "\n".join([f"<p>{opening}</p>", *(f"<blockquote>\n{html}\n</blockquote>" for html in quoted if html)])
 
 
-def said(message: Remembered | None, note: str) -> Text:
+def said(words: Words, message: Remembered | None, note: str) -> Text:
     """What the notification bot says when the time has come; of a very long message its beginning."""
+    noted: Text = (f" {words.note}", Quotation(note)) if note else ()
     if message is None:
-        return (_GONE, *_noted(note))
-    where: Text = () if message.place is None else (" (", message.place, ")")
-    opening: Text = ("You asked to be reminded of a message", *where, ".", *_noted(note))
+        return (words.gone, *noted)
+    asked = (words.asked,) if message.place is None else worded(words.asked_in, place=message.place)
+    opening: Text = (*asked, *noted)
     room = MAX_MESSAGE_LENGTH - len(write(opening)) - _ROOM_FOR_FENCES
-    return (*opening, "The message:", Quotation(_beginning(message.content, room)))
+    return (*opening, *(() if noted else (" ",)), words.message, Quotation(_beginning(message.content, room)))
 
 
 def _beginning(content: str, room: int) -> str:
     return content if len(content) <= room else content[: room - 1] + "…"
-
-
-def _noted(note: str) -> Text:
-    return (" Your note:", Quotation(note)) if note else ()

@@ -14,10 +14,12 @@ from tertulia.kernel.settings import Settings
 from tertulia.messaging.scheduled import queries
 from tertulia.messaging.scheduled.actions import failed, removed
 from tertulia.messaging.scheduled.model import Scheduled
+from tertulia.messaging.scheduled.words import words_of
 from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import Outgoing, SendRequest, Sent
 from tertulia.messaging.sending.storing import Unsent
 from tertulia.organization.notices import Notice, tell
+from tertulia.organization.realms.queries import language_of
 from tertulia.people.users.addresses import fake_domain
 from tertulia.people.users.authentication.queries import owner_of
 
@@ -27,6 +29,7 @@ BATCH = 100
 LATE_SECONDS = 600.0
 """A message that could not be sent for so long after its time is not sent any more: it may be out of place by now."""
 NOT_ANY_MORE = "You may not send it there any more."
+LATE = "It could not be sent at its time, because the server was not running."
 
 
 class Due(msgspec.Struct, frozen=True):
@@ -120,7 +123,7 @@ class Delivery:
         if not due.is_usable:
             return ""
         if due.is_late:
-            return "It could not be sent at its time, because the server was not running."
+            return LATE
         message = due.message
         request = SendRequest(message.address, message.content, message.client, read=message.read)
         try:
@@ -132,11 +135,8 @@ class Delivery:
         await queries.fail_scheduled(tx, [due.message.id])
         tx.emit(due.author.realm_id, failed(due.author.user_id, due.message))
         if reason:
-            text = (
-                "A message that you scheduled could not be sent:",
-                Aside(reason),
-                "You find it among your scheduled messages.",
-            )
+            words = words_of(await language_of(tx, due.author.user_id))
+            text = (words.failed, Aside(words.late if reason == LATE else reason), words.find_it)
             await tell(tx, due.author.realm_id, [Notice(text, user_id=due.author.user_id)])
 
     def _due(self, row: asyncpg.Record) -> Due:

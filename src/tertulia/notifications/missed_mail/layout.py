@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from tertulia.kernel.languages import direction_of
+
 _FONT = "font-family:-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif"
 _TABLE = '<table role="presentation"'
 _DARK = """
@@ -58,7 +60,7 @@ def page(
         inner.append(_row(_quiet(escape(more))))
     inner += [_row(_button(*button)), _row(_foot(ends, said))]
     return (
-        f'<!doctype html><html lang="{language}"><head><meta charset="utf-8">'
+        f'<!doctype html><html lang="{language}" dir="{direction_of(language)}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark">'
         f"<title>{escape(title)}</title><style>{_DARK}</style></head>"
@@ -66,7 +68,7 @@ def page(
         f'{_TABLE} class="outer" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7;'
         'padding:16px"><tr><td align="center">'
         f'{_TABLE} class="card" width="100%" cellpadding="0" cellspacing="0" style="max-width:600px;'
-        f'background:#fdfdfd;border:1px solid #dfe3e8;border-radius:8px;text-align:left">{"".join(inner)}</table>'
+        f'background:#fdfdfd;border:1px solid #dfe3e8;border-radius:8px;text-align:start">{"".join(inner)}</table>'
         "</td></tr></table></body></html>"
     )
 

@@ -61,7 +61,7 @@ def write_mail(recipient: Recipient, talk: Talk, batch: Batch, message_id: str, 
 def write_rest(recipient: Recipient, trigger: Trigger, number: int, message_id: str) -> Mail:
     """The mail that only says in how many more conversations something was missed."""
     words = words_of(recipient.settings.default_language)
-    parts = [_sentence(words.more_conversations.format(number=number))]
+    parts = [_sentence(words.count(words.more_conversations, number))]
     button = words.open_home.format(realm=one_line(recipient.realm_name))
     told = _Told(words.new_messages, parts, "", button, recipient.realm_url, trigger, f"rest.{recipient.user_id}")
     return _letter(recipient, words, told, message_id)
@@ -102,7 +102,7 @@ def title_of(recipient: Recipient, talk: Talk, words: Words) -> str:
     names = [one_line(name) for name in talk.names]
     told = ", ".join(names[:MAX_NAMES])
     if len(names) > MAX_NAMES:
-        told = words.and_others.format(names=told, number=len(names) - MAX_NAMES)
+        told = words.count(words.and_others, len(names) - MAX_NAMES, names=told)
     return (words.group if len(names) > 1 else words.direct).format(names=told)
 
 
@@ -127,7 +127,7 @@ def _parts(recipient: Recipient, batch: Batch, words: Words) -> tuple[list[Part]
             continue
         kind = "" if is_missed else words.before
         parts.append(Part(f"{one_line(shown.sender)} · {_time(recipient, shown)}", kind, html, text))
-    return parts, words.more.format(number=more) if more else ""
+    return parts, words.count(words.more, more) if more else ""
 
 
 def _time(recipient: Recipient, shown: Shown) -> str:

@@ -49,7 +49,7 @@ async def show_unsubscribe_button(call: Call, database: Database, *, kind: str, 
     mails, realm, _, words = await _whose(call, database, kind, token)
     text = words.stop_question[mails].format(realm=realm.name)
     body = _BUTTON.format(text=escape(text), action=escape(f"{PATH}/{mails}/{token}"), button=escape(words.stop_button))
-    return show_page(words.stop_title[mails], body)
+    return show_page(words.stop_title[mails], body, language=words.language)
 
 
 @post(PATH + "/{kind}/{token}", prefix="", listed=False)
@@ -58,7 +58,7 @@ async def unsubscribe(call: Call, database: Database, *, kind: str, token: str) 
     mails, realm, user_id, words = await _whose(call, database, kind, token)
     async with database.transaction() as tx:
         await turn_off(tx, realm.id, user_id, SETTINGS[mails])
-    return show_text(words.stopped_title, words.stopped[mails])
+    return show_text(words.stopped_title, words.stopped[mails], language=words.language)
 
 
 async def _whose(call: Call, database: Database, kind: str, token: str) -> tuple[Kind, Realm, int, Words]:

@@ -35,7 +35,7 @@ def write_digest(recipient: Recipient, entries: Sequence[Entry], message_id: str
         parts = [part for entry in entries for part in _parts(recipient, entry, words, shared)]
     else:
         by = shared.hidden_by_you if recipient.is_content_allowed else shared.hidden_by_organization
-        told = f"{words.hidden.format(number=len(entries))} {by.format(realm=realm)}"
+        told = f"{words.count(words.hidden, len(entries))} {by.format(realm=realm)}"
         parts = [Part("", "", f"<p>{escape(told)}</p>", told)]
     lines = [title, "", *(line for part in parts for line in _lines(part)), "-- ", *said]
     lines += [f"{name}: {address}" for name, address in (button, *ends)]
@@ -50,7 +50,8 @@ def write_digest(recipient: Recipient, entries: Sequence[Entry], message_id: str
 def _parts(recipient: Recipient, entry: Entry, words: Words, shared: common.Words) -> list[Part]:
     """The topic, and its last messages as far as they fit."""
     link = f"{recipient.realm_url}/{place_of(entry.talk.spot, recipient.user_id)}/near/{entry.busy.newest[0]}"
-    numbers = words.numbers.format(messages=entry.busy.messages, people=entry.busy.people)
+    messages = words.count(words.messages, entry.busy.messages)
+    numbers = f"{messages} · {words.count(words.people, entry.busy.people)}"
     open_it = f'<a href="{escape(link)}">{escape(shared.open_message)}</a>'
     parts = [Part(f"{title_of(recipient, entry.talk, shared)} · {numbers}", "", open_it, link)]
     for one in entry.shown:

@@ -31,7 +31,7 @@ from tertulia.people.users.authentication.revocation import end_keys
 from tertulia.people.users.events import those_who_know
 from tertulia.people.users.handover import BotHandover, hand_over
 from tertulia.people.users.model import Account, KeyOrigin
-from tertulia.people.users.notices import BY_OWNER, tell_former_owner, tell_new_owner, tell_owner
+from tertulia.people.users.notices import tell_former_owner, tell_new_owner, tell_owner
 from tertulia.people.users.rules import check_may_edit, clean_full_name
 
 NOWHERE = ""
@@ -244,7 +244,7 @@ async def regenerate_key(tx: Transaction, caller: Caller, bot_id: int) -> str:
         raise Refusal("The bot is deactivated.")
     await end_keys(tx, bot.id)
     key = await create_api_key(tx, bot.id, f"for {caller.full_name}", KeyOrigin.OWNER)
-    await tell_owner(tx, caller.realm_id, bot.id, BY_OWNER)
+    await tell_owner(tx, caller.realm_id, bot.id, "owner")
     return key
 
 

@@ -16,7 +16,7 @@ from tertulia.people.bots.defaults import ChannelHolder, Defaults, hold_defaults
 from tertulia.people.bots.model import ChangedBot, NewBot, OwnBot
 from tertulia.people.users.assertion import Assertion
 from tertulia.people.users.handover import BotHandover
-from tertulia.people.users.notices import BY_OWNER, tell_owner
+from tertulia.people.users.notices import tell_owner
 from tertulia.people.users.reauthentication import Proof, Reauthentication
 
 Interface = Literal[1, 2]
@@ -82,7 +82,7 @@ async def create_bot(
         held = await hold_defaults(tx, caller, channels, wanted)
         made = await actions.create_bot(tx, caller, draft, held)
         if call.by_session:
-            await tell_owner(tx, caller.realm_id, made.user_id, BY_OWNER)
+            await tell_owner(tx, caller.realm_id, made.user_id, "owner")
         return made
 
 

@@ -3,6 +3,7 @@
 import base64
 import secrets
 import time
+from collections.abc import Callable
 
 import msgspec
 import structlog
@@ -13,7 +14,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.mail import one_line, queue_mail
 from tertulia.organization.audit_log import Act, Proved, note, user
-from tertulia.organization.realms.queries import Realm
+from tertulia.organization.realms.queries import Realm, language_of
 from tertulia.people.factors import queries, totp
 from tertulia.people.factors.passkeys import use as passkeys
 from tertulia.people.factors.passkeys.party import Party
@@ -22,32 +23,13 @@ from tertulia.people.factors.passkeys.use import Claim
 from tertulia.people.factors.queries import Factor
 from tertulia.people.factors.rules import clean_code, is_required
 from tertulia.people.factors.stored_secret import open_secret, seal_secret
+from tertulia.people.factors.words import Words, words_of
 from tertulia.people.users.assertion import Assertion
 
 log = structlog.get_logger()
 
 RECOVERY_CODES = 10
 _RECOVERY_BYTES = 20
-
-_ON = """Hello {name},
-
-from now on logging in at {realm} needs a code of your authenticator.
-Keep your recovery codes where you find them without your phone.
-
-If this was not you, tell an administrator of {realm} at once.
-"""
-_OFF = """Hello {name},
-
-logging in at {realm} no longer needs a code of your authenticator.{left}
-
-If this was not you, choose another password at once, and tell an administrator of {realm}.
-"""
-_ALL_OFF = """Hello {name},
-
-all your passkeys at {realm} were removed, and logging in no longer needs a second factor.
-
-If this was not you, choose another password at once, and tell an administrator of {realm}.
-"""
 
 
 class Somebody(msgspec.Struct, frozen=True):
@@ -201,7 +183,7 @@ async def confirm_setup(tx: Transaction, realm: Realm, who: Somebody, code: str,
         raise wrong_code(status)
     await queries.confirm(tx, who.user_id)
     await drop_challenges(tx, who.user_id, passkeys.ADD)  # whoever began them had less to prove
-    await tell(tx, realm, who, _ON)
+    await tell(tx, realm, who, lambda words: words.turned_on)
     note(tx, realm.id, Act.FACTOR_ADDED, user(who.user_id), Proved(who.user_id))
     return await renew_recovery_codes(tx, who.user_id)
 
@@ -225,7 +207,7 @@ async def remove_totp(tx: Transaction, realm: Realm, who: Somebody) -> None:
     else:
         await queries.delete_factor(tx, who.user_id)
     await drop_challenges(tx, who.user_id, passkeys.ADD)
-    await tell(tx, realm, who, _OFF, left=" It still needs a passkey." if factor.passkeys else "")
+    await tell(tx, realm, who, lambda words: words.turned_off_but_passkey if factor.passkeys else words.turned_off)
     note(tx, realm.id, Act.FACTOR_REMOVED, user(who.user_id))
     log.info("a second factor was removed", user_id=who.user_id)
 
@@ -237,16 +219,16 @@ async def remove(tx: Transaction, realm: Realm, who: Somebody) -> None:
     had_totp = await queries.delete_factor(tx, who.user_id)
     await drop_challenges(tx, who.user_id, passkeys.ADD)
     if had_passkeys or had_totp:
-        await tell(tx, realm, who, _ALL_OFF if had_passkeys else _OFF, left="")
+        await tell(tx, realm, who, lambda words: words.all_removed if had_passkeys else words.turned_off)
         note(tx, realm.id, Act.FACTOR_REMOVED, user(who.user_id))
         log.info("all second factors were removed", user_id=who.user_id)
 
 
-async def tell(tx: Transaction, realm: Realm, who: Somebody, text: str, **more: str) -> None:
-    """Tell somebody by mail what became of their second factors."""
-    organization = one_line(realm.name)
-    body = text.format(name=one_line(who.full_name), realm=organization, **more)
-    await queue_mail(tx, who.email, f"Your second factor at {organization}", body)
+async def tell(tx: Transaction, realm: Realm, who: Somebody, what: Callable[[Words], str], **more: str) -> None:
+    """Tell somebody by mail, in their language, what became of their second factors."""
+    words, organization = words_of(await language_of(tx, who.user_id)), one_line(realm.name)
+    body = what(words).format(name=one_line(who.full_name), realm=organization, **more)
+    await queue_mail(tx, who.email, words.subject.format(realm=organization), body)
 
 
 def code_needed(user_id: int) -> CodeNeeded:

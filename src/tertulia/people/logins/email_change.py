@@ -17,9 +17,10 @@ from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.mail import one_line, queue_mail
 from tertulia.organization.audit_log import Act, Proved, note, user
 from tertulia.organization.realms.domains.actions import check_address_allowed
-from tertulia.organization.realms.queries import Realm
+from tertulia.organization.realms.queries import Realm, language_of
 from tertulia.organization.realms.settings import settings_of
 from tertulia.people.logins import queries
+from tertulia.people.logins.words import words_of
 from tertulia.people.users import events
 from tertulia.people.users.actions import tell_address
 from tertulia.people.users.addresses import id_of_fake_email
@@ -30,35 +31,6 @@ log = structlog.get_logger()
 
 VALID_SECONDS = 86400
 TOKEN_BYTES = 32
-
-_ASK = """Hello {name},
-
-you asked to use this address at {realm} from now on.
-Confirm it here, within a day:
-
-    {url}
-
-We ask at your address of before as well: follow the link in that mail too.
-
-If you did not ask, ignore this mail: nothing has changed.
-"""
-_ASK_OLD = """Hello {name},
-
-somebody, hopefully you, asked to use another email address for your account at {realm}: {email}
-If it was you, agree to it here, within a day:
-
-    {url}
-
-If it was not you, do not follow the link, and nothing will change. But somebody knows your password
-and is logged in as you: choose another password at once, and end all other sessions in your settings.
-"""
-_TOLD = """Hello {name},
-
-your account at {realm} has another email address now: {email}
-Log in with it from now on.
-
-If you did not ask for this, tell an administrator of {realm} at once.
-"""
 
 
 async def ask_for_change(tx: Transaction, caller: Caller, realm: Realm, email: str, url: str) -> None:
@@ -71,9 +43,10 @@ async def ask_for_change(tx: Transaction, caller: Caller, realm: Realm, email: s
     await queries.put_email_change(tx, request, digest_of_key(token), digest_of_key(old_token), VALID_SECONDS)
     note(tx, realm.id, Act.USER_EMAIL_CHANGE_ASKED, user(account.id), email=(account.email, email))
     name, organization = one_line(account.full_name), one_line(realm.name)
-    subject = f"Your new address at {organization}"
-    await queue_mail(tx, email, subject, _ASK.format(name=name, realm=organization, url=f"{url}/{token}"))
-    asked = _ASK_OLD.format(name=name, realm=organization, email=email, url=f"{url}/{old_token}")
+    words = words_of(account.language)
+    subject = words.new_address_subject.format(realm=organization)
+    await queue_mail(tx, email, subject, words.new_address.format(name=name, realm=organization, url=f"{url}/{token}"))
+    asked = words.old_address.format(name=name, realm=organization, email=email, url=f"{url}/{old_token}")
     await queue_mail(tx, account.email, subject, asked)
 
 
@@ -110,8 +83,9 @@ async def confirm_change(tx: Transaction, realm: Realm, token: str) -> bool:
         tell_address(tx, realm.id, to, target, request.new_email)
         emails = (target.email, request.new_email)
         note(tx, realm.id, Act.USER_EMAIL_CHANGED, user(target.id), Proved(target.id), email=emails)
-    body = _TOLD.format(name=one_line(target.full_name), realm=one_line(realm.name), email=request.new_email)
+    words, organization = words_of(await language_of(tx, target.id)), one_line(realm.name)
+    body = words.address_changed.format(name=one_line(target.full_name), realm=organization, email=request.new_email)
     for email in (target.email, request.new_email):
-        await queue_mail(tx, email, f"Your address at {one_line(realm.name)} has changed", body)
+        await queue_mail(tx, email, words.address_changed_subject.format(realm=organization), body)
     log.info("an address was changed by mail", user_id=target.id)
     return True

@@ -17,7 +17,7 @@ from tertulia.people.logins.queries import Account
 from tertulia.people.users.actions import create_api_key
 from tertulia.people.users.authentication.revocation import end_key
 from tertulia.people.users.model import KeyOrigin
-from tertulia.people.users.notices import BY_ITSELF, tell_owner
+from tertulia.people.users.notices import tell_owner
 
 log = structlog.get_logger()
 
@@ -38,7 +38,7 @@ async def regenerate_key(tx: Transaction, caller: Caller, label: str) -> str:
     made_by = KeyOrigin.SESSION if old is None else KeyOrigin(old.made_by)
     key = await create_api_key(tx, caller.user_id, (old.label if old else "") or label, made_by)
     if caller.is_bot:
-        await tell_owner(tx, caller.realm_id, caller.user_id, BY_ITSELF)
+        await tell_owner(tx, caller.realm_id, caller.user_id, "itself")
     return key
 
 

@@ -304,11 +304,11 @@ def check_active(account: Account) -> None:
 def check_usable(account: Account, settings: Settings) -> None:
     """Refuse accounts whose password is no longer good, whatever it is."""
     if account.password_hash == MUST_RESET:
-        way = how_to_choose_another(settings)
+        way = _how_to_choose_another(settings)
         raise Refusal(f"Your password is no longer good. {way}", code="PASSWORD_RESET_REQUIRED", status=401)
 
 
-def how_to_choose_another(settings: Settings) -> str:
+def _how_to_choose_another(settings: Settings) -> str:
     """What somebody can do who has neither a password nor a link that is good."""
     if mails_leave(settings):
         return "Choose another one by a mail to your address: ask for it where you log in."

@@ -7,44 +7,59 @@ from html import escape
 
 from tertulia.kernel.endpoint import Reply
 from tertulia.kernel.page import show_page
+from tertulia.people.logins.words import Words
 
 _FORM = """
-<p>{realm}</p>
+<p dir="auto">{realm}</p>
 <form method="post" action="/accounts/password/reset/confirm">
 <input type="hidden" name="token" value="{token}">
-<p><label>Your address <input type="email" value="{email}" readonly autocomplete="username"></label></p>
-<p><label>New password <input type="password" name="new_password" minlength="8" maxlength="100" required
+<p><label>{your_address} <input type="email" value="{email}" readonly autocomplete="username"></label></p>
+<p><label>{new_password} <input type="password" name="new_password" minlength="8" maxlength="100" required
  autocomplete="new-password" autofocus></label></p>
-<p><button>Set password</button></p>
+<p><button>{button}</button></p>
 </form>
 """
 _BUTTON = """
-<p>{realm}</p>
+<p dir="auto">{realm}</p>
 <form method="post" action="/accounts/email/confirm">
 <input type="hidden" name="token" value="{token}">
-<p><button autofocus>Agree</button></p>
+<p><button autofocus>{button}</button></p>
 </form>
 """
 
 
-def form(realm_name: str, token: str, email: str) -> Reply:
+def form(words: Words, realm_name: str, token: str, email: str) -> Reply:
     """The form. The address is shown to whoever has the token, who can take the account anyway; password managers keep it."""
-    text = _FORM.format(realm=escape(realm_name), token=escape(token), email=escape(email))
-    return show_page("Choose a password", text)
+    text = _FORM.format(
+        realm=escape(realm_name),
+        token=escape(token),
+        email=escape(email),
+        your_address=escape(words.your_address),
+        new_password=escape(words.new_password),
+        button=escape(words.set_password),
+    )
+    return show_page(words.choose_password, text, language=words.language)
 
 
-def is_spent(way: str) -> Reply:
-    """What a link shows that was used, is too old, or never was one; `way`: how to choose a password now."""
-    told = "It was used already, or is older than a day. If it was you who used it,"
-    text = f'<p>{told} <a href="/">log in</a> with the password that you chose.</p><p>If not: {escape(way)}</p>'
-    return show_page("This link is no longer good", text, 400)
+def is_spent(words: Words, *, by_mail: bool) -> Reply:
+    """What a link shows that was used, is too old, or never was one; `by_mail`: whether another one comes by mail."""
+    way = words.by_mail if by_mail else words.by_operator
+    text = f"<p>{_with_link(words, words.link_spent_text)}</p><p>{escape(way)}</p>"
+    return show_page(words.link_spent, text, 400, language=words.language)
 
 
-def is_set() -> Reply:
+def is_set(words: Words) -> Reply:
     """What follows the form."""
-    return show_page("Your new password is set", '<p>Now <a href="/">log in</a> with it, on all your devices.</p>')
+    return show_page(
+        words.password_set, f"<p>{_with_link(words, words.password_set_text)}</p>", language=words.language
+    )
 
 
-def confirmation(realm_name: str, token: str) -> Reply:
+def confirmation(words: Words, realm_name: str, token: str) -> Reply:
     """The button."""
-    return show_page("Confirm your new address", _BUTTON.format(realm=escape(realm_name), token=escape(token)))
+    text = _BUTTON.format(realm=escape(realm_name), token=escape(token), button=escape(words.agree))
+    return show_page(words.confirm_address, text, language=words.language)
+
+
+def _with_link(words: Words, text: str) -> str:
+    return escape(text).format(log_in=f'<a href="/">{escape(words.log_in)}</a>')

@@ -17,13 +17,14 @@ class Account(msgspec.Struct, frozen=True):
     is_active: bool
     password_hash: str | None
     is_in_directory: bool
+    language: str = "en"
 
 
 LDAP = "ldap"
 """The provider of people of the directory."""
 
 _ACCOUNT = f"""
-account.id, email, full_name, is_active, password_hash,
+account.id, email, full_name, is_active, password_hash, coalesce(account.settings->>'default_language', 'en') as language,
 exists (select from external_identity where user_id = account.id and provider = '{LDAP}') as is_in_directory
 """
 

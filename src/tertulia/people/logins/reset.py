@@ -18,6 +18,7 @@ from tertulia.organization.realms.queries import Realm
 from tertulia.people.logins import queries
 from tertulia.people.logins.names import failure_key_of
 from tertulia.people.logins.queries import Account
+from tertulia.people.logins.words import words_of as mail_words
 from tertulia.people.users.authentication.revocation import end_keys, end_sessions
 from tertulia.people.users.password_words import words_of
 from tertulia.people.users.passwords import MUST_RESET, check_strength, hash_password
@@ -27,16 +28,6 @@ log = structlog.get_logger()
 
 VALID_SECONDS = 86400
 TOKEN_BYTES = 32
-
-_MAIL = """Hello {name},
-
-somebody, hopefully you, asked for a new password at {realm}.
-Choose one here, within a day:
-
-    {url}
-
-All your devices will have to log in again. If you did not ask, ignore this mail: nothing has changed.
-"""
 
 
 async def ask_for_reset(tx: Transaction, realm: Realm, email: str, url: str) -> None:
@@ -50,8 +41,9 @@ async def ask_for_reset(tx: Transaction, realm: Realm, email: str, url: str) -> 
         return
     email_key = email_key_of(account.email)
     await queries.insert_reset(tx, account.id, email_key, digest_of_key(token), VALID_SECONDS)
-    body = _MAIL.format(name=one_line(account.full_name), realm=one_line(realm.name), url=f"{url}/{token}")
-    await queue_mail(tx, account.email, f"Your password at {one_line(realm.name)}", body)
+    words, organization = mail_words(account.language), one_line(realm.name)
+    body = words.reset.format(name=one_line(account.full_name), realm=organization, url=f"{url}/{token}")
+    await queue_mail(tx, account.email, words.reset_subject.format(realm=organization), body)
 
 
 async def use_token(database: Database, settings: Settings, realm: Realm, token: str, password: str) -> None:

@@ -9,14 +9,16 @@ from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.endpoint import Call, Reply, delete, get, post
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
+from tertulia.kernel.languages import language_for
 from tertulia.kernel.limits import RateLimits
-from tertulia.kernel.mail import check_mails_leave
+from tertulia.kernel.mail import check_mails_leave, mails_leave
 from tertulia.kernel.page import show_text
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.routes import get_realm_of, realm_url
 from tertulia.people.logins import email_change, keys, page, queries, reset
-from tertulia.people.logins.login import PasswordLogin, check_login_allowed, how_to_choose_another
+from tertulia.people.logins.login import PasswordLogin, check_login_allowed
+from tertulia.people.logins.words import Words, words_of
 from tertulia.people.users.assertion import Assertion
 from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.reauthentication import Proof, Reauthentication
@@ -150,9 +152,10 @@ async def show_password_form(call: Call, database: Database, settings: Settings,
     realm = await _realm_with_passwords(call, database)
     async with database.reader() as reader:
         account = await queries.find_reset_owner(reader, realm.id, digest_of_key(token))
+    words = _words(call, realm)
     if account is None:
-        return page.is_spent(how_to_choose_another(settings))
-    return page.form(realm.name, token, account.email)
+        return page.is_spent(words, by_mail=mails_leave(settings))
+    return page.form(words, realm.name, token, account.email)
 
 
 @post("/accounts/password/reset/confirm", prefix="", listed=False)
@@ -160,13 +163,15 @@ async def use_password_form(
     call: Call, database: Database, settings: Settings, *, token: Token, new_password: str
 ) -> Reply:
     """As the endpoint of the API, with an answer for people."""
+    words = _words(call, await _realm_of(call, database))
     try:
         await confirm_password_reset(call, database, settings, token=token, new_password=new_password)
     except reset.Spent:
-        return page.is_spent(how_to_choose_another(settings))
+        return page.is_spent(words, by_mail=mails_leave(settings))
     except Refusal as refusal:
-        return show_text("Your password is as it was", f"{refusal.msg} Go back to try again.", refusal.status)
-    return page.is_set()
+        told = f"{refusal.msg} {words.try_again}"
+        return show_text(words.password_kept, told, refusal.status, language=words.language)
+    return page.is_set(words)
 
 
 @post("/accounts/email/confirm")
@@ -183,19 +188,25 @@ async def confirm_email_change(call: Call, database: Database, *, token: Token) 
 @get("/accounts/email/confirm/{token}", prefix="", listed=False)
 async def show_email_button(call: Call, database: Database, *, token: str) -> Reply:
     """The page behind the link in the mail. It does not say whether the token is valid."""
-    return page.confirmation((await _realm_of(call, database)).name, token)
+    realm = await _realm_of(call, database)
+    return page.confirmation(_words(call, realm), realm.name, token)
 
 
 @post("/accounts/email/confirm", prefix="", listed=False)
 async def use_email_button(call: Call, database: Database, *, token: Token) -> Reply:
     """As the endpoint of the API, with an answer for people."""
+    words = _words(call, await _realm_of(call, database))
     try:
         confirmed = await confirm_email_change(call, database, token=token)
     except Refusal as refusal:
-        return show_text("Your address is as it was", refusal.msg, refusal.status)
+        return show_text(words.address_kept, refusal.msg, refusal.status, language=words.language)
     if not confirmed.is_changed:
-        return show_text("Thank you", "Now follow the link in the mail to your other address as well.")
-    return show_text("Your new address is set", "Log in with it from now on, on all your devices.")
+        return show_text(words.other_address, words.other_address_text, language=words.language)
+    return show_text(words.address_set, words.address_set_text, language=words.language)
+
+
+def _words(call: Call, realm: Realm) -> Words:
+    return words_of(language_for(call.header("accept-language"), realm.settings.default_language))
 
 
 async def _realm_of(call: Call, database: Database) -> Realm:

@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 
-from tertulia.content.markup.writing import Mention
+from tertulia.content.markup.writing import Mention, worded
 from tertulia.conversations.channels import events, statements
 from tertulia.conversations.channels.actions.membership import subscribe
+from tertulia.conversations.channels.words import words_of
 from tertulia.kernel.db import Transaction
 from tertulia.organization import audit_log
 from tertulia.organization.audit_log import Act, note
 from tertulia.organization.notices import Notice, tell
 from tertulia.organization.realms.queries import get_realm
 from tertulia.organization.realms.settings import NO_CHANNEL
-
-SIGNUPS = "signups"
 
 
 async def add_default(tx: Transaction, realm_id: int, channel_id: int) -> None:
@@ -43,8 +42,9 @@ async def welcome(tx: Transaction, realm_id: int, user_id: int, channels: Sequen
     """Subscribe a newcomer to channels that are held, and say in the channel for that who has joined."""
     if channels:
         await subscribe(tx, realm_id, channels, [user_id])
-    channel_id = (await get_realm(tx, realm_id)).settings.signup_announcements_stream_id
+    settings = (await get_realm(tx, realm_id)).settings
+    channel_id, words = settings.signup_announcements_stream_id, words_of(settings.default_language)
     if channel_id != NO_CHANNEL:
         name = await statements.name_of(tx, user_id)
-        text = (Mention(user_id, name), " joined this organization.")
-        await tell(tx, realm_id, [Notice(text, channel_id=channel_id, topic=SIGNUPS)])
+        text = worded(words.joined, who=Mention(user_id, name))
+        await tell(tx, realm_id, [Notice(text, channel_id=channel_id, topic=words.signups)])

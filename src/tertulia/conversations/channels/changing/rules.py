@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from tertulia.conversations.channels.model import ChannelRecord, RuledChannel
+from tertulia.conversations.channels.words import Kind, kind_of
 from tertulia.kernel.errors import Refusal
 from tertulia.organization.groups.values import ChangedValue
 
@@ -46,11 +47,11 @@ class Privacy(msgspec.Struct, frozen=True):
     is_web_public: bool
 
     @property
-    def name(self) -> str:
-        """In words."""
-        if not self.invite_only:
-            return "Web-public" if self.is_web_public else "Public"
-        return "Private, shared history" if self.history_public_to_subscribers else "Private, protected history"
+    def kind(self) -> Kind:
+        """By which words know it."""
+        return kind_of(
+            is_web_public=self.is_web_public, is_private=self.invite_only, shares=self.history_public_to_subscribers
+        )
 
     @property
     def is_possible(self) -> bool:

@@ -9,9 +9,11 @@ from tertulia.content.webclient.files import BuiltFiles
 from tertulia.conversations.invitations.rules import bad_key
 from tertulia.conversations.invitations.signup import actions as signup
 from tertulia.conversations.invitations.signup import pages
+from tertulia.conversations.invitations.words import Words, words_of
 from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, Reply, get, post
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.languages import language_for
 from tertulia.kernel.limits import RateLimits
 from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.page import show_text
@@ -93,11 +95,12 @@ async def show_open_form(
     if client.all() and not plain:
         return _go("/#join")
     realm = await _realm_of(call, database)
+    words = _words(call, realm)
     try:
         signup.check_joinable(realm)
     except Refusal as refusal:
-        return show_text("You cannot join here", refusal.msg, refusal.status)
-    return pages.address_form(realm.name, None, external_methods(realm, settings))
+        return show_text(words.cannot_join, refusal.msg, refusal.status, language=words.language)
+    return pages.address_form(words, realm.name, None, external_methods(realm, settings))
 
 
 @get("/join/{key}", prefix="", listed=False)
@@ -109,16 +112,17 @@ async def show_join_form(
         return _go(f"/#join/{quote(key, safe='')}")
     async with database.reader() as reader:
         realm = await get_realm_of(call, reader)
+        words = _words(call, realm)
         try:
             terms = await signup.get_terms(reader, realm, key)
         except Refusal as refusal:
-            return show_text("You cannot join here", refusal.msg, refusal.status)
+            return show_text(words.cannot_join, refusal.msg, refusal.status, language=words.language)
     ways = external_methods(realm, settings)
     if not realm.settings.password_auth_enabled:
-        return pages.ways_only(realm.name, key, ways)
+        return pages.ways_only(words, realm.name, key, ways)
     if terms.email is None:
-        return pages.address_form(realm.name, key, ways)
-    return pages.account_form(realm.name, key, terms.email, terms.inviter_name, ways)
+        return pages.address_form(words, realm.name, key, ways)
+    return pages.account_form(words, realm.name, key, terms.email, terms.inviter_name, ways)
 
 
 @post("/join/address", prefix="", listed=False, limit="mail")
@@ -126,11 +130,13 @@ async def use_address_form(
     call: Call, database: Database, settings: Settings, limits: RateLimits, *, email: str, key: Key | None = None
 ) -> Reply:
     """As the endpoint of the API, with an answer for people."""
+    words = _words(call, await _realm_of(call, database))
     try:
         await ask_to_sign_up(call, database, settings, limits, email=email, key=key or None)
     except Refusal as refusal:
-        return show_text("No mail was sent", f"{refusal.msg} Go back to try again.", refusal.status)
-    return show_text("Look into your mail", "We have sent you a link. Follow it to make your account.")
+        told = f"{refusal.msg} {words.try_again}"
+        return show_text(words.no_mail_sent, told, refusal.status, language=words.language)
+    return show_text(words.look_into_mail, words.look_into_mail_text, language=words.language)
 
 
 @post("/join", prefix="", listed=False)
@@ -139,18 +145,22 @@ async def use_join_form(
     *, key: Key, full_name: str, password: str,
 ) -> Reply:  # fmt: skip
     """As the endpoint of the API, with an answer for people."""
+    words = _words(call, await _realm_of(call, database))
     try:
         await sign_up(call, database, settings, arrival, key=key, full_name=full_name, password=password)
     except Refusal as refusal:
         spent = refusal.code == bad_key().code
-        return show_text(
-            "Your account is not made", refusal.msg + ("" if spent else " Go back to try again."), refusal.status
-        )
+        told = refusal.msg if spent else f"{refusal.msg} {words.try_again}"
+        return show_text(words.no_account, told, refusal.status, language=words.language)
     return _go("/")
 
 
 def _go(path: str) -> Reply:
     return Reply(b"", 303, {"Location": path, "Cache-Control": "no-store"}, "text/plain")
+
+
+def _words(call: Call, realm: Realm) -> Words:
+    return words_of(language_for(call.header("accept-language"), realm.settings.default_language))
 
 
 async def _realm_of(call: Call, database: Database) -> Realm:

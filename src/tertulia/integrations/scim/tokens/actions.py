@@ -1,13 +1,15 @@
 """Making and revoking the tokens of directories. Every owner hears of it: a token makes accounts and switches them off."""
 
 import secrets
+from collections.abc import Callable
 from importlib.util import find_spec
 
 import msgspec
 
-from tertulia.content.markup.writing import Mention, Text
+from tertulia.content.markup.writing import Mention, worded
 from tertulia.integrations.scim.bounds import TOKENS
 from tertulia.integrations.scim.tokens import queries
+from tertulia.integrations.scim.tokens.words import Words, words_of
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import check_room
 from tertulia.kernel.db import Transaction
@@ -16,6 +18,7 @@ from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.text import bad_character
 from tertulia.organization.audit_log import Act, note, realm
 from tertulia.organization.notices import Notice, tell
+from tertulia.organization.realms.queries import languages_of
 from tertulia.people.users.queries import lock_accounts
 from tertulia.people.users.rules import check_is_owner
 
@@ -43,7 +46,7 @@ async def make_token(tx: Transaction, realm_id: int, label: str, caller: Caller 
     made_by = caller.user_id if caller else None
     token_id = await queries.insert_token(tx, realm_id, digest_of_key(token), label, made_by)
     note(tx, realm_id, Act.SCIM_TOKEN_MADE, realm(realm_id), token_id=(None, token_id), label=(None, label))
-    await _tell_owners(tx, realm_id, caller, " made a SCIM token: ", label)
+    await _tell_owners(tx, realm_id, caller, lambda words: words.made, label)
     return NewToken(token_id, token)
 
 
@@ -55,7 +58,7 @@ async def revoke_token(tx: Transaction, realm_id: int, token_id: int, caller: Ca
     if label is None:
         raise Refusal("There is no such SCIM token.")
     note(tx, realm_id, Act.SCIM_TOKEN_REVOKED, realm(realm_id), token_id=(token_id, None), label=(label, None))
-    await _tell_owners(tx, realm_id, caller, " revoked a SCIM token: ", label)
+    await _tell_owners(tx, realm_id, caller, lambda words: words.revoked, label)
 
 
 async def _hold_owner(tx: Transaction, caller: Caller) -> None:
@@ -67,11 +70,16 @@ async def _hold_owner(tx: Transaction, caller: Caller) -> None:
     check_is_owner(actor)
 
 
-async def _tell_owners(tx: Transaction, realm_id: int, caller: Caller | None, did: str, label: str) -> None:
-    who = Mention(caller.user_id, caller.full_name) if caller else "The operator of the server"
-    text: Text = (who, did, label, ". Whoever has such a token makes and deactivates accounts, and changes groups.")
+async def _tell_owners(
+    tx: Transaction, realm_id: int, caller: Caller | None, did: Callable[[Words], str], label: str
+) -> None:
     others = [owner for owner in await queries.owners_of(tx, realm_id) if caller is None or owner != caller.user_id]
-    await tell(tx, realm_id, [Notice(text, user_id=owner) for owner in others])
+    notices = []
+    for owner, language in (await languages_of(tx, others)).items():
+        words = words_of(language)
+        who = Mention(caller.user_id, caller.full_name) if caller else words.operator
+        notices.append(Notice(worded(did(words), who=who, label=label), user_id=owner))
+    await tell(tx, realm_id, notices)
 
 
 def _checked(label: str) -> str:

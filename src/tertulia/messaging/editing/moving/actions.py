@@ -46,7 +46,7 @@ async def move_messages(
     plan = await plan_move(tx, caller, held, request)
     channels = [plan.source, plan.target] if plan.is_elsewhere else []
     first = await queries.first_message_ids(tx, [channel.id for channel in channels]) if channels else {}
-    undone = await notices.find_undone(tx, plan) if plan.is_resolution else None
+    undone = await notices.find_undone(tx, caller, plan) if plan.is_resolution else None
     moved = await _move(tx, caller, plan)
     if plan.is_elsewhere:
         told, lost = await losing(tx, plan.message, plan.source, plan.target, moved.before)

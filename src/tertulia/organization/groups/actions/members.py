@@ -2,7 +2,7 @@
 
 import msgspec
 
-from tertulia.content.markup.writing import GroupMention, Mention
+from tertulia.content.markup.writing import GroupMention, Mention, worded
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
@@ -17,7 +17,9 @@ from tertulia.organization.groups.model import Group
 from tertulia.organization.groups.rules import GroupAction, action_on_members, group_deactivated, no_such_group
 from tertulia.organization.groups.values import GroupMembers
 from tertulia.organization.groups.visibility import end_queues_of_groups, end_queues_of_members
+from tertulia.organization.groups.words import words_of
 from tertulia.organization.notices import Notice, tell
+from tertulia.organization.realms.queries import languages_of
 
 MAX_TOLD = 100
 """More people than this are not told one by one that somebody put them into a group, or took them out."""
@@ -95,10 +97,11 @@ async def _notify(tx: Transaction, caller: Caller, group: Group, edit: Edit) -> 
         return
     people = await queries.people_among(tx, sorted(added | removed))
     actor, name = Mention(caller.user_id, caller.full_name), GroupMention(group.name)
+    languages = await languages_of(tx, sorted(people))
+    texts = [(user_id, words_of(languages[user_id]).added) for user_id in sorted(added & people)]
+    texts += [(user_id, words_of(languages[user_id]).removed) for user_id in sorted(removed & people)]
     notices = [
-        Notice((actor, did, name, "."), user_id=user_id, read_by=caller.user_id)
-        for ids, did in ((added, " added you to the group "), (removed, " removed you from the group "))
-        for user_id in sorted(ids & people)
+        Notice(worded(text, who=actor, group=name), user_id=user_id, read_by=caller.user_id) for user_id, text in texts
     ]
     await tell(tx, caller.realm_id, notices)
 

@@ -32,21 +32,6 @@ log = structlog.get_logger()
 HANDLE_BYTES = 32
 _TRANSPORTS = frozenset({"ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"})
 
-_ADDED = """Hello {name},
-
-the passkey "{label}" was added to your account at {realm}.
-From now on your password alone is not enough to log in: it needs a passkey or a code as well.
-{codes}
-If this was not you, tell an administrator of {realm} at once.
-"""
-_CODES = "Keep your recovery codes where you find them without your devices.\n"
-_REMOVED = """Hello {name},
-
-the passkey "{label}" was removed from your account at {realm}.{left}
-
-If this was not you, choose another password at once, and tell an administrator of {realm}.
-"""
-
 
 async def begin_adding(tx: Transaction, realm: Realm, party: Party, who: Somebody, credential: int) -> CreationOptions:
     """What a browser makes a passkey with. Whoever asks has proved who they are."""
@@ -92,7 +77,13 @@ async def add(
     if not factor.is_on:
         await queries.drop_challenges(tx, who.user_id, use.ADD)  # whoever began them had less to prove
         codes = await renew_recovery_codes(tx, who.user_id)
-    await tell(tx, realm, who, _ADDED, label=one_line(label), codes=_CODES if codes else "")
+    await tell(
+        tx,
+        realm,
+        who,
+        lambda words: words.first_passkey_added if codes else words.passkey_added,
+        label=one_line(label),
+    )
     note(tx, realm.id, Act.FACTOR_ADDED, user(who.user_id), Proved(who.user_id))
     return passkey_id, codes
 
@@ -113,8 +104,13 @@ async def remove(tx: Transaction, realm: Realm, who: Somebody, passkey_id: int) 
     if is_last:
         await delete_factor(tx, who.user_id)
     await queries.drop_challenges(tx, who.user_id, use.ADD)
-    left = " Your password alone is enough to log in now." if is_last else ""
-    await tell(tx, realm, who, _REMOVED, label=one_line(label), left=left)
+    await tell(
+        tx,
+        realm,
+        who,
+        lambda words: words.last_passkey_removed if is_last else words.passkey_removed,
+        label=one_line(label),
+    )
     note(tx, realm.id, Act.FACTOR_REMOVED, user(who.user_id), Proved(who.user_id))
     log.info("a passkey was removed", user_id=who.user_id, is_last=is_last)
 

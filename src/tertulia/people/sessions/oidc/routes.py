@@ -15,6 +15,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.endpoint import Reply, get, post
 from tertulia.kernel.errors import Refusal, not_found
 from tertulia.kernel.ids import digest_of_key
+from tertulia.kernel.languages import language_for
 from tertulia.kernel.page import show_page, show_text
 from tertulia.kernel.reply import success_body
 from tertulia.kernel.settings import Settings
@@ -23,7 +24,7 @@ from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.routes import get_realm_of, realm_url
 from tertulia.people.directories.membership import follow
 from tertulia.people.directories.rules import standing_of
-from tertulia.people.factors.actions import Cleared, CodeNeeded, clear, trust
+from tertulia.people.factors.actions import REQUIRED, Cleared, CodeNeeded, clear, trust
 from tertulia.people.logins.login import PasswordLogin, check_active, somebody
 from tertulia.people.logins.queries import Account, get_account, note_key_address, note_key_provider
 from tertulia.people.sessions.actions import begin_session, end_by_provider, hold_login
@@ -32,6 +33,7 @@ from tertulia.people.sessions.oidc.flow import COOKIE, SECONDS, Flow, hide_key, 
 from tertulia.people.sessions.oidc.people import account_of, login_of
 from tertulia.people.sessions.oidc.provider import Provider
 from tertulia.people.sessions.origin import is_led_here, local_path
+from tertulia.people.sessions.words import Words, words_of
 from tertulia.people.users.actions import create_api_key
 from tertulia.people.users.arrival import Arrival
 from tertulia.people.users.model import KeyOrigin
@@ -43,11 +45,11 @@ Token = Annotated[str, msgspec.Meta(max_length=16_384)]
 
 
 _CODE_FORM = """
-<p>{msg}</p>
+<p>{text}</p>
 <form method="post" action="/accounts/login/oidc/{provider}/code">
 <input type="hidden" name="state" value="{state}">
-<p><label>Code <input name="code" maxlength="40" required autocomplete="one-time-code" autofocus></label></p>
-<p><button>Go on</button></p>
+<p><label>{label} <input name="code" maxlength="40" required autocomplete="one-time-code" autofocus></label></p>
+<p><button>{button}</button></p>
 </form>
 """
 
@@ -77,24 +79,23 @@ async def go_to_provider(
     `invitation` is the key of an invitation, for who has no account yet.
     """
     realm = await _realm_of(call, database)
-    chosen = providers.get(provider, realm)
+    chosen, words = providers.get(provider, realm), _words(call, realm)
     if mobile_flow_otp is not None and not is_otp(mobile_flow_otp):
-        return _failed("The app sent a wrong `mobile_flow_otp`: it has 64 hexadecimal digits.", 400)
+        return _failed(words, "The app sent a wrong `mobile_flow_otp`: it has 64 hexadecimal digits.", 400)
     if is_led_here(call):
         asked = {"next": next, "mobile_flow_otp": mobile_flow_otp, "invitation": invitation}
         query = urlencode({name: value for name, value in asked.items() if value is not None})
         where = escape(f"/accounts/login/oidc/{provider}?{query}")
-        name = escape(chosen.chosen.display_name)
-        return show_page(
-            "Log in?", f'<p>Another site has sent you here.</p><p><a href="{where}">Log in with {name}</a></p>'
-        )
+        link = escape(words.log_in_with.format(provider=chosen.chosen.display_name))
+        body = f'<p>{escape(words.led_here_text)}</p><p><a href="{where}">{link}</a></p>'
+        return show_page(words.led_here, body, language=words.language)
     flow = Flow(
         provider, realm.subdomain, local_path(next), mobile_flow_otp, time.time() + SECONDS, invitation=invitation
     )
     try:
         url = await chosen.login_url(flow, _callback_url(realm, call, settings, provider))
     except ProviderFailure as failure:
-        return _provider_failed(provider, failure)
+        return _provider_failed(words, provider, failure)
     call.add_header("set-cookie", cookie_line(COOKIE, seal(flow, chosen.chosen.client_secret), settings, SECONDS))
     return _go(url)
 
@@ -107,10 +108,10 @@ async def come_back(
 ) -> Reply:  # fmt: skip
     """The browser is back: find out who it is, and log them in."""
     realm = await _realm_of(call, database)
-    chosen = providers.get(provider, realm)
+    chosen, words = providers.get(provider, realm), _words(call, realm)
     flow = _flow_of(call, settings, chosen, realm, state)
     if flow is None:
-        return _failed("This login was not begun at this browser, or too long ago. Please begin again.", 400)
+        return _failed(words, words.begin_again, 400)
     try:
         if error or not code or iss not in (None, chosen.chosen.issuer):
             raise ProviderFailure(f"error={error!r} iss={iss!r}")
@@ -125,15 +126,13 @@ async def come_back(
             flow, user_id=needed.user_id, expires=time.time() + SECONDS, nonce="", verifier=""
         )
         call.add_header("set-cookie", cookie_line(COOKIE, seal(kept, chosen.chosen.client_secret), settings, SECONDS))
-        return show_page(
-            "One more step", _CODE_FORM.format(msg=escape(needed.msg), provider=provider, state=flow.state)
-        )
+        return _code_form(words, needed, provider, flow.state)
     except ProviderFailure as failure:
         await _note_failure(database, realm, "provider")
-        reply = _provider_failed(provider, failure)
+        reply = _provider_failed(words, provider, failure)
     except Refusal as refusal:
         await _note_failure(database, realm, refusal.code.lower())
-        reply = _failed(refusal.msg, refusal.status)
+        reply = _failed(words, refusal.msg, refusal.status)
     call.add_header("set-cookie", cookie_line(COOKIE, "", settings, 0))  # a login is tried once
     return reply
 
@@ -145,10 +144,10 @@ async def come_back_with_code(
 ) -> Reply:  # fmt: skip
     """A code for a login that the provider has confirmed, where providers are not trusted to ask for a factor."""
     realm = await _realm_of(call, database)
-    chosen = providers.get(provider, realm)
+    chosen, words = providers.get(provider, realm), _words(call, realm)
     flow = _flow_of(call, settings, chosen, realm, state)
     if flow is None or flow.user_id is None or flow.login is None:
-        return _failed("This login was not begun at this browser, or too long ago. Please begin again.", 400)
+        return _failed(words, words.begin_again, 400)
     try:
         async with database.reader() as reader:
             account = await get_account(reader, flow.user_id)
@@ -156,7 +155,7 @@ async def come_back_with_code(
         cleared = await login.clear_confirmed(realm, account, code)
         reply = await _let_in(call, database, settings, realm, account, cleared, flow)
     except Refusal as refusal:
-        return _failed(f"{refusal.msg} Go back to try again.", refusal.status)
+        return _failed(words, f"{refusal.msg} {words.try_again}", refusal.status)
     call.add_header("set-cookie", cookie_line(COOKIE, "", settings, 0))
     return reply
 
@@ -254,8 +253,21 @@ def _go(url: str) -> Reply:
     return Reply(b"", 302, {"Location": url, "Referrer-Policy": "no-referrer"}, "text/plain")
 
 
-def _failed(text: str, status: int) -> Reply:
-    return show_text("You are not logged in", text, status)
+def _failed(words: Words, text: str, status: int) -> Reply:
+    return show_text(words.not_logged_in, text, status, language=words.language)
+
+
+def _code_form(words: Words, needed: CodeNeeded, provider: str, state: str) -> Reply:
+    """Asks for a code; whoever has no factor yet is told what to do, as the API says it."""
+    text = words.code_text if needed.code == REQUIRED else needed.msg
+    body = _CODE_FORM.format(
+        text=escape(text), provider=provider, state=state, label=escape(words.code), button=escape(words.go_on)
+    )
+    return show_page(words.one_more_step, body, language=words.language)
+
+
+def _words(call: Call, realm: Realm) -> Words:
+    return words_of(language_for(call.header("accept-language"), realm.settings.default_language))
 
 
 async def _note_failure(database: Database, realm: Realm, reason: str) -> None:
@@ -263,11 +275,11 @@ async def _note_failure(database: Database, realm: Realm, reason: str) -> None:
         note(tx, realm.id, Act.LOGIN_FAILED, reason=(None, Word(reason)))
 
 
-def _provider_failed(provider: str, failure: ProviderFailure) -> Reply:
+def _provider_failed(words: Words, provider: str, failure: ProviderFailure) -> Reply:
     log.warning("a login at a provider failed", provider=provider, why=str(failure), is_away=failure.is_away)
     if failure.is_away:
-        return _failed("The provider cannot be reached right now. Please try again.", 503)
-    return _failed("The provider did not confirm who you are. Please begin again.", 401)
+        return _failed(words, words.provider_away, 503)
+    return _failed(words, words.provider_failed, 401)
 
 
 async def _realm_of(call: Call, database: Database) -> Realm:
