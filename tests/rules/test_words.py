@@ -112,7 +112,10 @@ def test_a_stranger_is_told_in_the_language_of_their_browser_or_of_the_organizat
         ("pt", {0: "one", 1: "one", 2: "other"}),
         ("ja", {0: "other", 1: "other"}),
         ("pl", {0: "many", 1: "one", 2: "few", 5: "many", 12: "many", 21: "many", 22: "few", 112: "many", 122: "few"}),
-        ("ar", {0: "zero", 1: "one", 2: "two", 3: "few", 10: "few", 11: "many", 100: "other", 103: "few", 102: "other"}),
+        (
+            "ar",
+            {0: "zero", 1: "one", 2: "two", 3: "few", 10: "few", 11: "many", 100: "other", 103: "few", 102: "other"},
+        ),
     ],
 )
 def test_plural_forms_are_those_of_cldr(language: str, forms: dict[int, str]) -> None:

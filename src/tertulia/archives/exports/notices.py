@@ -4,7 +4,7 @@ from tertulia.archives.exports.model import KEEP_DAYS, Job
 from tertulia.archives.exports.words import Words, words_of
 from tertulia.kernel.db import Transaction
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import language_of
+from tertulia.organization.notices.queries import language_of
 
 
 async def tell_ready(tx: Transaction, job: Job, size: int, messages: int) -> None:

@@ -10,7 +10,7 @@ from tertulia.conversations.channels.words import Words, kind_of, words_of
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import languages_of
+from tertulia.organization.notices.queries import languages_of
 from tertulia.organization.realms.settings import RealmSettings, settings_of
 
 MAX_TOLD = 100

@@ -19,7 +19,8 @@ from tertulia.organization.groups.rights import holds, may_in_group
 from tertulia.organization.groups.rules import GroupAction
 from tertulia.organization.groups.statements import insert_members, lock_groups
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import get_realm, hold_role, language_of
+from tertulia.organization.notices.queries import language_of
+from tertulia.organization.realms.queries import get_realm, hold_role
 from tertulia.people.users.account_mails import AccountMails
 from tertulia.people.users.arrival import Arrival, Newcomer, Reception
 from tertulia.people.users.authentication.queries import get_owner

@@ -28,7 +28,7 @@ from tertulia.messaging.reading.model import MessageRecord
 from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import SendRequest
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import language_of
+from tertulia.organization.notices.queries import language_of
 from tertulia.people.bots.queries import TOKEN
 from tertulia.people.users.addresses import fake_domain
 from tertulia.people.users.authentication.queries import owner_of

@@ -17,7 +17,8 @@ from tertulia.messaging.reminders.words import words_of
 from tertulia.messaging.scheduled.actions import check_future
 from tertulia.messaging.sending.actions import Sending
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import get_realm, language_of
+from tertulia.organization.notices.queries import language_of
+from tertulia.organization.realms.queries import get_realm
 
 MAX_NOTE_LENGTH = 1000
 BATCH = 100

@@ -19,7 +19,7 @@ from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import Outgoing, SendRequest, Sent
 from tertulia.messaging.sending.storing import Unsent
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import language_of
+from tertulia.organization.notices.queries import language_of
 from tertulia.people.users.addresses import fake_domain
 from tertulia.people.users.authentication.queries import owner_of
 

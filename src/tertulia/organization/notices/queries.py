@@ -2,7 +2,20 @@
 
 from collections.abc import Sequence
 
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Reader, Transaction
+
+
+async def languages_of(reader: Reader, user_ids: Sequence[int]) -> dict[int, str]:
+    """In which language each of these people wants to be told something."""
+    sql = (
+        "select id, coalesce(settings->>'default_language', 'en') as language from account where id = any($1::bigint[])"
+    )
+    return {row["id"]: row["language"] for row in await reader.fetch(sql, user_ids)}
+
+
+async def language_of(reader: Reader, user_id: int) -> str:
+    """In which language somebody who exists wants to be told something."""
+    return (await languages_of(reader, [user_id]))[user_id]
 
 
 async def insert_notices(tx: Transaction, realm_id: int, bodies: Sequence[str]) -> None:

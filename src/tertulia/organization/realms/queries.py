@@ -70,19 +70,6 @@ async def hold_role(tx: Transaction, user_id: int) -> int | None:
     return found
 
 
-async def languages_of(reader: Reader, user_ids: Sequence[int]) -> dict[int, str]:
-    """In which language each of these people wants to be told something."""
-    sql = (
-        "select id, coalesce(settings->>'default_language', 'en') as language from account where id = any($1::bigint[])"
-    )
-    return {row["id"]: row["language"] for row in await reader.fetch(sql, user_ids)}
-
-
-async def language_of(reader: Reader, user_id: int) -> str:
-    """In which language somebody who exists wants to be told something."""
-    return (await languages_of(reader, [user_id]))[user_id]
-
-
 async def lock_realm(tx: Transaction, realm_id: int) -> Realm:
     """A realm that exists, locked until the commit."""
     row = await tx.fetchrow(f"select {_COLUMNS} from realm where id = $1 for no key update", realm_id)

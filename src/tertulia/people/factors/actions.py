@@ -14,7 +14,8 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.mail import one_line, queue_mail
 from tertulia.organization.audit_log import Act, Proved, note, user
-from tertulia.organization.realms.queries import Realm, language_of
+from tertulia.organization.notices.queries import language_of
+from tertulia.organization.realms.queries import Realm
 from tertulia.people.factors import queries, totp
 from tertulia.people.factors.passkeys import use as passkeys
 from tertulia.people.factors.passkeys.party import Party

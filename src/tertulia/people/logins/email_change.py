@@ -16,8 +16,9 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.mail import one_line, queue_mail
 from tertulia.organization.audit_log import Act, Proved, note, user
+from tertulia.organization.notices.queries import language_of
 from tertulia.organization.realms.domains.actions import check_address_allowed
-from tertulia.organization.realms.queries import Realm, language_of
+from tertulia.organization.realms.queries import Realm
 from tertulia.organization.realms.settings import settings_of
 from tertulia.people.logins import queries
 from tertulia.people.logins.words import words_of

@@ -4,7 +4,7 @@ from tertulia.content.markup.writing import Bold, Mention, worded
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import language_of
+from tertulia.organization.notices.queries import language_of
 from tertulia.people.users import queries
 from tertulia.people.users.model import Account
 from tertulia.people.users.words import By, words_of

@@ -18,7 +18,7 @@ from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.text import bad_character
 from tertulia.organization.audit_log import Act, note, realm
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import languages_of
+from tertulia.organization.notices.queries import languages_of
 from tertulia.people.users.queries import lock_accounts
 from tertulia.people.users.rules import check_is_owner
 

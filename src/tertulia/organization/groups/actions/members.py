@@ -19,7 +19,7 @@ from tertulia.organization.groups.values import GroupMembers
 from tertulia.organization.groups.visibility import end_queues_of_groups, end_queues_of_members
 from tertulia.organization.groups.words import words_of
 from tertulia.organization.notices import Notice, tell
-from tertulia.organization.realms.queries import languages_of
+from tertulia.organization.notices.queries import languages_of
 
 MAX_TOLD = 100
 """More people than this are not told one by one that somebody put them into a group, or took them out."""
