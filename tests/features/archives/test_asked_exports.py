@@ -226,7 +226,7 @@ def test_one_that_was_interrupted_too_often_has_failed(realm: Realm, own: OwnSer
     entry = when_ended(realm.owner, export_id)
     assert "interrupted" in entry["failure"]
     assert entry["failed_timestamp"]
-    eventually(lambda: "could not be made" in str(realm.owner.window(before=1)["messages"]))
+    eventually(lambda: "couldn’t be made" in str(realm.owner.window(before=1)["messages"]))
 
 
 def test_an_export_goes_into_a_bucket_in_parts_and_comes_from_there(realm: Realm, own: OwnServer, folder: Path) -> None:

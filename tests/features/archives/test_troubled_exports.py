@@ -58,7 +58,7 @@ def test_an_export_that_the_store_does_not_take_three_times_has_failed_with_a_se
         failed = shown(owner, export_id)
     assert (failed["pending"], failed["export_url"]) == (False, None)
     assert failed["failure"] == "The server could not write it. Its operator finds the reason in the log."
-    eventually(lambda: "could not be made" in str(owner.window(before=1)["messages"]))
+    eventually(lambda: "couldn’t be made" in str(owner.window(before=1)["messages"]))
     assert when_ended(owner, ask(owner))["failure"] is None
 
 

@@ -57,7 +57,7 @@ def test_other_owners_hear_of_a_token(realm: Realm, stage: Stage) -> None:
     with Queue(other, event_types=["message"]) as queue:
         realm.owner.post("scim/tokens", label="Okta", password=PASSWORD)
         [told] = queue.until(lambda event: event["type"] == "message")
-    assert "made a SCIM token: Okta" in told["message"]["content"]
+    assert "created a SCIM token: Okta" in told["message"]["content"]
 
 
 def test_a_token_is_worth_something_at_its_own_organization_only(realm: Realm, stage: Stage) -> None:

@@ -80,7 +80,7 @@ def test_whoever_was_away_for_days_gets_one_mail_in_the_week(
     make(realm)
     [mail] = digests(folder_of_mails, member)
     text, html = parts(mail)
-    assert ("new messages: 3, people: 1" in text, "lens <2>" in text, "lens <0>" in text) == (True, True, False)
+    assert ("3 new messages · 1 person" in text, "lens <2>" in text, "lens <0>" in text) == (True, True, False)
     assert ("lens &lt;2&gt;" in html, "rattle" in text + html) == (True, False)
     assert f"/near/{lens[1]}" in text
     assert f"/near/{muted}" not in text

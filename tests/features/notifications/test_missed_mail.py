@@ -126,7 +126,7 @@ def test_whoever_is_mentioned_everywhere_gets_few_mails(realm: Realm, channel: C
         [f"#{channel.name} > tea {number}" for number in range(10)] + ["New messages"]
     )
     [rest] = [mail for mail in mails if mail["Subject"] == "New messages"]
-    assert "You missed messages in 3 more conversations." in parts(rest)[0]
+    assert "You have unread messages in 3 more conversations." in parts(rest)[0]
     assert post.waiting(realm.member) == []
 
 
@@ -190,7 +190,7 @@ def test_a_mention_comes_with_what_was_said_before(realm: Realm, channel: Channe
     sent = other.send(channel.stream_id, "tea", f"@**|{me.id}** come")
     [mail] = post.about(me, sent)
     text, _ = parts(mail)
-    assert text.index("(Before that)") < text.index("the kettle is on") < text.index("come")
+    assert text.index("(Earlier)") < text.index("the kettle is on") < text.index("come")
     assert not re.search("long ago|from somebody muted|elsewhere", text)
 
 
@@ -363,7 +363,7 @@ def test_one_click_ends_these_mails_and_merely_looking_does_not(realm: Realm, po
     server = realm.stage.server.url
     url = f"{server}{path}"
     shown = visitor.http.get(url)
-    assert (shown.status_code, "Stop these mails" in shown.text) == (200, True)
+    assert (shown.status_code, "Unsubscribe</button>" in shown.text) == (200, True)
     done = visitor.http.post(url, data={"List-Unsubscribe": "One-Click"})
     assert (done.status_code, done.history) == (200, [])
     [event] = queue.poll()

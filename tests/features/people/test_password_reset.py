@@ -165,7 +165,7 @@ def test_the_link_leads_to_a_form_that_needs_no_script(nobody: Speaker, user: Us
         nobody.http.get(url[0]),
         nobody.http.post(urljoin(url[0], action), data={"token": token, "new_password": NEW}),
     ):
-        assert (used.status_code, "no longer good" in used.text, "by a mail to your address" in used.text) == (
+        assert (used.status_code, "no longer works" in used.text, "email it to you" in used.text) == (
             400,
             True,
             True,

@@ -169,7 +169,7 @@ def test_the_owner_hears_of_the_first_key_that_a_session_made(browser: Browser) 
     named = unique("Bot")
     bot = browser.post("bots", full_name=named, short_name=named.replace(" ", "-"), password=PASSWORD)
     eventually(lambda: notices_about(browser, bot["user_id"]))
-    assert "A new API key of your bot" in notices_about(browser, bot["user_id"])[-1]
+    assert "A new API key for your bot" in notices_about(browser, bot["user_id"])[-1]
 
 
 def notices_about(browser: Browser, bot_id: int) -> list[str]:

@@ -148,6 +148,7 @@ export type RealmSetting<Value> = {
 
 export interface ServerSettings {
     realm_name: string
+    realm_default_language: string
     realm_description: string
     realm_icon: string
     realm_url: string

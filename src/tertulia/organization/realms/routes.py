@@ -59,6 +59,7 @@ async def say_realm(realm: Realm, call: Call, reader: Reader, settings: Settings
         "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",
         "realm_web_public_access_enabled": is_open_to_web(settings, realm.settings),
         "realm_invite_required": realm.settings.invite_required,
+        "realm_default_language": realm.settings.default_language,
     }
 
 

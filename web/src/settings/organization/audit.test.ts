@@ -1,3 +1,4 @@
+import '../../words/settings'
 import { describe, expect, it } from 'vitest'
 import { changesOf, paramsOf, toWhom, whoDid, type Entry } from './audit'
 
