@@ -37,7 +37,7 @@ test('with a thumb: the five places, a topic, a message, and back', async ({ new
     await kofi.call('POST', 'messages', { type: 'direct', to: [petra.user.user_id], content: 'Psst' })
     const { page } = petra
     const talk = new TalkPage(page)
-    const bar = page.getByRole('navigation', { name: 'Main places' })
+    const bar = page.getByRole('navigation', { name: 'Main navigation' })
     const places = page.getByRole('navigation', { name: 'Places', exact: true })
     const tab = (name: string) => bar.getByRole('button', { name: new RegExp(`^${name}`) })
 

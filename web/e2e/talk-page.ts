@@ -8,7 +8,7 @@ export class TalkPage {
 
     constructor(readonly page: Page) {
         this.list = page.getByRole('log')
-        this.box = page.getByRole('combobox', { name: 'Write a message' })
+        this.box = page.getByRole('combobox', { name: 'Send a message' })
     }
 
     /** A message by its text; the newest if there are several. */
@@ -18,7 +18,7 @@ export class TalkPage {
 
     /** What is on its way. */
     get outgoing(): Locator {
-        return this.page.getByRole('article', { name: 'Your message, on its way' })
+        return this.page.getByRole('article', { name: 'Your message is being sent' })
     }
 
     async write(text: string): Promise<void> {

@@ -30,15 +30,15 @@ export const placeViews: View[] = [
 ]
 
 export const settingsViews: View[] = [
-    tabbed('settings/profile', 'Picture'),
+    tabbed('settings/profile', 'Image'),
     tabbed('settings/account', 'Password'),
     tabbed('settings/notifications', 'Alert words'),
     tabbed('settings/topics', 'Muted topics'),
-    tabbed('settings/appearance', 'Look'),
+    tabbed('settings/appearance', 'Look and feel'),
     tabbed('settings/privacy', 'Privacy'),
-    tabbed('settings/devices', 'Signed in'),
+    tabbed('settings/devices', 'Where you’re signed in'),
     tabbed('organization/general', 'About'),
-    tabbed('organization/messages', 'Changing messages'),
+    tabbed('organization/messages', 'Editing and deleting'),
     tabbed('organization/joining', 'Domains'),
     tabbed('organization/members', 'People'),
     tabbed('organization/invitations', 'Invite people'),
