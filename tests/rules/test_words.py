@@ -53,6 +53,17 @@ def test_every_feature_speaks_every_language(area: Path, language: str) -> None:
             assert ends[0] == ends[1] or name.startswith("list_"), name
 
 
+@pytest.mark.parametrize("area", AREAS, ids=lambda area: str(area.parent.relative_to(ROOT)))
+@pytest.mark.parametrize("language", SPOKEN)
+def test_people_and_places_in_messages_stand_apart(area: Path, language: str) -> None:
+    """Behind a letter a mention or a link to a channel is read as plain text."""
+    if any("worded(" in file.read_text() for file in area.parent.rglob("*.py")):
+        glued = re.compile(r"[^\s'\"({/<]\{(?:who|sender|bot|owner|group|channels?|place)\}")
+        assert glued.findall((area / f"{language}.toml").read_text()) == []
+        told = said_in(area, language)
+        assert [name for name in ("list_comma", "list_and") if not told.get(name, " ").endswith(" ")] == []
+
+
 @pytest.mark.parametrize(
     ("chosen", "meant"),
     [
