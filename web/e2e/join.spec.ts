@@ -39,11 +39,11 @@ test('an invited person makes an account, lands in a conversation, and finds fir
     await page.getByRole('button', { name: 'Create account' }).click()
     await expect(page.getByRole('heading', { name: /^Join/ })).toHaveCount(0)
     await expect(page).toHaveURL(/#narrow\/channel\/\d+/)
-    await expect(page.getByRole('combobox', { name: 'Send a message' })).toBeVisible()
+    await expect(page.getByRole('combobox', { name: 'Write a message' })).toBeVisible()
     const me = (await page.evaluate(async () => (await fetch('/api/v1/users/me')).json())) as { user_id: number }
     expect(me).toMatchObject({ delivery_email: address, full_name: 'Nora New' })
 
-    const box = page.getByRole('combobox', { name: 'Send a message' })
+    const box = page.getByRole('combobox', { name: 'Write a message' })
     const steps = page.getByRole('region', { name: /^Welcome to/ }).getByRole('listitem')
     const isDone = (name: string) => steps.filter({ hasText: name }).getByLabel('Done')
     await page.getByRole('link', { name: 'Inbox' }).click()

@@ -86,7 +86,10 @@ test('an owner makes a link for newcomers, and a group', async ({ newcomer }) =>
     const made = page.getByRole('status').filter({ hasText: 'Anyone with this link can join' })
     const link = await made.locator('code').innerText()
     expect(link).toContain('/join/')
-    const row = page.getByRole('region', { name: 'Pending invitations' }).getByRole('listitem').filter({ hasText: link })
+    const row = page
+        .getByRole('region', { name: 'Pending invitations' })
+        .getByRole('listitem')
+        .filter({ hasText: link })
     await row.getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await expect(row).toHaveCount(0)

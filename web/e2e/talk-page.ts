@@ -8,7 +8,7 @@ export class TalkPage {
 
     constructor(readonly page: Page) {
         this.list = page.getByRole('log')
-        this.box = page.getByRole('combobox', { name: 'Send a message' })
+        this.box = page.getByRole('combobox', { name: 'Write a message' })
     }
 
     /** A message by its text; the newest if there are several. */

@@ -30,7 +30,7 @@ export const placeViews: View[] = [
 ]
 
 export const settingsViews: View[] = [
-    tabbed('settings/profile', 'Image'),
+    tabbed('settings/profile', 'Picture'),
     tabbed('settings/account', 'Password'),
     tabbed('settings/notifications', 'Alert words'),
     tabbed('settings/topics', 'Muted topics'),
