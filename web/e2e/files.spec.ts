@@ -28,10 +28,10 @@ test('a picture is uploaded, shown to the other, and to nobody else', async ({ p
     const address = new URL((await link.getAttribute('href')) ?? '', dev.url).href
     const picture = hers.message('square').locator('.message-body img')
     await picture.click()
-    const viewer = ines.page.getByRole('dialog', { name: 'Picture' })
+    const viewer = ines.page.getByRole('dialog', { name: 'Image' })
     await expect(viewer.getByRole('img')).toHaveJSProperty('naturalWidth', 8)
-    await viewer.getByRole('button', { name: 'Larger' }).click()
-    await expect(viewer.getByRole('button', { name: 'Smaller' })).toBeEnabled()
+    await viewer.getByRole('button', { name: 'Zoom in' }).click()
+    await expect(viewer.getByRole('button', { name: 'Zoom out' })).toBeEnabled()
     await ines.page.keyboard.press('Escape')
     await expect(viewer).toHaveCount(0)
 
@@ -59,9 +59,9 @@ test('a picture from elsewhere is fetched by the server, and by no reader', asyn
             await expect(picture).toHaveAttribute('src', /^\/external_content\/.*840x560\.webp$/)
             await expect(picture).toHaveJSProperty('naturalWidth', 8)
             await picture.click()
-            const viewer = each.page.getByRole('dialog', { name: 'Picture' })
+            const viewer = each.page.getByRole('dialog', { name: 'Image' })
             await expect(viewer.getByRole('img')).toHaveJSProperty('naturalWidth', 8)
-            await expect(viewer.getByRole('link', { name: 'Open in a tab' })).toHaveAttribute('href', address)
+            await expect(viewer.getByRole('link', { name: 'Open in new tab' })).toHaveAttribute('href', address)
             await each.page.keyboard.press('Escape')
         }
         expect(asked.map((request) => request.headers['user-agent']?.split('/')[0])).toEqual(['Tertulia'])

@@ -33,10 +33,10 @@ test('an invited person makes an account, lands in a conversation, and finds fir
     await expect(page.getByLabel('Email')).toHaveValue(address)
     await page.getByLabel('Your name').fill('Nora New')
     await page.getByLabel('Password', { exact: true }).fill('12345678')
-    await page.getByRole('button', { name: 'Create my account' }).click()
-    await expect(page.getByRole('alert')).toContainText('soon be guessed')
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await expect(page.getByRole('alert')).toContainText('too easy to guess')
     await page.getByLabel('Password', { exact: true }).fill(PASSWORD)
-    await page.getByRole('button', { name: 'Create my account' }).click()
+    await page.getByRole('button', { name: 'Create account' }).click()
     await expect(page.getByRole('heading', { name: /^Join/ })).toHaveCount(0)
     await expect(page).toHaveURL(/#narrow\/channel\/\d+/)
     await expect(page.getByRole('combobox', { name: 'Write a message' })).toBeVisible()
@@ -57,7 +57,7 @@ test('an invited person makes an account, lands in a conversation, and finds fir
     await page.getByRole('link', { name: 'Inbox' }).click()
     await expect(isDone('Say hello')).toBeVisible()
 
-    const question = page.getByRole('status').filter({ hasText: 'Somebody just wrote to you' })
+    const question = page.getByRole('status').filter({ hasText: 'Someone just messaged you' })
     await expect(question).toHaveCount(0)
     await ownerOf(dev).call('POST', 'messages', { type: 'direct', to: [me.user_id], content: 'Good to have you' })
     await question.getByRole('button', { name: 'Not now' }).click()
@@ -82,7 +82,7 @@ test('whoever comes by a link for many confirms their address first', async ({ p
 
 test('a forgotten password is replaced by a mail, whether or not there is an account', async ({ page, dev }) => {
     await page.goto(dev.url)
-    await page.getByRole('link', { name: 'Forgotten your password?' }).click()
+    await page.getByRole('link', { name: 'Forgot your password?' }).click()
     await page.getByLabel('Email').fill('nobody@example.com')
     await page.getByRole('button', { name: 'Send me a link' }).click()
     await expect(page.getByRole('status')).toContainText('nobody@example.com')

@@ -40,7 +40,7 @@ test('every place is found by its address, and back and forward lead through the
     await page.goForward()
     await at(views[1] as View)
     await jon.go('#narrow/channel/999999/topic/nowhere')
-    await expect(page.getByRole('alert')).toContainText('A place you cannot see')
+    await expect(page.getByRole('alert')).toContainText('You can’t see this')
     await expect(new TalkPage(page).box).toHaveCount(0)
     await page.getByRole('alert').getByRole('link').click()
     await at(views[0] as View)

@@ -29,7 +29,7 @@ test('a message shows its source and what changed in it, is copied, forwarded, b
     await expect(history.locator('ins')).toHaveText('blue')
     await expect(history.locator('del')).toHaveText('red')
     expect(await complaints(page, null)).toEqual([])
-    await history.getByRole('checkbox', { name: 'Mark what changed' }).uncheck()
+    await history.getByRole('checkbox', { name: 'Highlight changes' }).uncheck()
     await expect(history.locator('del')).toHaveCount(0)
     await page.keyboard.press('Escape')
 
@@ -42,7 +42,7 @@ test('a message shows its source and what changed in it, is copied, forwarded, b
 
     await talk.choose('blue poster', 'Remind me')
     await page.getByRole('button', { name: 'Tomorrow morning' }).click()
-    await expect(page.getByText('You will be reminded')).toBeVisible()
+    await expect(page.getByText('We’ll remind you')).toBeVisible()
     const reminders = async () => (await mila.call<{ reminders: unknown[] }>('GET', 'reminders')).reminders
     expect(await reminders()).toMatchObject([{ reminder_target_message_id: said }])
     await page.getByRole('button', { name: 'Undo' }).click()
@@ -51,10 +51,10 @@ test('a message shows its source and what changed in it, is copied, forwarded, b
     await talk.choose('blue poster', 'Report')
     const report = page.getByRole('dialog', { name: 'Report this message' })
     await report.getByRole('radio', { name: 'Something else' }).check()
-    await expect(report.getByRole('button', { name: 'Send the report' })).toBeDisabled()
-    await report.getByRole('textbox', { name: 'What is wrong' }).fill('It is not blue')
-    await report.getByRole('button', { name: 'Send the report' }).click()
-    await expect(page.getByText('Your report was sent')).toBeVisible()
+    await expect(report.getByRole('button', { name: 'Send report' })).toBeDisabled()
+    await report.getByRole('textbox', { name: 'Tell us what’s wrong' }).fill('It is not blue')
+    await report.getByRole('button', { name: 'Send report' }).click()
+    await expect(page.getByText('Your report has been sent')).toBeVisible()
     await expect.poll(() => owner.texts(office, 'Reports about Kofi Mensah')).toHaveLength(1)
 
     await talk.message('blue poster').focus()
@@ -145,20 +145,20 @@ test('the head of a conversation counts members, sets what one hears, and rename
     expect(await complaints(page, null)).toEqual([])
 
     await head.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name: 'Rename the topic' }).click()
-    await page.getByRole('textbox', { name: 'Name of the topic' }).fill('paper and ink')
+    await page.getByRole('menuitem', { name: 'Rename topic' }).click()
+    await page.getByRole('textbox', { name: 'Topic name' }).fill('paper and ink')
     await page.keyboard.press('Enter')
     await expect(head).toContainText('paper and ink')
     await expect(page).toHaveURL(/topic\/paper\.20and\.20ink$/)
     await expect.poll(() => mila.texts(id, 'paper and ink')).toEqual(expect.arrayContaining(['And ink']))
 
-    await talk.choose('And ink', 'New topic from here')
+    await talk.choose('And ink', 'Start a new topic from here')
     await page.getByRole('dialog').getByRole('combobox', { name: 'Topic' }).fill('ink')
     await page.getByRole('dialog').getByRole('button', { name: 'Move', exact: true }).click()
     await expect.poll(() => mila.texts(id, 'ink')).toContain('And ink')
     await talk.sees('We need paper')
 
     await head.getByRole('button', { name: 'More' }).click()
-    await page.getByRole('menuitem', { name: 'Files here' }).click()
-    await expect(page.getByRole('list', { name: 'Filters in use' })).toContainText('Has a file')
+    await page.getByRole('menuitem', { name: 'Files' }).click()
+    await expect(page.getByRole('list', { name: 'Active filters' })).toContainText('Has a file')
 })

@@ -127,9 +127,9 @@ export function ownerOf(dev: Dev): Caller {
 
 /** Type the password into the dialog that asks who is there. */
 export async function proveIt({ page, user }: Person): Promise<void> {
-    const again = page.getByRole('dialog', { name: 'Is it you?' })
-    await again.getByLabel('Your password now').fill(user.password ?? '')
-    await again.getByRole('button', { name: 'Go on' }).click()
+    const again = page.getByRole('dialog', { name: 'Confirm it’s you' })
+    await again.getByLabel('Current password').fill(user.password ?? '')
+    await again.getByRole('button', { name: 'Continue' }).click()
 }
 
 const PASSWORD = 'violet anchors drift slowly'

@@ -1,30 +1,11 @@
 /** With a thumb, on a small screen: the bar at the bottom leads everywhere, and nothing sticks out. */
 import type { Page } from '@playwright/test'
 import { callerOf, expect, makeChannel, test, unique } from './people'
+import { stickingOut } from './sticking-out'
 import { TalkPage } from './talk-page'
 import { channelView, placeViews, settingsViews } from './views'
 
 const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
-
-/** What reaches beyond the edge of the screen and could be scrolled to, sideways. The row of tabs is meant to. */
-async function stickingOut(page: Page): Promise<string[]> {
-    return page.evaluate(() => {
-        const isCut = (element: Element | null): boolean =>
-            element !== null &&
-            element !== document.body &&
-            (['hidden', 'clip'].includes(getComputedStyle(element).overflowX) ||
-                element.matches('main nav') ||
-                isCut(element.parentElement))
-        const width = document.documentElement.clientWidth
-        const found = [...document.body.querySelectorAll('*')]
-            .filter((element) => {
-                const box = element.getBoundingClientRect()
-                return box.width > 1 && (box.right > width + 1 || box.left < -1) && !isCut(element.parentElement)
-            })
-            .map((element) => `${element.tagName} ${element.className} ${element.textContent?.trim().slice(0, 40)}`)
-        return document.documentElement.scrollWidth > innerWidth ? ['the page itself', ...found] : found
-    })
-}
 
 const fits = async (page: Page) => expect.soft(await stickingOut(page), page.url()).toEqual([])
 
@@ -37,7 +18,7 @@ test('with a thumb: the five places, a topic, a message, and back', async ({ new
     await kofi.call('POST', 'messages', { type: 'direct', to: [petra.user.user_id], content: 'Psst' })
     const { page } = petra
     const talk = new TalkPage(page)
-    const bar = page.getByRole('navigation', { name: 'Main places' })
+    const bar = page.getByRole('navigation', { name: 'Main navigation' })
     const places = page.getByRole('navigation', { name: 'Places', exact: true })
     const tab = (name: string) => bar.getByRole('button', { name: new RegExp(`^${name}`) })
 

@@ -87,7 +87,7 @@ test('they are read without scripts, from the list of channels to a spoiler', as
 
 test('the sign-in page and the menu of the channel lead to them', async ({ page, context }) => {
     await page.goto(dev.url)
-    await page.getByRole('link', { name: 'Read the public channels' }).click()
+    await page.getByRole('link', { name: 'Browse the public channels' }).click()
     await expect(page.getByRole('heading', { level: 1, name: 'Public channels' })).toBeVisible()
 
     const owner = dev.users.find((each) => each.role === 100)!

@@ -60,8 +60,8 @@ test('who is away is told by a push that only their browser can read, and a clic
     const { page, context } = wanda
     await context.addInitScript(subscribeAt, service.subscription)
     await wanda.go('#settings/notifications')
-    await page.getByRole('switch', { name: /Notify me at this browser/ }).click()
-    await expect(page.getByText('This browser notifies you when you are away.')).toBeVisible()
+    await page.getByRole('switch', { name: /Notify me in this browser/ }).click()
+    await expect(page.getByText('This browser will notify you when you’re away.')).toBeVisible()
     const push = await pushTo(context, new URL(dev.url).origin)
     await page.goto('about:blank')
 
@@ -106,8 +106,8 @@ test('who is away is told by a push that only their browser can read, and a clic
 
     // Whoever wants to know whether it works tries it.
     await wanda.go('#settings/notifications')
-    await page.getByRole('button', { name: 'Send a test' }).click()
-    await expect(page.getByText('It is on its way')).toBeVisible()
+    await page.getByRole('button', { name: 'Send a test notification' }).click()
+    await expect(page.getByText('It’s on its way')).toBeVisible()
     const tried = JSON.parse((await service.next()).data)
     expect(tried).toMatchObject({ type: 'test', notification: { title: 'It works' } })
 

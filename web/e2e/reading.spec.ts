@@ -17,7 +17,7 @@ test('a spoiler, a formula, a poll, the versions of a message and who has read i
 
     const secret = kofi.page.getByText('The cat did it.')
     await expect(secret).toBeHidden()
-    await kofi.page.getByRole('button', { name: 'The end' }).click()
+    await kofi.page.getByRole('button', { name: 'Archive' }).click()
     await expect(secret).toBeVisible()
     await expect(his.message('shows').locator('.katex-html .mfrac')).toBeVisible()
 
@@ -33,7 +33,7 @@ test('a spoiler, a formula, a poll, the versions of a message and who has read i
 
     await his.message('Meet at ten').getByRole('button', { name: 'edited' }).click()
     const history = kofi.page.getByRole('dialog', { name: 'Edit history' })
-    await expect(history.getByRole('listitem')).toHaveText([/Inés Aldecoa.*ten/s, /Inés Aldecoa.*written.*nine/s])
+    await expect(history.getByRole('listitem')).toHaveText([/Inés Aldecoa.*ten/s, /Inés Aldecoa.*original.*nine/s])
     await kofi.page.keyboard.press('Escape')
     await expect(history).toHaveCount(0)
 
@@ -76,13 +76,13 @@ test('one comes to the first unread message, reads to the end, and marks unread 
     await page.getByRole('menuitem', { name: 'Mark all as read' }).click()
     await page.keyboard.press('End')
     await expect(talk.message(text(73))).toBeInViewport()
-    await talk.choose(text(73), 'Mark unread from here')
-    await expect(page.getByText('Unread from here on.')).toBeVisible()
+    await talk.choose(text(73), 'Mark as unread from here')
+    await expect(page.getByText('Marked as unread from here.')).toBeVisible()
     await uma.go('#inbox')
     await expect(inbox).toContainText('3')
     await inbox.click()
     await expect(line).toBeInViewport()
     await expect(page, 'read as it was seen').not.toHaveTitle(/^\(/)
     await uma.go('#inbox')
-    await expect(page.getByRole('heading', { name: 'You have read everything' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'You’re all caught up' })).toBeVisible()
 })

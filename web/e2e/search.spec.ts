@@ -20,13 +20,13 @@ test('filters write what one could type and read it back, the newest is first, a
     const opener = (label: string) => page.getByRole('group', { name: 'Filters' }).getByRole('button', { name: label })
 
     await sami.go('#search')
-    await expect(page.getByText('begin with a filter')).toBeVisible()
+    await expect(page.getByText('start with a filter')).toBeVisible()
     await field.fill(word)
     await field.press('Enter')
     await expect(found).toHaveText([/My/, /https/, /An old/])
 
     await opener('From').click()
-    await page.getByRole('combobox', { name: 'Written by' }).fill('kofi m')
+    await page.getByRole('combobox', { name: 'Sent by' }).fill('kofi m')
     await page.keyboard.press('Enter')
     await expect(field).toHaveValue(`sender:"Kofi Mensah" ${word}`)
     await expect(found).toHaveText([/https/, /An old/])
@@ -37,14 +37,14 @@ test('filters write what one could type and read it back, the newest is first, a
 
     await field.fill(`channel:${name} topic:box ${word}`)
     await field.press('Enter')
-    const filters = page.getByRole('list', { name: 'Filters in use' })
+    const filters = page.getByRole('list', { name: 'Active filters' })
     await expect(filters.getByRole('listitem')).toHaveText([`In #${name}`, 'Topic “box”'])
     await expect(found).toHaveText([/My/])
     await opener('Has').click()
-    await page.getByRole('menuitemcheckbox', { name: 'Has a picture' }).click()
-    await expect(page.getByText('Nothing found')).toBeVisible()
+    await page.getByRole('menuitemcheckbox', { name: 'Has an image' }).click()
+    await expect(page.getByText('No results')).toBeVisible()
     expect(await complaints(page, null)).toEqual([])
-    await page.getByRole('link', { name: 'Look everywhere' }).click()
+    await page.getByRole('link', { name: 'Search everywhere' }).click()
     await expect(found).toHaveCount(3)
 
     await page.getByRole('button', { name: 'Save this search' }).click()
@@ -58,7 +58,7 @@ test('filters write what one could type and read it back, the newest is first, a
     await expect(found.first()).toBeFocused()
     await field.fill('is:dm channel:general')
     await field.press('Enter')
-    await expect(page.getByRole('heading', { name: 'This search does not work' })).toBeVisible()
+    await expect(page.getByRole('heading', { name: 'This search doesn’t work' })).toBeVisible()
 })
 
 test('a conversation opens at a day, and is searched from its head', async ({ newcomer, dev }) => {
@@ -79,9 +79,9 @@ test('a conversation opens at a day, and is searched from its head', async ({ ne
     await expect(talk.message('Line 1.')).toBeInViewport()
     await expect(page).toHaveURL(/near\/\d+$/)
 
-    await page.getByRole('button', { name: 'Search in this conversation' }).click()
+    await page.getByRole('button', { name: 'Search this conversation' }).click()
     await expect(page).toHaveURL(/#search\/channel\/.*\/topic\/days$/)
-    await expect(page.getByRole('list', { name: 'Filters in use' }).getByRole('listitem')).toHaveCount(2)
+    await expect(page.getByRole('list', { name: 'Active filters' }).getByRole('listitem')).toHaveCount(2)
     await expect(page.getByRole('log').getByRole('article').first()).toContainText('Line 120.')
 })
 
@@ -106,10 +106,10 @@ test('recent conversations say their newest line, and are filtered by several fi
     await expect(lines).toHaveText([/Are you there/, /One with three legs/, /I have none, says lea/])
 
     const filter = (name: string) => page.getByRole('main').getByRole('button', { name, exact: true })
-    await filter('I took part').click()
+    await filter('Participated').click()
     await expect(lines, 'however long ago').toHaveText([/I have none/])
     await filter('Direct').click()
-    await expect(page.getByText('No conversation fits')).toBeVisible()
+    await expect(page.getByText('No matching conversations')).toBeVisible()
     await filter('Show all').click()
     await filter('Channels').click()
     await expect(lines).toHaveCount(2)

@@ -60,7 +60,7 @@ test('a message is announced by one tab, and what is read, written and signed in
     await expect.poll(() => pages.filter(isThere).length, 'one of them goes there').toBe(1)
     const [announcing, other] = (isThere(pages[0] as Page) ? pages : pages.toReversed()) as [Page, Page]
     await new TalkPage(announcing).sees('Are you there?')
-    await expect(other.getByRole('heading', { name: 'You have read everything' })).toBeVisible()
+    await expect(other.getByRole('heading', { name: 'You’re all caught up' })).toBeVisible()
     await expect(other).toHaveTitle(/^Inbox/)
 
     const topic = unique('both')

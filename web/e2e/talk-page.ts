@@ -18,7 +18,7 @@ export class TalkPage {
 
     /** What is on its way. */
     get outgoing(): Locator {
-        return this.page.getByRole('article', { name: 'Your message, on its way' })
+        return this.page.getByRole('article', { name: 'Your message is being sent' })
     }
 
     async write(text: string): Promise<void> {

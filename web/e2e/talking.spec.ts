@@ -29,7 +29,7 @@ test('two browsers talk, react, edit and move', async ({ person, dev }) => {
     )
 
     await his.choose('I am, very', 'Edit')
-    const edit = kofi.page.getByRole('combobox', { name: 'Edit the message' })
+    const edit = kofi.page.getByRole('combobox', { name: 'Edit message' })
     await edit.fill('I am, a little')
     await edit.press('Control+Enter')
     await hers.sees('I am, a little')
@@ -57,7 +57,7 @@ test('a message is scheduled and delivered, and what was said is found', async (
 
     await page.box.fill('Not now')
     await ines.page.getByRole('button', { name: 'Send later' }).click()
-    await ines.page.getByRole('button', { name: /In one hour/ }).click()
+    await ines.page.getByRole('button', { name: /In an hour/ }).click()
     await expect(page.box).toHaveValue('')
     await ines.page.getByRole('button', { name: 'Show', exact: true }).click()
     const waiting = ines.page.getByRole('main').getByRole('listitem').filter({ hasText: 'Not now' })
@@ -122,7 +122,7 @@ test('what is typed belongs to its conversation, also when that gets another nam
     await expect(ines.page).toHaveURL(/topic\/\.E2\.9C\.94/)
     await expect(hers.box).toHaveValue('Half a thou')
     await menu.click()
-    await kofi.page.getByRole('menuitem', { name: 'Open again' }).click()
+    await kofi.page.getByRole('menuitem', { name: 'Mark as unresolved' }).click()
     await expect(ines.page).not.toHaveURL(/topic\/\.E2\.9C\.94/)
     await expect(hers.box).toHaveValue('Half a thou')
     await hers.write('A whole thought')

@@ -60,10 +60,10 @@ test('single keys mark a line as read, follow, mute and put it off, each with a 
 
     await line('one').getByRole('link').focus()
     await page.keyboard.press('f')
-    await expect(page.getByText('You follow “one”.')).toBeVisible()
+    await expect(page.getByText('You’re following “one”.')).toBeVisible()
 
     await page.keyboard.press('s')
-    await page.getByRole('button', { name: 'In one hour' }).click()
+    await page.getByRole('button', { name: 'In an hour' }).click()
     await expect(line('one')).toHaveCount(0)
     const { reminders } = await tessa.call<{ reminders: unknown[] }>('GET', 'reminders')
     expect(reminders).toHaveLength(1)
@@ -74,7 +74,7 @@ test('single keys mark a line as read, follow, mute and put it off, each with a 
         .toEqual([])
 
     await page.getByRole('button', { name: 'Mark all as read' }).click()
-    await expect(page.getByText('You have read everything')).toBeVisible()
+    await expect(page.getByText('You’re all caught up')).toBeVisible()
     await undo.click()
     await expect(lines).toHaveCount(3)
 })

@@ -48,7 +48,7 @@ test('without a network one reads on, writes, and it goes out when the network i
     await kofi.context.setOffline(true)
     await page.write('Written in a tunnel')
     await expect(page.outgoing).toContainText('Written in a tunnel')
-    await expect(kofi.page.getByText('Waits until you are back online')).toBeVisible()
+    await expect(kofi.page.getByText('Will be sent when you’re back online')).toBeVisible()
     await ines.send(general, topic, 'Said meanwhile')
     await kofi.context.setOffline(false)
 
@@ -93,7 +93,7 @@ test('a page that slept for longer than its queue lived catches up, without losi
     const queue = new URL((await polled).url()).searchParams.get('queue_id')
 
     await kofi.context.setOffline(true)
-    await expect(kofi.page.getByText('You are offline')).toBeVisible()
+    await expect(kofi.page.getByText('You’re offline')).toBeVisible()
     await kofi.call('DELETE', 'events', { queue_id: queue })
     await ines.send(general, topic, 'While he slept')
     const registered = kofi.page.waitForRequest('**/api/v1/register')
@@ -104,7 +104,7 @@ test('a page that slept for longer than its queue lived catches up, without losi
     await ines.send(general, topic, 'Afterwards')
     await expect.poll(() => page.texts()).toEqual(['Before', 'While he slept', 'While he woke', 'Afterwards'])
     await expect(page.box).toHaveValue('Half written')
-    await expect(kofi.page.getByText('You are offline')).toHaveCount(0)
+    await expect(kofi.page.getByText('You’re offline')).toHaveCount(0)
 })
 
 test('a message that is refused says why, and can be discarded', async ({ person, dev }) => {

@@ -4,15 +4,16 @@ import webbrowser
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from tertulia.kernel.languages import SPOKEN
 
 if TYPE_CHECKING:
     from tertulia.notifications.missed_mail.letters import Mail
     from tertulia.notifications.missed_mail.model import Recipient, Shown
 
-LANGUAGES: Final = ("en", "es")
 _URL = "https://chat.example.com"
 _TEXTS = (
     "The lamp arrived :tada: but the **lens** is missing. See the [plan](https://example.com/plan) and `turn_on()`.",
@@ -61,7 +62,7 @@ def mails(
 def previews() -> str:
     """The page."""
     return _PAGE.format(
-        mails="".join(_shown(kind, language, mail) for language in LANGUAGES for kind, mail in samples(language))
+        mails="".join(_shown(kind, language, mail) for language in SPOKEN for kind, mail in samples(language))
     )
 
 

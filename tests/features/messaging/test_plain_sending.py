@@ -17,6 +17,7 @@ from tertulia.conversations.read_state.marks import Facts
 from tertulia.events.log.record import Audience
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.text import name_key_of
+from tertulia.messaging.mentions.rules import MANY
 from tertulia.messaging.sending.actions import outgoing
 from tertulia.messaging.sending.model import Composed, Outgoing, Place, SendRequest
 from tertulia.messaging.sending.queries import make_direct_conversation
@@ -66,6 +67,10 @@ class World:
         self.people: list[Speaker] = [*self.realm.all, self.realm.bot(self.realm.moderator), self.realm.speaker()]
         groups = stage.sql("select name, id from user_group where realm_id = %s", self.realm.id)
         self.groups = dict(groups)
+        sql = (
+            "insert into realm_permission (realm_id, setting, group_id) values (%s, 'can_mention_many_users_group', %s)"
+        )
+        stage.sql(sql, self.realm.id, self.groups[self.random.choice(GROUPS)])
         self.channels = [self._make_channel() for _ in range(5)]
         for person in self.people:
             follow, unmute = self.random.randint(1, 4), self.random.randint(1, 4)
@@ -83,6 +88,8 @@ class World:
         made = self.stage.channel(*inside, invite_only=private, realm_id=self.realm.id)
         changes: dict[str, Any] = {"history_public_to_subscribers": not private or self.random.random() < 0.5}
         changes["is_archived"] = self.random.random() < 0.1
+        if self.random.random() < 0.5:
+            changes["subscriber_count"] = MANY + 1  # a mention of all of them is one of many
         for setting in SETTINGS:
             if self.random.random() < 0.5:
                 changes[setting] = self.groups[self.random.choice(GROUPS)]
@@ -98,6 +105,8 @@ class World:
         sender = (await get_owner(tx, who.id)).caller
         place = await (self._direct(tx, who) if self.random.random() < 0.2 else self._channel(tx))
         facts = int(self.random.choice((0, 0, Facts.LINK, Facts.IMAGE)))
+        if place.is_channel and self.random.random() < 0.3:
+            facts |= int(Facts.CHANNEL_WILDCARD)
         key = self.random.choice((None, None, f"key {self.random.randint(1, 30)}"))
         read = self.random.random() < 0.5
         asked = SendRequest(ToChannel(place.conversation_id, "x"), "Hello", "test", read=read, key=key)

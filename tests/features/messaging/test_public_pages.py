@@ -369,7 +369,7 @@ def test_pages_bring_no_script_and_a_strict_policy(square: Square, stage: Stage)
         assert "unsafe" not in policy
         assert (reply.headers["x-content-type-options"], reply.headers["x-frame-options"]) == ("nosniff", "DENY")
         text = reply.text
-        assert re.search(r'<html lang="[a-z]{2}">', text)
+        assert re.search(r'<html lang="[a-z]{2}" dir="ltr">', text)
         assert re.search(r"<title>[^<]+</title>", text)
         assert text.count("<h1") == 1
         [style] = re.findall(r'<link rel="stylesheet" href="([^"]*)">', text)
@@ -381,7 +381,7 @@ def test_pages_bring_no_script_and_a_strict_policy(square: Square, stage: Stage)
 def test_pages_speak_the_language_of_the_organization(square: Square, stage: Stage) -> None:
     stage.sql('update realm set settings = settings || \'{"default_language": "es"}\' where id = %s', square.realm.id)
     text = page(square, "/public/")
-    assert '<html lang="es">' in text
+    assert '<html lang="es" dir="ltr">' in text
     assert "Canales públicos" in text
 
 

@@ -86,7 +86,7 @@ def test_whoever_was_away_for_days_gets_one_mail_in_the_week(
     assert f"/near/{muted}" not in text
     [hidden] = digests(folder_of_mails, guest)
     text, html = parts(hidden)
-    assert "Conversations with something new: 2" in text
+    assert "There’s something new in 2 conversations." in text
     assert not {"lens", "lamps", "rattle", "noise"} & set((text + html).replace("<", " ").split())
     for nothing in (moderator, newcomer, reader, realm.owner):
         assert digests(folder_of_mails, nothing) == []

@@ -303,7 +303,7 @@ def test_content_is_shown_only_where_both_allow_it(realm: Realm, channel: Channe
     assert mail["Subject"] == "New messages"
     for told in (str(mail["References"]), text, html):
         assert not re.search(rf"secret|surprise|party|{re.escape(channel.name)}|Somebody New", told)
-    said = "Elsewhere does not show" if by == "organization" else "Your settings say not to show"
+    said = "Elsewhere doesn’t show" if by == "organization" else "Your settings keep messages out"
     assert said in text
     assert f"/#narrow/id/{sent}" in text
 
@@ -317,7 +317,7 @@ def test_a_mail_is_in_the_readers_language_and_time(realm: Realm, post: Post) ->
     text, html = parts(mail)
     assert mail["Subject"] == "Mensajes directos con Somebody New"
     assert "2026-02-28 21:05" in text
-    assert '<html lang="es">' in html
+    assert '<html lang="es" dir="ltr">' in html
 
 
 def test_the_organization_is_named_as_the_setting_says(realm: Realm, post: Post) -> None:

@@ -36,7 +36,7 @@ def test_with_a_factor_a_login_needs_a_code(browser: Open, stage: Stage, user: U
     assert len(set(codes)) == 10
     state = one.get("users/me/factors")
     assert (state["totp"], state["recovery_codes_left"], state["is_required"]) == (True, 10, False)
-    mailed(folder_of_mails, user.email, "needs a code")
+    mailed(folder_of_mails, user.email, "takes a code")
     other = browser()
     check_error(log_in(other, user), "SECOND_FACTOR_REQUIRED", 401, methods=["code"])
     check_error(log_in(other, user, "000000"), "SECOND_FACTOR_FAILED", 401)

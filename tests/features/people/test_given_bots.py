@@ -27,7 +27,7 @@ def test_who_is_given_an_outgoing_webhook_says_where_it_sends_what_it_hears(real
     given = check_success(realm.member.request("PATCH", f"bots/{bot.id}", bot_owner_id=realm.moderator.id))
     assert given["service_payload_url"] == ""
     eventually(lambda: len(notices_to(realm.moderator, bot)) == 1)
-    assert "sends what it hears nowhere" in notices_to(realm.moderator, bot)[0]
+    assert "doesn’t send what it hears anywhere" in notices_to(realm.moderator, bot)[0]
     theirs = {"service_payload_url": '"https://example.com/theirs"'}
     said = check_success(realm.moderator.request("PATCH", f"bots/{bot.id}", **theirs))
     assert said["service_payload_url"] == "https://example.com/theirs"

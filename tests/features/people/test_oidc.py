@@ -122,7 +122,7 @@ def check_failed(browser: httpx.Client, reply: httpx.Response, status: int) -> s
     """There is a page that says so, and no session."""
     assert reply.status_code == status, reply.text
     assert reply.headers["content-type"].startswith("text/html")
-    assert "not logged in" in reply.text
+    assert "not signed in" in reply.text
     assert not any(line.startswith(SESSION) for line in reply.headers.get_list("set-cookie"))
     assert not is_logged_in(browser)
     return reply.text

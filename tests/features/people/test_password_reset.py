@@ -87,7 +87,7 @@ def test_the_mail_says_where_and_for_how_long(nobody: Speaker, user: User, folde
     assert mail["To"] == user.email
     assert "Café Tertulia" in mail["Subject"]
     assert "A Person" in text
-    assert "within a day" in text
+    assert "within the next 24 hours" in text
 
 
 def test_the_answer_is_the_same_whether_there_is_such_an_account_or_not(

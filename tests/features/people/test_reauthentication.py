@@ -112,7 +112,7 @@ def test_the_address_changes_when_the_old_one_has_agreed_and_both_hear_of_it(
         realm.member.http.auth = httpx.BasicAuth(new, realm.member.user.api_key)
         assert realm.member.get("users/me")["delivery_email"] == new
         for heard, mails in ((old, before + 1), (new, 1)):
-            mailed(folder_of_mails, heard, "has another email address now", mails)
+            mailed(folder_of_mails, heard, "The email address of your account", mails)
 
 
 def test_both_confirm_at_once_and_the_address_changes_once(realm: Realm, folder_of_mails: Path) -> None:

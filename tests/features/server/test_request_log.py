@@ -70,6 +70,17 @@ def test_what_is_written_for_many_at_once_is_counted_for_each_of_them(realm: Rea
     assert line["statement_seconds"] < line["seconds"]
 
 
+def test_a_message_to_everybody_takes_no_more_statements_than_another(realm: Realm, own: OwnServer) -> None:
+    channel = make(realm, realm.member, kind="shared")
+    fields = {"type": "channel", "to": channel.stream_id, "topic": "tea"}
+    counts = {}
+    for content in ("Hello", "Hello", "@**all** Hello"):
+        counts[content] = line_of(own, realm.member.request("POST", "messages", content=content, **fields))[
+            "statements"
+        ]
+    assert counts["@**all** Hello"] == counts["Hello"]
+
+
 def test_a_transaction_counts_its_begin_and_its_commit(realm: Realm, own: OwnServer) -> None:
     read = line_of(own, realm.member.request("GET", "drafts"))
     draft = [{"type": "", "to": [], "topic": "", "content": "A draft"}]

@@ -145,7 +145,7 @@ async function jumps({ page }: Person): Promise<void> {
         return Date.now() - began
     }
     await list.focus()
-    const home = await timed('Home', () => expect(list.getByText('This is where it begins')).toBeVisible())
+    const home = await timed('Home', () => expect(list.getByText('This is the beginning')).toBeVisible())
     const end = await timed('End', () => expect(page.getByRole('button', { name: 'Newest messages' })).toBeHidden())
     note(`Home and End in ${IN_CHANNEL.toLocaleString('en')} messages, ms until it is there`, `${home}, ${end}`)
 }

@@ -8,20 +8,20 @@ const refused = (msg: string) =>
 test('a known refusal is said in our words beside the field it is about', () => {
     const answer = refused('The password is too weak: it would soon be guessed.')
     expect(problemsIn(answer, 'old_password', 'new_password')).toEqual({
-        new_password: 'That password would soon be guessed. Choose a longer one.',
+        new_password: 'That password is too easy to guess. Choose a longer one.',
     })
     expect(explain(refused('Pronouns is too long (limit: 50 characters)').error)).toBe('At most 50 characters.')
 })
 
 test('an unknown refusal, or one about another field, is beside the first field', () => {
     expect(problemsIn(refused('The moon is wrong.'), 'name', 'pattern')).toEqual({ name: 'The moon is wrong.' })
-    expect(problemsIn(refused('Invalid URL template.'), 'name')).toEqual({ name: 'That is no address template.' })
+    expect(problemsIn(refused('Invalid URL template.'), 'name')).toEqual({ name: 'That’s not a valid address template.' })
 })
 
 test('a refused playground or domain is said beside its field', () => {
     const fields = ['name', 'pygments_language', 'url_template'] as const
     expect(problemsIn(refused('Invalid characters in pygments language'), ...fields)).toEqual({
-        pygments_language: 'That is no name of a language.',
+        pygments_language: 'That’s not the name of a language.',
     })
     const answer = refused('The URL template has one variable, "code", for the code that is tried.')
     expect(Object.keys(problemsIn(answer, ...fields))).toEqual(['url_template'])
@@ -30,7 +30,7 @@ test('a refused playground or domain is said beside its field', () => {
 
 test('names and values that others were faster with are told of', () => {
     const answer = refused('Name is already in use.')
-    expect(problemsIn(answer, 'short_name', 'full_name')).toEqual({ full_name: 'Somebody has this name already.' })
+    expect(problemsIn(answer, 'short_name', 'full_name')).toEqual({ full_name: 'Someone already has this name.' })
     const { error } = refused("'old' value does not match the expected value.")
     expect(explain(error)).toMatch(/^Somebody else changed this meanwhile/)
 })

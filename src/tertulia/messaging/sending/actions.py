@@ -48,9 +48,10 @@ class Sending(msgspec.Struct, frozen=True):
 
     async def send(self, sender: Caller, request: SendRequest) -> Sent:
         """Send a message; answers once it is committed."""
-        for _ in range(ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             try:
-                message = await self.prepare(sender, request)
+                # Whether so many may be mentioned is judged where it is stored. If it was refused there, that may be why.
+                message = await self.prepare(sender, request, counts_crowd=attempt > 0)
             except Refusal:
                 # A repeat gets the first answer, whatever has become of the sender's rights since.
                 if request.key is not None and (first := await self.places.find_sent(sender, request.key)) is not None:
@@ -62,13 +63,15 @@ class Sending(msgspec.Struct, frozen=True):
             # Something changed between the look and the write: say what is true now.
         raise Refusal("You can't send messages to this conversation.")
 
-    async def prepare(self, sender: Caller, request: SendRequest, *, for_later: bool = False) -> Outgoing:
+    async def prepare(
+        self, sender: Caller, request: SendRequest, *, for_later: bool = False, counts_crowd: bool = True
+    ) -> Outgoing:
         """Everything up to the write; refuses what the sender may not send.
 
         `for_later`: it is not sent now. No conversation is begun for it, so it may not be stored as it is.
         """
         place = await self.places.reach(sender, request.address)
-        text = await self.composer.compose(sender, place, clean_content(request.content))
+        text = await self.composer.compose(sender, place, clean_content(request.content), counts_crowd=counts_crowd)
         if not for_later:
             place = await self.places.open(sender, place)
         return outgoing(sender, place, text, request)

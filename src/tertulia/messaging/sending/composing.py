@@ -67,12 +67,23 @@ class Composer:
         self._time = RenderingTime()
 
     async def compose(
-        self, author: Caller, place: Place, content: str, *, is_checked: bool = True, read_as: ReadAs | None = None
+        self,
+        author: Caller,
+        place: Place,
+        content: str,
+        *,
+        is_checked: bool = True,
+        counts_crowd: bool = True,
+        read_as: ReadAs | None = None,
     ) -> Composed:
-        """The text as it will be stored; refuses mentions that the author may not make, unless nobody asks."""
+        """The text as it will be stored; refuses mentions that the author may not make, unless nobody asks.
+
+        `counts_crowd`: also those of too many people at once, which takes a question to the database.
+        """
         rendered, named, links, files = await self._render(author, content, place.topic, read_as, is_counted=is_checked)
         if is_checked:
-            await self._check_wildcards(author, place, rendered)
+            if counts_crowd:
+                await self._check_wildcards(author, place, rendered)
             for group in named.groups:
                 if group.id in rendered.mentioned_group_ids and group.id in named.forbidden:
                     raise group_not_mentionable(group.name)

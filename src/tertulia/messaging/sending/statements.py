@@ -37,10 +37,12 @@ select id from conversation where id = any($1::bigint[]) order by id for no key 
 
 
 # Whether the whole channel, or all who take part in the topic, may be mentioned by this row.
+_MAY_MENTION_CHANNEL = f"""
+(input.facts & {Facts.CHANNEL_WILDCARD} = 0 or channel.subscriber_count <= {MANY} or {MAY_MENTION_MANY})
+"""
 _MAY_MENTION = f"""
 (input.facts & {WILDCARDS} = 0 or (
-    (input.facts & {Facts.CHANNEL_WILDCARD} = 0 or channel.subscriber_count <= {MANY} or {MAY_MENTION_MANY})
-    and (input.facts & {Facts.TOPIC_WILDCARD} = 0 or {MAY_MENTION_MANY} or (
+    {_MAY_MENTION_CHANNEL} and (input.facts & {Facts.TOPIC_WILDCARD} = 0 or {MAY_MENTION_MANY} or (
         select count(*) from (select from topic_participant where topic_id = known.id limit {MANY + 1}) as counted
     ) <= {MANY})
 ))
@@ -263,7 +265,7 @@ with input as (
     left join topic as known on known.conversation_id = channel.id and known.name_key = input.topic_key
     where case when channel.id is null then input.sender_id = any(conversation.participants)
             and direct_refusal(account.id, account.realm_id, conversation.participants, conversation.last_seq = 0) is null
-        else {MAY_SEND_PLAINLY} and {_AS_SEEN}
+        else {MAY_SEND_PLAINLY} and {_AS_SEEN} and {_MAY_MENTION_CHANNEL}
             and (coalesce(known.last_seq, 0) > 0 or {granted("can_create_topic_group")}) end
         and not {is_frozen("conversation.realm_id")}
         and (input.key is null or not exists (
@@ -333,7 +335,7 @@ def channel_seen(channel: Channel) -> str:
 def is_plain(message: Outgoing) -> bool:
     """Whether a message has nothing of what SEND_PLAIN leaves out."""
     text = message.text
-    extras = text.mentioned or text.groups or text.alerting or text.attached or text.facts & WILDCARDS
+    extras = text.mentioned or text.groups or text.alerting or text.attached or text.facts & Facts.TOPIC_WILDCARD
     return not extras and message.sent.widget is None and not message.is_notice
 
 

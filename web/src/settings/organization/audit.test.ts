@@ -26,7 +26,7 @@ describe('an entry in words', () => {
     })
 
     it('tells the server from somebody who is not logged in', () => {
-        expect(whoDid(entry({ actor_id: null, actor_name: null }))).toBe('Somebody not logged in')
+        expect(whoDid(entry({ actor_id: null, actor_name: null }))).toBe('Someone not signed in')
         expect(whoDid(entry({ actor_id: null, actor_name: null, address: null }))).toBe('The server')
     })
 
