@@ -127,3 +127,22 @@ test('every other page fits a small screen too', async ({ newcomer, dev }) => {
         await fits(petra.page)
     }
 })
+
+test('a tap on a message that follows others of its sender shows when it was sent', async ({ newcomer, dev }) => {
+    const petra = await newcomer('Petra Asks when', PHONE)
+    const kofi = callerOf(dev, 'kofi')
+    const id = await makeChannel(dev, unique('clock'), [petra, kofi])
+    for (const text of ['First word', 'Second word', 'Third word']) await kofi.send(id, 'times', text)
+    const { page } = petra
+    const talk = new TalkPage(page)
+    await petra.go(`#narrow/channel/${id}/topic/times`)
+    const time = (text: string) => talk.message(text).locator('time')
+    await expect(time('Second word')).toHaveCSS('opacity', '0')
+    await talk.message('Second word').getByText('Second word').tap()
+    await expect(time('Second word')).toHaveCSS('opacity', '1')
+    await expect(time('Third word')).toHaveCSS('opacity', '0')
+    await fits(page)
+    await talk.message('Third word').getByText('Third word').tap()
+    await expect(time('Third word')).toHaveCSS('opacity', '1')
+    await expect(time('Second word')).toHaveCSS('opacity', '0')
+})
