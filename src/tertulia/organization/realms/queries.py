@@ -64,6 +64,12 @@ async def insert_realm(tx: Transaction, subdomain: str, name: str, description: 
     return int(await tx.fetchval(sql, subdomain, name, description))
 
 
+async def has_web_public_channel(reader: Reader, realm_id: int) -> bool:
+    """Whether a channel of the realm is web-public, and in use."""
+    sql = "select exists (select from channel where realm_id = $1 and is_web_public and not is_archived)"
+    return bool(await reader.fetchval(sql, realm_id))
+
+
 async def hold_role(tx: Transaction, user_id: int) -> int | None:
     """The role of an active account, which does not change until the commit; None if it is not active."""
     found: int | None = await tx.fetchval("select role from account where id = $1 and is_active for share", user_id)
