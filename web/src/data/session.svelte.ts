@@ -1,5 +1,5 @@
 /** Who is at this browser: nobody yet known, nobody, a visitor, or somebody with their world. Tabs tell each other who came and went. */
-import { Api, type Answer, type ApiError, type SecondStep } from './api'
+import { Api, type Answer, type ApiError, type Begun, type Params, type SecondStep } from './api'
 import type { ServerSettings } from './api-types'
 import { waitBefore } from './backoff'
 import { browserKeep } from './keep'
@@ -89,6 +89,13 @@ export class Session {
     /** A new account by the key of an invitation, signed in at once. */
     async signUp(key: string, fullName: string, password: string): Promise<Answer<object>> {
         return this.#welcome(await this.api.signUp(key, fullName, password))
+    }
+
+    /** A new organization, by the key of its link; its owner is signed in at once. */
+    async begin(key: string, chosen: Params): Promise<Answer<Begun>> {
+        const answer = await this.api.begin(key, chosen)
+        await this.#welcome(answer)
+        return answer
     }
 
     async #welcome(answer: Answer<object>): Promise<Answer<object>> {
