@@ -61,10 +61,11 @@ export async function startServer(settings: object = {}): Promise<{ dev: Dev; st
     return { dev, stop }
 }
 
-/** A command of an administrator, such as `realm create`. */
-export async function runCommand(dev: Dev, command: string[], settings: object = {}): Promise<void> {
+/** A command of an administrator, such as `realm create`; the answer is what it prints. */
+export async function runCommand(dev: Dev, command: string[], settings: object = {}): Promise<string> {
     const given = ['-m', 'tertulia', ...command, '--data', join(dev.folder, 'data')]
-    await promisify(execFile)(python(), given, { env: { ...environment(), ...settings } })
+    const { stdout } = await promisify(execFile)(python(), given, { env: { ...environment(), ...settings } })
+    return stdout
 }
 
 /** An identity provider (the one that the Python tests use), and how the server is told of it. */
