@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 COLUMNS, LINES = 150, 30
-SECONDS = 30.0
+SECONDS = 60.0
 ESCAPE_SECONDS = 0.3
 """A terminal sends the same for Escape and then A as for Alt-A: only a pause tells them apart."""
 # The screen stays when the program has ended, to be read; and the server, also before it has a screen.

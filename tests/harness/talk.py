@@ -25,7 +25,7 @@ def unique(word: str) -> str:
     return f"{word} {secrets.token_hex(4)}"
 
 
-def eventually(is_so: Callable[[], object], seconds: float = 30.0) -> None:
+def eventually(is_so: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait until something is so that nobody is told of: what a worker does by itself, or who waits for whom."""
     deadline = time.monotonic() + seconds
     while not is_so():

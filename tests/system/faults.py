@@ -19,6 +19,7 @@ from tertulia.events.log.jetstream import STREAM_NOT_FOUND, call_api
 from tertulia.events.log.stream import event_streams
 from tests.harness.schemas import acheck_reply
 from tests.harness.server import PLAIN_HTTP, OwnServer, Server, User
+from tests.system.relay_site import PATIENCE_SECONDS
 
 Json = dict[str, Any]
 _TIMEOUT = httpx.Timeout(60, connect=5)
@@ -125,7 +126,7 @@ class Queue:
     async def __aexit__(self, *_: object) -> None:
         await self._http.aclose()
 
-    async def register(self, seconds: float = 20) -> None:
+    async def register(self, seconds: float = PATIENCE_SECONDS) -> None:
         """Register, trying again while the server is not ready."""
         async with asyncio.timeout(seconds):
             while True:
@@ -145,7 +146,7 @@ class Queue:
             self.last = max(self.last, event["id"])
         return body
 
-    async def hear(self, message_id: int, url: str | None = None, seconds: float = 20) -> None:
+    async def hear(self, message_id: int, url: str | None = None, seconds: float = PATIENCE_SECONDS) -> None:
         """Poll until that message comes."""
         async with asyncio.timeout(seconds):
             while True:

@@ -98,7 +98,7 @@ class StandaloneSite(ChildProcess):
             with contextlib.suppress(ProcessLookupError):  # a server of PostgreSQL whose client was killed first
                 os.kill(pid, signal.SIGKILL)
         self.wait(10)
-        eventually(lambda: not any(map(is_running, found)), 10)
+        eventually(lambda: not any(map(is_running, found)))
 
 
 def is_running(pid: int) -> bool:

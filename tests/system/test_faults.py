@@ -17,7 +17,7 @@ from tertulia.kernel.db import Database
 from tests.harness.server import OwnServer
 from tests.system.chatter import Chatter
 from tests.system.faults import Queue, crash_postgres, delete_streams, empty_nats, epoch_of, kill, metric, purge_streams
-from tests.system.relay_site import eventually
+from tests.system.relay_site import PATIENCE_SECONDS, eventually
 from tests.system.web_process import WebProcess, second_web
 
 pytestmark = [pytest.mark.system, pytest.mark.slow]
@@ -81,7 +81,7 @@ async def test_the_second_relay_takes_over_when_the_first_is_killed(victim: OwnS
 
     with relay:
         async with Queue(victim.members[0], victim.url) as queue:
-            await eventually(is_standing_by, 20)
+            await eventually(is_standing_by, PATIENCE_SECONDS)
             await queue.hear(await queue.send_to_self())
             for _ in range(5):  # the first one is started again at once: it may be quicker, but not every time
                 await kill(victim, "relay")
@@ -101,7 +101,7 @@ async def test_a_web_process_asked_to_stop_ends_its_polls_with_a_heartbeat_and_l
         web.await_ready()
         async with Queue(victim.members[0], web.url) as one, Queue(victim.members[1], web.url) as two:
             polls = [asyncio.create_task(queue.ask()) for queue in (one, two)]
-            await eventually(lambda: _waiting(web.metrics, 2), 10)
+            await eventually(lambda: _waiting(web.metrics, 2), PATIENCE_SECONDS)
             web.send_signal(signal.SIGTERM)
             for body in await asyncio.wait_for(asyncio.gather(*polls), 10):
                 assert [event["type"] for event in body["events"]] == ["heartbeat"]
@@ -114,7 +114,7 @@ async def test_a_client_that_goes_away_during_a_long_poll_is_noticed(other: WebP
     before = await metric(other.metrics, "tertulia_waiting_polls")
     async with Queue(victim.members[0], other.url) as queue:
         poll = asyncio.create_task(queue.ask())
-        await eventually(lambda: _waiting(other.metrics, before + 1), 10)
+        await eventually(lambda: _waiting(other.metrics, before + 1), PATIENCE_SECONDS)
         poll.cancel()
         await asyncio.gather(poll, return_exceptions=True)
 
@@ -130,8 +130,8 @@ async def test_an_event_too_large_for_the_log_ends_the_queues_of_its_realm_inste
 ) -> None:
     user = victim.members[0]
     async with Queue(user, victim.url) as queue:
-        held = asyncio.create_task(queue.ends_within(10))
-        await eventually(lambda: _waiting(victim.metrics, 1), 10)
+        held = asyncio.create_task(queue.ends_within(PATIENCE_SECONDS))
+        await eventually(lambda: _waiting(victim.metrics, 1), PATIENCE_SECONDS)
         connecting = Database.connect(victim.postgres_url, shards=4, size=1)
         async with await connecting as database, database.transaction() as tx:
             realm_id = await tx.fetchval("select realm_id from account where id = $1", user.user_id)
@@ -157,8 +157,8 @@ async def test_a_log_wiped_behind_the_servers_back_ends_the_queues_within_ten_se
         await here.hear(await here.send_to_self())
         epoch = (await epoch_of(victim)).epoch
         held = [asyncio.create_task(queue.ends_within(30)) for queue in (here, there)]
-        await eventually(lambda: _waiting(victim.metrics, 1), 10)
-        await eventually(lambda: _waiting(other.metrics, 1), 10)
+        await eventually(lambda: _waiting(victim.metrics, 1), PATIENCE_SECONDS)
+        await eventually(lambda: _waiting(other.metrics, 1), PATIENCE_SECONDS)
         began = time.monotonic()
         await wipe(victim)
         await asyncio.gather(*held)

@@ -63,9 +63,9 @@ async def test_a_poll_that_waits_on_one_process_ends_with_a_heartbeat_when_the_o
     async with here_and_there(server, other) as (here, there):
         registered = await register(here)
         waiting = asyncio.create_task(poll(here, registered))
-        await eventually(lambda: is_waiting(server.metrics), 10)
+        await eventually(lambda: is_waiting(server.metrics), 60)
         elsewhere = asyncio.create_task(poll(there, registered))
-        [heartbeat] = await asyncio.wait_for(waiting, 10)
+        [heartbeat] = await asyncio.wait_for(waiting, 20)
         assert heartbeat["type"] == "heartbeat"
         message_id = await send_to_self(here, server)
         [event] = await asyncio.wait_for(elsewhere, 10)

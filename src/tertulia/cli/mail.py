@@ -16,9 +16,9 @@ app = typer.Typer(rich_markup_mode=None)
 def mail(context: typer.Context, config: ConfigFile = None) -> None:
     """Run the process that takes in mail, behind a mail server that knows it by LMTP or SMTP. Or see whether mails leave."""
     if context.invoked_subcommand is None:
+        settings = begin(config, "mail")
         from tertulia.server.mail import run_mail
 
-        settings = begin(config, "mail")
         run_until_stopped(lambda stop: run_mail(settings, stop))
 
 

@@ -18,16 +18,17 @@ ConfigFile = Annotated[
 
 def web(config: ConfigFile = None) -> None:
     """Run one web process: the HTTP API and event delivery."""
+    settings = begin(config, "web")
     from tertulia.server.web import run_web
 
-    run_web(begin(config, "web"))
+    run_web(settings)
 
 
 def relay(config: ConfigFile = None) -> None:
     """Run the relay from PostgreSQL to NATS; a second one waits as the stand-by."""
+    settings = begin(config, "relay")
     from tertulia.events.relay.process import run_relay
 
-    settings = begin(config, "relay")
     run_until_stopped(lambda stop: run_relay(settings, stop))
 
 
@@ -39,14 +40,17 @@ def relay_or_more(context: typer.Context, config: ConfigFile = None) -> None:
 
 def worker(config: ConfigFile = None) -> None:
     """Run one worker: work that is due later."""
+    settings = begin(config, "worker")
     from tertulia.server.worker import run_worker
 
-    settings = begin(config, "worker")
     run_until_stopped(lambda stop: run_worker(settings, stop))
 
 
 def begin(config: Path | None, process: str) -> "Settings":
-    """The settings of a process that has a log from now on."""
+    """The settings of a process that has a log from now on. Call it before anything of the server is loaded."""
+    from tertulia.kernel.process import load_structlog
+
+    load_structlog()
     import structlog
 
     from tertulia.cli.target import settings_file

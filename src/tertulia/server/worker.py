@@ -24,6 +24,7 @@ from tertulia.kernel.tasks import end_tasks
 from tertulia.kernel.tracing import traced, working
 from tertulia.server.app import bounds_of, services_of
 from tertulia.server.features import FEATURES
+from tertulia.server.lookout import Lookout
 from tertulia.server.measuring import keep_measuring
 from tertulia.server.status.watch import watched
 
@@ -70,19 +71,25 @@ async def run_worker(settings: Settings, stop: asyncio.Event, features: Sequence
         stack.push_async_callback(database.close)
         services = services_of(features, {Settings: settings, Database: database})
         log.info("worker", work=[chore.name for chore in chores])
+        lookout = Lookout(chores)
         # Each goes on by itself: a mail server that does not answer holds up nothing but mails.
-        tasks = [asyncio.create_task(_keep_at(chore, chore.work(services), stop, away)) for chore in chores]
-        tasks.append(asyncio.create_task(keep_measuring(database, settings, chores)))
+        tasks = [asyncio.create_task(_keep_at(chore, chore.work(services), lookout, stop, away)) for chore in chores]
+        watching = [
+            asyncio.create_task(lookout.keep_looking(database)),
+            asyncio.create_task(keep_measuring(database, settings, chores)),
+        ]
         await stop.wait()
+        for each in watching:
+            each.cancel()
+        lookout.wake_all()
         # What is under way may finish; what hangs is rolled back, and another worker finds it.
-        tasks.pop().cancel()
         await asyncio.wait(tasks, timeout=STOP_SECONDS)
-        await end_tasks(tasks)
+        await end_tasks([*tasks, *watching])
         with suppress(TimeoutError):
             await asyncio.wait_for(services.close(), STOP_SECONDS)
 
 
-async def _keep_at(chore: Chore, work: Work, stop: asyncio.Event, away: Outage) -> None:
+async def _keep_at(chore: Chore, work: Work, lookout: Lookout, stop: asyncio.Event, away: Outage) -> None:
     DONE.labels(chore.name)
     FAILED.labels(chore.name)
     while not stop.is_set():
@@ -102,6 +109,8 @@ async def _keep_at(chore: Chore, work: Work, stop: asyncio.Event, away: Outage) 
             FAILED.labels(chore.name).inc()
             log.exception("work failed", work=chore.name)
         await _wait(stop, chore.seconds)
+        if not stop.is_set():
+            await lookout.until_due(chore)
 
 
 async def _wait(stop: asyncio.Event, seconds: float) -> None:

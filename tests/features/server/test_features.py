@@ -14,6 +14,7 @@ from tertulia.engines import free_port
 from tertulia.events.feature import Feature, made
 from tertulia.events.queues.initial_state import StateRequest
 from tertulia.events.queues.options import QueueOptions
+from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
 from tertulia.kernel.monitor import serve_monitor
 from tertulia.kernel.settings import Settings
@@ -114,6 +115,42 @@ async def test_the_worker_does_the_chores_of_the_features_in_the_list_as_often_a
         stop.set()
         await working
     assert door.is_shut
+
+
+class Tally:
+    """Counts how often a chore was done whose work is due then; `when` is SQL."""
+
+    def __init__(self, name: str, when: str) -> None:
+        self.times = 0
+        self.chore = Chore(name, 0.01, lambda _: self._do, f"(select {when} as due) as {name}")
+
+    async def _do(self) -> int:
+        self.times += 1
+        return 0
+
+
+async def done(settings: Settings, often: Tally, *others: Tally) -> list[int]:
+    """How often the others were done when that one was done often."""
+    stop, feature = asyncio.Event(), Feature(name="tallies", chores=(often.chore, *(one.chore for one in others)))
+    working = asyncio.create_task(run_worker(settings, stop, [feature]))
+    async with asyncio.timeout(60):
+        while often.times < 20:
+            await asyncio.sleep(0.01)
+        stop.set()
+        await working
+    return [one.times for one in others]
+
+
+async def test_the_worker_does_a_chore_when_it_begins_and_then_when_its_work_is_due(settings: Settings) -> None:
+    due, tomorrow = Tally("due", "now()"), Tally("tomorrow", "now() + interval '1 day'")
+    [times] = await done(settings, due, tomorrow)
+    assert times == 1
+
+
+async def test_a_worker_that_cannot_look_for_what_is_due_does_all_its_chores(settings: Settings) -> None:
+    broken, tomorrow = Tally("broken", "nonsense"), Tally("tomorrow", "now() + interval '1 day'")
+    [times] = await done(settings, broken, tomorrow)
+    assert times > 10
 
 
 async def test_a_feature_gives_no_key_of_the_state_but_its_own(server: Server, settings: Settings) -> None:

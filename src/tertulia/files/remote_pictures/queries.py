@@ -17,6 +17,10 @@ MAX_OF_PERSON = 100
 _PERSON = "coalesce(named_by, -realm_id)"
 """Whose turn it is; pictures of old messages are nobody's."""
 _IS_RETRIED = f"(remote_picture.state = {State.GONE} and remote_picture.settled_at < now() - interval '1 hour')"
+SETTLED = f"""
+remote_picture_link join remote_picture on remote_picture.id = picture_id where is_waiting and state <> {State.WAITING}
+"""
+"""Where messages show a picture as being fetched which is not any more."""
 _KNOWN = "realm_id, signature, state, key, content_type, width, height, frames"
 
 
@@ -82,8 +86,7 @@ async def show_links(tx: Transaction, message_id: int) -> None:
 async def find_waiting_messages(reader: Reader, limit: int) -> list[int]:
     """Messages that show a picture as being fetched which is not any more."""
     sql = f"""
-    select distinct message_id from remote_picture_link join remote_picture on remote_picture.id = picture_id
-    where is_waiting and state <> {State.WAITING} order by message_id desc limit $1
+    select distinct message_id from {SETTLED} order by message_id desc limit $1
     """
     return [row["message_id"] for row in await reader.fetch(sql, limit)]
 

@@ -11,6 +11,7 @@ from tertulia.messaging.editing.actions import Editing, MentionEffect
 from tertulia.messaging.editing.events import DeletePresenter, UpdatePresenter
 from tertulia.messaging.editing.history.differences import Differences
 from tertulia.messaging.editing.previews.actions import show_pictures
+from tertulia.messaging.editing.previews.queries import WAITING
 from tertulia.messaging.editing.renewing.actions import renew_rendered
 from tertulia.messaging.editing.retention.actions import delete_expired_messages
 from tertulia.messaging.sending.actions import Sending
@@ -33,7 +34,7 @@ FEATURE = Feature(
     chores=(
         Chore("expired messages", 600.0, lambda services: partial(delete_expired_messages, services[Database])),
         Chore("old rendered texts", 5.0, lambda services: partial(renew_rendered, services[Database])),
-        Chore("pictures in messages", 0.5, lambda services: partial(show_pictures, services[Database])),
+        Chore("pictures in messages", 0.5, lambda services: partial(show_pictures, services[Database]), WAITING),
     ),
     bounds=bounds.ALL,
 )

@@ -9,11 +9,14 @@ from tertulia.kernel.db import Database
 from tertulia.messaging.erasure import bounds, routes, wire
 from tertulia.messaging.erasure.actions import go_on_with_all
 from tertulia.messaging.erasure.holds import routes as hold_routes
+from tertulia.messaging.erasure.queries import WAITING
 
 FEATURE = Feature(
     name="erasure",
     routes=(routes, hold_routes),
     wire=wire,
-    chores=(Chore("erasures", 1.0, lambda services: partial(go_on_with_all, services[Database], services[Store])),),
+    chores=(
+        Chore("erasures", 1.0, lambda services: partial(go_on_with_all, services[Database], services[Store]), WAITING),
+    ),
     bounds=bounds.ALL,
 )

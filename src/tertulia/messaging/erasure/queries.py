@@ -25,6 +25,7 @@ not {is_frozen("erasure.realm_id")} and not exists (
 )
 """
 """No hold stands against it, and the organization is not being moved: what is erased then would be there in the copy."""
+WAITING = f"(select due from erasure where stage is not null and {_MAY_GO_ON}) as unfinished"
 _ARRAYS = ("account_ids", "former_names", "participants", "user_ids")
 
 

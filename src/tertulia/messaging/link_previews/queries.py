@@ -16,6 +16,12 @@ FRESH = "interval '1 day'"
 """How long is believed what a page said of itself."""
 FAILED = "interval '1 hour'"
 """How long is believed that it cannot be had."""
+SETTLED = f"""
+link_preview_wait join link_preview on link_preview.id = preview_id
+left join remote_picture on remote_picture.realm_id = link_preview.realm_id and signature = picture_signature
+where link_preview.state <> {State.WAITING} and remote_picture.state is distinct from {State.WAITING}
+"""
+"""Where messages wait for what is there, with its picture, or will never be."""
 _PERSON = "coalesce(named_by, -realm_id)"
 _IS_STALE = (
     f"""(link_preview.settled_at < now() - case link_preview.state when {State.READY} then {FRESH} else {FAILED} end)"""
@@ -117,10 +123,7 @@ async def hold_waiting(tx: Transaction, preview_id: int, limit: int) -> list[int
 async def find_waiting_messages(reader: Reader, limit: int) -> list[int]:
     """Messages that wait for what is there, with its picture, or will never be."""
     sql = f"""
-    select distinct message_id from link_preview_wait join link_preview on link_preview.id = preview_id
-    left join remote_picture on remote_picture.realm_id = link_preview.realm_id and signature = picture_signature
-    where link_preview.state <> {State.WAITING} and remote_picture.state is distinct from {State.WAITING}
-    order by message_id desc limit $1
+    select distinct message_id from {SETTLED} order by message_id desc limit $1
     """
     return [row["message_id"] for row in await reader.fetch(sql, limit)]
 

@@ -52,7 +52,7 @@ def test_a_word_planted_in_all_data_of_a_person_is_nowhere_after_their_erasure(
     done = tertulia(*words, env=server.environment())
     assert done.returncode == 0, done.stderr
     assert found_in_database(stage, word) == {}
-    eventually(lambda: found_in_files(server.files, word) == [], 10)
+    eventually(lambda: found_in_files(server.files, word) == [])
     assert [file.name for file in server.logs.iterdir() if file.is_file() and word in file.read_text()] == []
     receipt = json.loads(done.stdout)
     assert [one["seconds"] for one in receipt["outside"] if one["where"] == "streams EV_*"] == [8 * 86_400]

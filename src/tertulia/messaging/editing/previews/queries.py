@@ -2,9 +2,23 @@
 
 import msgspec
 
+from tertulia.files.remote_pictures import queries as remote_pictures
 from tertulia.files.uploads.model import Thumbnail
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.messaging.link_previews import queries as link_previews
 from tertulia.messaging.reading.queries import lock_conversation_of
+
+_SETTLED = f"""
+attachment_link join attachment on attachment.id = attachment_id where is_waiting and thumbnail <> {Thumbnail.WAITING}
+"""
+"""Where messages show a picture as being made which is not any more."""
+WAITING = f"""
+(
+    select now() as due from {_SETTLED}
+    union all select now() from {remote_pictures.SETTLED}
+    union all select now() from {link_previews.SETTLED}
+) as settled
+"""
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -26,8 +40,7 @@ class Waiting(msgspec.Struct, frozen=True):
 async def find_waiting(reader: Reader, limit: int) -> list[int]:
     """Messages that show a picture as being made which is not any more."""
     sql = f"""
-    select distinct message_id from attachment_link join attachment on attachment.id = attachment_id
-    where is_waiting and thumbnail <> {Thumbnail.WAITING} order by message_id limit $1
+    select distinct message_id from {_SETTLED} order by message_id limit $1
     """
     return [row["message_id"] for row in await reader.fetch(sql, limit)]
 
