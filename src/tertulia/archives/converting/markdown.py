@@ -37,6 +37,9 @@ from tertulia.content.markup.addresses import clean_url, find_at_colon
 LIMIT = 9000
 """Of a text, in characters: a message may have 10,000. The rest is for what is added later: addresses of messages, a line about
 the thread, files."""
+LEAST = 1000
+"""Of what is quoted in a quotation, however deep: of a third of a third of a third hardly a word would be left. Five levels of
+lines of one character become six times as long, which is still a text."""
 MOST_DEPTH = 6
 _CHUNK = 1000
 _NOTHING_SEEN = "\u200b"
@@ -143,11 +146,11 @@ def _pieces(block: Block, limit: int) -> Iterator[str]:
     elif isinstance(block, Divider):
         yield "---"
     elif isinstance(block, Spoiler):
-        for text in write(block.blocks, limit // 3):
+        for text in write(block.blocks, max(limit // 3, LEAST)):
             fence = _fence_around(text.split("\n"))
             yield f"{fence}spoiler\n{text}\n{fence}"
     else:
-        for text in write(block.blocks, limit // 3):
+        for text in write(block.blocks, max(limit // 3, LEAST)):
             yield "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
