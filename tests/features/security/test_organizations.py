@@ -38,7 +38,6 @@ NOTHING_NAMED = {
     "GET outside /exports/temporary/{export_id}/{user_id}/{ticket}/{name}": "the ticket is the right to it",
     "GET outside /user_uploads/temporary/{attachment_id}/{ticket}/{name}": "the ticket is the right to it",
     "GET outside /probe/{ticket}": "sealed by the server for its operator",
-    "GET outside /public/sitemaps/{first}.xml": "a number from which on the topics of whom is asked are listed",
     "GET outside /public/style/{digest}.css": "the server's own",
     "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": "see the file itself",
     "GET outside /accounts/password/reset/{token}": "a token that is good nowhere is answered the same; using it is tried below",
