@@ -11,6 +11,7 @@ from tertulia.organization.realms.changing.actions import check_is_administrator
 from tertulia.organization.realms.languages import LANGUAGES
 from tertulia.people.preferences import queries
 from tertulia.people.preferences.choices import check_choices, check_timezone
+from tertulia.people.preferences.consent import ConsentedExports
 from tertulia.people.preferences.model import Chosen, SettingsChange
 from tertulia.people.users import events as users_events
 from tertulia.people.users.actions import check_name_free, tell_visibility
@@ -29,8 +30,10 @@ def check_changes(changes: SettingsChange) -> SettingsChange:
     return msgspec.structs.replace(changes, full_name=name)
 
 
-async def change_settings(tx: Transaction, caller: Caller, changes: SettingsChange) -> None:
-    """Change what the caller passed, and tell of what became another."""
+async def change_settings(
+    tx: Transaction, caller: Caller, changes: SettingsChange, exports: ConsentedExports | None = None
+) -> None:
+    """Change what the caller passed, and tell of what became another. `exports`: needed where consent may be among it."""
     old = await queries.lock_chosen(tx, caller.user_id)
     if not old.is_active:
         raise Refusal("Insufficient permission")
@@ -52,6 +55,9 @@ async def change_settings(tx: Transaction, caller: Caller, changes: SettingsChan
     await _tell_others(tx, msgspec.structs.replace(caller, email=old.email), old, new)
     if CONSENT in changed:
         await _tell_consent(tx, caller, consented=new.settings.allow_private_data_export)
+        if not new.settings.allow_private_data_export:
+            assert exports is not None
+            await exports.end(tx, caller.realm_id)
 
 
 async def turn_off(tx: Transaction, realm_id: int, user_id: int, setting: str) -> None:
