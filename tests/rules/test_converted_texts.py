@@ -386,6 +386,24 @@ def test_quotations_in_quotations_are_texts_and_not_crumbs() -> None:
     assert all(len(text) <= markdown.LIMIT for text in markdown.write(narrow))
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        Paragraph([Text("see "), Link("https://a.example/" + "x" * 9_500)]),
+        Paragraph([Link("https://a.example/", "words " * 3_000)]),
+        Paragraph([Link("https://a.example/" + "x" * 20_000, "label")]),
+        CodeBlock("x = 1", language="l" * 9_900),
+        CodeBlock("\n".join("`" * length for length in range(3, 5_000))),
+        Quote([Quote([Paragraph([Link("https://a.example/" + "x" * 9_500)])])]),
+    ],
+    ids=["address", "label", "labelled", "language", "fences", "quoted"],
+)
+def test_whatever_cannot_be_taken_apart_makes_no_text_that_archives_cannot_hold(block: Block) -> None:
+    texts = markdown.write([block, Paragraph([Text("the next one")])])
+    assert all(0 < len(text) <= markdown.LIMIT for text in texts)
+    assert texts[-1].endswith("the next one")
+
+
 def test_many_files_of_a_long_message_take_time_in_proportion() -> None:
     def link_all(signs: str) -> None:
         paths = [file_path(f"{number:040x}"[::-1], f"{number}.txt") for number in range(len(signs))]
