@@ -68,6 +68,8 @@ def test_owners_get_the_private_data_of_those_who_agree_and_it_can_be_imported(w
         check_success(moderator.request("PATCH", "settings", allow_private_data_export=True))
         try:
             entry = when_ended(owner, ask(owner, STANDARD))
+            found = fetched(owner, entry, folder / "standard.tar")
+            assert fetch(administrator, entry["export_url"]).status_code == 404
         finally:
             check_success(moderator.request("PATCH", "settings", allow_private_data_export=False))
         consents = [event for event in queue.so_far() if event["type"] == "realm_export_consent"]
@@ -76,7 +78,6 @@ def test_owners_get_the_private_data_of_those_who_agree_and_it_can_be_imported(w
     assert found.manifest["scope"] == "consenting"
     assert b"secret of three people" in found.text()
     assert b"secret of two people" not in found.text()
-    assert fetch(administrator, entry["export_url"]).status_code == 404
     env = world.server.environment()
     arrived = tertulia("import", "archive", str(found.file), "--subdomain", f"arrived{world.realm.id}", env=env)
     assert arrived.returncode == 0, arrived.stderr
