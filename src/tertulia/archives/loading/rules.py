@@ -75,7 +75,9 @@ def check_shares(archive: Archive, bounds: Bounds) -> None:
     keys, characters = Counter[int](), Counter[int]()
     for kept in archive.of(moving.Stored):
         if len(kept.key) > MAX_KEY_LENGTH:
-            raise ArchiveFailed(f"A key in the storage of bot {kept.user_id} has more than {MAX_KEY_LENGTH} characters.")
+            raise ArchiveFailed(
+                f"A key in the storage of bot {kept.user_id} has more than {MAX_KEY_LENGTH} characters."
+            )
         keys[kept.user_id] += 1
         characters[kept.user_id] += len(kept.key) + len(kept.value)
         for counted, bound in ((keys, STORED_KEYS), (characters, STORED_CHARACTERS)):

@@ -119,7 +119,8 @@ async def share_used(reader: Reader, user_id: int) -> int | None:
     select (
         select coalesce(sum(greatest(size, {SMALLEST})), 0) from attachment where share_of = coalesce(bot_owner_id, account.id)
     ) + (
-        select coalesce(sum((body->>'size')::bigint), 0)::bigint from held_copy where realm_id = account.realm_id and key is not null
+        select coalesce(sum((body->>'size')::bigint), 0)::bigint from held_copy
+        where realm_id = account.realm_id and key is not null
             and (body->>'share_of')::bigint = coalesce(bot_owner_id, account.id)
     )
     from account where id = $1 and role > $2

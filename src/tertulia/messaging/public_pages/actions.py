@@ -128,7 +128,8 @@ async def make_sitemap(reader: Reader, site: Site, parts: "Parts") -> Page:
 
 
 class Parts:
-    """Of the topics of each organization, as they were a while ago: numbers only. What is in a part is read when it is asked for."""
+    """Of the topics of each organization, as they were a while ago: numbers only. What is in a part is read when it is asked
+    for."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[float, list[tuple[int, int]]]] = {}

@@ -78,9 +78,7 @@ async def list_topics(
     ) then looked_at.oldest end from (select min(seq) as oldest from newest) as looked_at
     """
     *rows, last = await reader.fetch(sql, realm_id, channel_id, before, most + 1, LOOKED_AT)
-    topics = [
-        PublicTopic(row["id"], channel_id, row["name"], row["last_seq"], row["active"]) for row in rows[:most]
-    ]
+    topics = [PublicTopic(row["id"], channel_id, row["name"], row["last_seq"], row["active"]) for row in rows[:most]]
     return topics, topics[-1].last_seq if len(rows) > most else last["earlier"]
 
 

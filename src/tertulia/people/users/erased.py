@@ -10,6 +10,6 @@ async def is_erased(reader: Reader, user_id: int) -> bool:
 
 
 async def check_not_erased(tx: Transaction, user_id: int) -> None:
-    """Refuse to bring somebody back, be it by a name only, as a directory would that knows it still. Call it while holding them."""
+    """Refuse to bring somebody back, be it by a name only, as a directory would that knows it still. They are held."""
     if await is_erased(tx, user_id):
         raise Refusal("This account was erased, and does not come back. Make a new one.")
