@@ -290,10 +290,12 @@ def test_who_is_erased_is_in_no_archive_of_the_store_any_more(realm: Realm, own:
     of_other = when_ended(other, ask_for_own(other), "export/own")
     keys = [key for (key,) in realm.stage.sql("select key from export_job where realm_id = %s", realm.id)]
     assert all(b"a plum of the member" in (own.files / key).read_bytes() for key in keys)
-    with own.paused("worker"):
+    with own.paused("worker"), queue_of(realm.owner) as queue:
         under_way = ask_for_own(realm.guest)
         erased = tertulia("user", "erase", str(person.id), "--realm", realm.subdomain, "--yes", env=own.environment())
         assert erased.returncode == 0, erased.stderr
+        told = [one["exports"] for one in queue.so_far() if one["type"] == "realm_export"]
+    assert [one["id"] for one in told[-1] if one["deleted_timestamp"]] == [of_owner["id"]]
     assert fetch(realm.owner, of_owner["export_url"]).status_code == 404
     assert fetch(other, of_other["export_url"]).status_code == 404
     assert "was erased" in shown(realm.guest, under_way, "export/own")["failure"]

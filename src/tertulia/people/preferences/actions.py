@@ -11,10 +11,10 @@ from tertulia.organization.realms.changing.actions import check_is_administrator
 from tertulia.organization.realms.languages import LANGUAGES
 from tertulia.people.preferences import queries
 from tertulia.people.preferences.choices import check_choices, check_timezone
-from tertulia.people.preferences.consent import ConsentedExports
 from tertulia.people.preferences.model import Chosen, SettingsChange
 from tertulia.people.users import events as users_events
 from tertulia.people.users.actions import check_name_free, tell_visibility
+from tertulia.people.users.archives import StoredArchives
 from tertulia.people.users.queries import administrators
 from tertulia.people.users.rules import clean_full_name
 
@@ -31,9 +31,9 @@ def check_changes(changes: SettingsChange) -> SettingsChange:
 
 
 async def change_settings(
-    tx: Transaction, caller: Caller, changes: SettingsChange, exports: ConsentedExports | None = None
+    tx: Transaction, caller: Caller, changes: SettingsChange, archives: StoredArchives | None = None
 ) -> None:
-    """Change what the caller passed, and tell of what became another. `exports`: needed where consent may be among it."""
+    """Change what the caller passed, and tell of what became another. `archives`: needed where consent may be among it."""
     old = await queries.lock_chosen(tx, caller.user_id)
     if not old.is_active:
         raise Refusal("Insufficient permission")
@@ -56,8 +56,8 @@ async def change_settings(
     if CONSENT in changed:
         await _tell_consent(tx, caller, consented=new.settings.allow_private_data_export)
         if not new.settings.allow_private_data_export:
-            assert exports is not None
-            await exports.end(tx, caller.realm_id)
+            assert archives is not None
+            await archives.end_consented(tx, caller.realm_id)
 
 
 async def turn_off(tx: Transaction, realm_id: int, user_id: int, setting: str) -> None:
