@@ -88,6 +88,7 @@ class Scene:
             "stream_id": channel.stream_id,
             "channel_id": channel.stream_id,
             "topic_id": stage.sql("select topic_id from message where id = %s", message)[0][0],
+            "first": 1,
             "invite_id": owner.get("invites")["invites"][0]["id"],
             "key": link.rpartition("/")[2],
             "message_id": message,
@@ -161,7 +162,7 @@ class Scene:
 def hidden(reply: httpx.Response, values: object) -> str:
     text = reply.text
     for value in values:  # type: ignore[attr-defined]
-        text = re.sub(rf"(?<![0-9A-Za-z]){re.escape(value)}(?![0-9A-Za-z])", "*", text)
+        text = re.sub(rf"(?<![0-9A-Za-z-]){re.escape(value)}(?![0-9A-Za-z])", "*", text)  # no part of utf-8
     return text
 
 

@@ -84,6 +84,7 @@ def test_whoever_was_erased_gets_no_name_back_by_an_owner_a_directory_or_the_ope
     for change in ({"full_name": "Ada Again"}, {"new_email": "ada@example.com"}, {"role": 100}, {"profile_data": []}):
         assert came_back in check_error(owner.request("PATCH", f"users/{person.id}", **change))
     assert came_back in check_error(owner.request("PATCH", f"bots/{bot.id}", full_name="Ada's bot"))
+    assert came_back in check_error(owner.request("POST", f"users/{person.id}/status", status_text="was Ada"))
     directory = Directory.of(realm)
     for path in ("userName", "displayName", "name.formatted", "externalId"):
         known = {"op": "replace", "path": path, "value": "ada@example.com"}
