@@ -88,7 +88,7 @@ class Scene:
             "stream_id": channel.stream_id,
             "channel_id": channel.stream_id,
             "topic_id": stage.sql("select topic_id from message where id = %s", message)[0][0],
-            "first": 1,
+            "first": "000",
             "invite_id": owner.get("invites")["invites"][0]["id"],
             "key": link.rpartition("/")[2],
             "message_id": message,
