@@ -9,6 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tertulia.archives.converting import markdown
+from tertulia.archives.converting.assembling import file_path
+from tertulia.archives.converting.composing import addresses_of, linked_in
+from tertulia.archives.converting.shelf import ShelvedFile
 from tertulia.archives.converting.slack.blocks import text_of
 from tertulia.archives.converting.slack.text import parse
 from tertulia.archives.converting.tree import (
@@ -26,6 +29,7 @@ from tertulia.archives.converting.tree import (
     Text,
 )
 from tertulia.content.markup import Channel, Context, MentionableGroup, MentionablePerson, render
+from tertulia.files.uploads.names import url_of
 from tests.harness.growth import check_proportion
 
 CONTEXT = Context(
@@ -366,6 +370,49 @@ def test_reading_takes_time_in_proportion_to_the_length(text: str) -> None:
     short = text[: len(text) // 4]
     assert len(short) > markdown.LIMIT  # both are split, which takes longer
     check_proportion(lambda part: markdown.write(parse(part, SlackNames())), short, text)
+
+
+def test_quotations_in_quotations_are_texts_and_not_crumbs() -> None:
+    blocks: list[Block] = [Paragraph([Text("seven words that belong to one line " * 80)]), CodeBlock("x = 1\ny = 2")]
+    for _ in range(5):
+        blocks = [Quote(blocks)]
+    texts = markdown.write(blocks)
+    assert all(len(text) <= markdown.LIMIT for text in texts)
+    assert len(texts) == 1
+    assert "x = 1" in texts[0]
+    narrow: list[Block] = [Paragraph([Text("a\n" * 3000)])]
+    for _ in range(5):
+        narrow = [Quote(narrow)]
+    assert all(len(text) <= markdown.LIMIT for text in markdown.write(narrow))
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        Paragraph([Text("see "), Link("https://a.example/" + "x" * 9_500)]),
+        Paragraph([Link("https://a.example/", "words " * 3_000)]),
+        Paragraph([Link("https://a.example/" + "x" * 20_000, "label")]),
+        CodeBlock("x = 1", language="l" * 9_900),
+        CodeBlock("\n".join("`" * length for length in range(3, 5_000))),
+        Quote([Quote([Paragraph([Link("https://a.example/" + "x" * 9_500)])])]),
+    ],
+    ids=["address", "label", "labelled", "language", "fences", "quoted"],
+)
+def test_whatever_cannot_be_taken_apart_makes_no_text_that_archives_cannot_hold(block: Block) -> None:
+    texts = markdown.write([block, Paragraph([Text("the next one")])])
+    assert all(0 < len(text) <= markdown.LIMIT for text in texts)
+    assert texts[-1].endswith("the next one")
+
+
+def test_many_files_of_a_long_message_take_time_in_proportion() -> None:
+    def link_all(signs: str) -> None:
+        paths = [file_path(f"{number:040x}"[::-1], f"{number}.txt") for number in range(len(signs))]
+        files = [ShelvedFile(place, "", 1, path, path, 0, "") for place, path in enumerate(paths, 1)]
+        texts = markdown.write([Paragraph([Link(url_of(path), "file")]) for path in paths])
+        addresses = addresses_of(files)
+        assert [id for text in texts for id in linked_in(text, addresses)] == [file.id for file in files]
+
+    check_proportion(link_all, "x" * 1000, "x" * 4000)
 
 
 def test_a_mention_is_one() -> None:

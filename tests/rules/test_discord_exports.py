@@ -330,6 +330,7 @@ def test_odd_values_everywhere_stop_nothing(tmp_path: Path) -> None:
         {"a": None},
         True,
         "9" * 400,
+        "\udfff",
         [{"id": 3}],
         {"id": []},
     ]

@@ -367,7 +367,22 @@ def test_one_bad_line_is_counted_once_and_the_rest_comes(made: Made, tmp_path: P
 
 
 def test_odd_values_everywhere_stop_nothing(tmp_path: Path) -> None:
-    odd: list[Any] = [None, 3, -1.5, "x", [], {}, [None], {"a": None}, True, "9" * 400, 10**30, [[]], [{"user": 3}]]
+    odd: list[Any] = [
+        None,
+        3,
+        -1.5,
+        "x",
+        [],
+        {},
+        [None],
+        {"a": None},
+        True,
+        "9" * 400,
+        "\udfff",
+        10**30,
+        [[]],
+        [{"user": 3}],
+    ]
     kinds = {
         "post": post("old", "bea", "odd", 1)["post"],
         "direct_post": direct(["bea", "cem_"], "bea", "odd", 1)["direct_post"],

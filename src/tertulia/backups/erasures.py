@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from tertulia.archives.exports.ending import StoredExports
 from tertulia.backups.errors import Damaged
 from tertulia.backups.place import Place
 from tertulia.content.storage import Store
@@ -61,7 +62,7 @@ async def repeat(settings: Settings, place: Place, progress: Callable[[str], Non
         async with database.reader() as reader:
             unfinished = await reader.fetch("select id from erasure where finished is null order by id")
         for row in unfinished:
-            await go_on(database, Store(settings), row["id"])
+            await go_on(database, Store(settings), StoredExports(), row["id"])
     return Repeated(count, refused)
 
 
@@ -72,7 +73,7 @@ async def _repeat_one(database: Database, settings: Settings, one: Listed) -> bo
         return False
     async with database.transaction() as tx:
         erasure_id = await begin(tx, realm_id, one.user_id, one.messages)
-    await go_on(database, Store(settings), erasure_id)
+    await go_on(database, Store(settings), StoredExports(), erasure_id)
     return True
 
 

@@ -55,6 +55,7 @@ def erase(
     settings = target_settings(data)
 
     async def work(database: "Database") -> "Receipt | dict[str, int]":
+        from tertulia.archives.exports.ending import StoredExports
         from tertulia.messaging.erasure.actions import begin, go_on
 
         async with database.reader() as reader:
@@ -66,7 +67,7 @@ def erase(
             _ask(person["full_name"], person["email"])
         async with database.transaction() as tx:
             erasure_id = await begin(tx, realm_id, person["id"], messages)
-        await go_on(database, _store(settings), erasure_id)
+        await go_on(database, _store(settings), StoredExports(), erasure_id)
         return await _receipt(database, person["id"], settings)
 
     done = with_database(settings, work)

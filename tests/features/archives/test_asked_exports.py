@@ -68,16 +68,16 @@ def test_owners_get_the_private_data_of_those_who_agree_and_it_can_be_imported(w
         check_success(moderator.request("PATCH", "settings", allow_private_data_export=True))
         try:
             entry = when_ended(owner, ask(owner, STANDARD))
+            found = fetched(owner, entry, folder / "standard.tar")
+            assert fetch(administrator, entry["export_url"]).status_code == 404
         finally:
             check_success(moderator.request("PATCH", "settings", allow_private_data_export=False))
         consents = [event for event in queue.so_far() if event["type"] == "realm_export_consent"]
         assert not [event for event in others.so_far() if event["type"].startswith("realm_export")]
     assert [(one["user_id"], one["consented"]) for one in consents] == [(moderator.id, True), (moderator.id, False)]
-    found = fetched(owner, entry, folder / "standard.tar")
     assert found.manifest["scope"] == "consenting"
     assert b"secret of three people" in found.text()
     assert b"secret of two people" not in found.text()
-    assert fetch(administrator, entry["export_url"]).status_code == 404
     env = world.server.environment()
     arrived = tertulia("import", "archive", str(found.file), "--subdomain", f"arrived{world.realm.id}", env=env)
     assert arrived.returncode == 0, arrived.stderr
@@ -290,15 +290,30 @@ def test_who_is_erased_is_in_no_archive_of_the_store_any_more(realm: Realm, own:
     of_other = when_ended(other, ask_for_own(other), "export/own")
     keys = [key for (key,) in realm.stage.sql("select key from export_job where realm_id = %s", realm.id)]
     assert all(b"a plum of the member" in (own.files / key).read_bytes() for key in keys)
-    with own.paused("worker"):
+    with own.paused("worker"), queue_of(realm.owner) as queue:
         under_way = ask_for_own(realm.guest)
         erased = tertulia("user", "erase", str(person.id), "--realm", realm.subdomain, "--yes", env=own.environment())
         assert erased.returncode == 0, erased.stderr
+        told = [one["exports"] for one in queue.so_far() if one["type"] == "realm_export"]
+    assert [one["id"] for one in told[-1] if one["deleted_timestamp"]] == [of_owner["id"]]
     assert fetch(realm.owner, of_owner["export_url"]).status_code == 404
     assert fetch(other, of_other["export_url"]).status_code == 404
     assert "was erased" in shown(realm.guest, under_way, "export/own")["failure"]
     assert shown(realm.owner, of_owner["id"])["deleted_timestamp"]
     eventually(lambda: not any((own.files / key).exists() for key in keys))
+
+
+def test_who_withdraws_is_in_no_archive_of_the_store_any_more(realm: Realm, own: OwnServer) -> None:
+    check_success(realm.member.request("PATCH", "settings", allow_private_data_export=True))
+    agreed, public = (when_ended(realm.owner, ask(realm.owner, kind)) for kind in (STANDARD, PUBLIC))
+    [(key,)] = realm.stage.sql("select key from export_job where id = %s", agreed["id"])
+    with queue_of(realm.owner) as queue:
+        check_success(realm.member.request("PATCH", "settings", allow_private_data_export=False))
+        [event] = [one for one in queue.so_far() if one["type"] == "realm_export"]
+    assert fetch(realm.owner, agreed["export_url"]).status_code == 404
+    assert fetch(realm.owner, public["export_url"]).status_code == 200
+    assert [one["id"] for one in event["exports"] if one["deleted_timestamp"]] == [agreed["id"]]
+    eventually(lambda: not (own.files / key).exists())
 
 
 def test_exports_leave_the_last_of_a_disk_to_others(

@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,8 +15,10 @@ from tertulia.archives.form.moving import MOVING_KINDS
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.sealing import Sealer, sealer_of
 from tertulia.kernel.settings import Settings
+from tertulia.people.bots.bounds import STORED_CHARACTERS, STORED_KEYS
 from tertulia.people.factors.stored_secret import SECRET
 from tertulia.people.factors.totp import secret_text
+from tertulia.people.users.model import MAX_KEYS
 from tests.features.archives.conftest import Archive
 from tests.features.archives.moving_clients import Client, Listener, Sender
 from tests.features.archives.test_hostile_archives import Lines, rewritten
@@ -170,17 +172,39 @@ def test_moving_archives_and_exports_are_not_taken_for_each_other(move: Move, fr
 DEAR = "$argon2id$v=19$m=8,t=4294967295,p=1$c2FsdHNhbHRzYWx0c2FsdA$" + 43 * "A"
 
 
-def test_a_moving_archive_brings_no_password_that_takes_years_to_check(move: Move, frozen_file: Path) -> None:
+def refused_if(move: Move, frozen_file: Path, change: Callable[[Lines], None]) -> str:
+    """What is said about the archive with that change."""
     identity = pyrage.x25519.Identity.from_str(move.key.read_text().splitlines()[-1])
     plain, hostile = move.folder / "plain.tar", move.folder / "hostile.tar"
     plain.write_bytes(pyrage.decrypt(frozen_file.read_bytes(), [identity]))
+    rewritten(Archive.read(plain), hostile, change)
+    hostile.write_bytes(pyrage.encrypt(hostile.read_bytes(), [identity.to_public()]))
+    return move.refused("move", *move.taking_in(hostile, "wrong"))
 
+
+def test_a_moving_archive_brings_no_password_that_takes_years_to_check(move: Move, frozen_file: Path) -> None:
     def change(lines: Lines) -> None:
         next(one for one in lines["credentials"] if one["password_hash"])["password_hash"] = DEAR
 
-    rewritten(Archive.read(plain), hostile, change)
-    hostile.write_bytes(pyrage.encrypt(hostile.read_bytes(), [identity.to_public()]))
-    assert "would cost too much to check" in move.refused("move", *move.taking_in(hostile, "wrong"))
+    assert "would cost too much to check" in refused_if(move, frozen_file, change)
+
+
+def test_a_moving_archive_brings_no_more_than_accounts_may_have_here(move: Move, frozen_file: Path) -> None:
+    def more_keys(lines: Lines) -> None:
+        about = next(one for one in lines["credentials"] if one["keys"])
+        about["keys"] = [about["keys"][0] | {"digest": f"{number:064x}"} for number in range(MAX_KEYS + 1)]
+
+    def store(*kept: tuple[str, str]) -> Callable[[Lines], None]:
+        def change(lines: Lines) -> None:
+            lines["bot_storage"] = [{"user_id": move.hook_id, "key": key, "value": value} for key, value in kept]
+
+        return change
+
+    assert "API keys" in refused_if(move, frozen_file, more_keys)
+    many = [(str(number), "") for number in range(STORED_KEYS.limit + 1)]
+    assert "bot_storage_keys" in refused_if(move, frozen_file, store(*many))
+    assert "bot_storage_characters" in refused_if(move, frozen_file, store(("k", "x" * STORED_CHARACTERS.limit)))
+    assert "characters" in refused_if(move, frozen_file, store(("k" * 501, "")))
 
 
 def test_clients_that_never_stop_move_with_their_organization_and_lose_nothing(move: Move) -> None:

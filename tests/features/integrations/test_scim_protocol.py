@@ -122,7 +122,8 @@ def test_filters_find_whom_they_say(realm: Realm, directory: Directory) -> None:
 @pytest.mark.parametrize(
     "filter",
     ["userName", 'nothing eq "x"', "active gt true", 'meta.created eq "soon"', "userName eq 5", "((", 'groups eq "1"',
-     'userName eq "' + "x" * 5000 + '"', " or ".join(['userName eq "x"'] * 150), 'meta.created co "2"'],
+     'userName eq "' + "x" * 5000 + '"', " or ".join(['userName eq "x"'] * 150), 'meta.created co "2"',
+     'meta.created gt "0001-01-01T00:00:00+14:00"', 'meta.created lt "9999-12-31T23:59:59-14:00"', r'userName eq "\ud800"'],
 )  # fmt: skip
 def test_a_filter_that_is_none_is_refused(directory: Directory, filter: str) -> None:
     refused(directory.request("GET", "/Users", params={"filter": filter}), 400, "invalidFilter")

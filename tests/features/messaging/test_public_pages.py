@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from tertulia.messaging.public_pages.cache import FRESH_SECONDS
-from tertulia.messaging.public_pages.model import PAGE_BYTES, PAGE_MESSAGES, PAGE_TOPICS, PART_TOPICS
+from tertulia.messaging.public_pages.model import LOOKED_AT, PAGE_BYTES, PAGE_MESSAGES, PAGE_TOPICS, PART_TOPICS
 from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, Server
@@ -385,26 +385,32 @@ def test_pages_speak_the_language_of_the_organization(square: Square, stage: Sta
     assert "Canales públicos" in text
 
 
-def test_many_topics_make_a_sitemap_of_parts(square: Square, stage: Stage) -> None:
-    channel, member = square.open.stream_id, square.realm.member
-    count = 2 * PART_TOPICS + 1
+def add_topics(square: Square, stage: Stage, first: int, last: int, per_topic: int = 1) -> None:
+    """Topics with so many messages each, one after the other."""
     stage.sql(
         "insert into topic (conversation_id, name, name_key, last_seq)"
-        " select %s, 't' || n, 't' || n, n from generate_series(1, %s) as n",
-        channel,
-        count,
+        " select %s, 't' || n, 't' || n, n * %s from generate_series(%s, %s) as n",
+        *(square.open.stream_id, per_topic, first, last),
     )
     stage.sql(
         "insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered)"
-        " select %s, %s, last_seq, id, %s, 'test', 'x', '<p>x</p>' from topic where conversation_id = %s",
-        square.realm.id,
-        channel,
-        member.id,
-        channel,
+        " select %s, conversation_id, last_seq - n, id, %s, 'test', 'x', '<p>x</p>'"
+        " from topic, generate_series(0, %s - 1) as n where conversation_id = %s and last_seq between %s and %s",
+        *(square.realm.id, square.realm.member.id, per_topic),
+        *(square.open.stream_id, first * per_topic, last * per_topic),
     )
+
+
+def parts_of(square: Square) -> list[str]:
     index = ET.fromstring(page(square, "/sitemap.xml"))
     assert index.tag.endswith("sitemapindex")
-    parts = [urlsplit(loc.text or "").path for loc in index.findall("{*}sitemap/{*}loc")]
+    return [urlsplit(loc.text or "").path for loc in index.findall("{*}sitemap/{*}loc")]
+
+
+def test_many_topics_make_a_sitemap_of_parts(square: Square, stage: Stage) -> None:
+    channel, count = square.open.stream_id, 2 * PART_TOPICS + 1
+    add_topics(square, stage, 1, count)
+    parts = parts_of(square)
     assert len(parts) == 4
     listed = [
         urlsplit(loc.text or "").path
@@ -414,7 +420,36 @@ def test_many_topics_make_a_sitemap_of_parts(square: Square, stage: Stage) -> No
     topics = {path for path in listed if "/topics/" in path}
     assert len(topics) == count
     assert set(listed) - topics == {"/public/", f"/public/channels/{channel}"}
-    assert is_missing(square, "/public/sitemaps/999999999.xml")
+    assert is_missing(square, f"/public/sitemaps/channels/{channel}/999999999.xml")
+    assert is_missing(square, "/public/sitemaps/channels/999999999/1.xml")
+
+
+def test_all_topics_are_dealt_out_seldom_and_a_closed_channel_is_gone_at_once(square: Square, stage: Stage) -> None:
+    """Crawlers may ask for it all the time, and it reads all topics."""
+    other = stage.channel(square.realm.member, realm_id=square.realm.id)
+    stage.sql("update channel set is_web_public = true where id = %s", other.stream_id)
+    add_topics(square, stage, 1, PART_TOPICS + 1)
+    add_topics(square._replace(open=other), stage, 1, PART_TOPICS + 1)
+    parts = parts_of(square)
+    assert len(parts) == 5
+    add_topics(square, stage, 2 * PART_TOPICS, 3 * PART_TOPICS)
+    time.sleep(FRESH_SECONDS)
+    assert parts_of(square) == parts
+    stage.sql("update channel set is_web_public = false where id = %s", other.stream_id)
+    time.sleep(FRESH_SECONDS)
+    assert parts_of(square) == [part for part in parts if f"/{other.stream_id}/" not in part]
+    assert is_missing(square, next(part for part in parts if f"/{other.stream_id}/" in part))
+
+
+def test_a_page_of_topics_looks_at_so_many_messages_and_older_topics_are_found_behind_it(
+    square: Square, stage: Stage
+) -> None:
+    add_topics(square, stage, 1, 3, LOOKED_AT)
+    path = f"/public/channels/{square.open.stream_id}"
+    pages = crawl(square, path)
+    listed = [re.findall(r">(t\d)</a>", pages[one]) for one in pages if one.partition("?")[0] == path]
+    assert sorted(listed) == [["t1"], ["t2"], ["t3"]]
+    assert is_missing(square, f"{path}?before=1")
 
 
 def test_robots_are_led_to_the_pages_and_away_from_all_else(square: Square) -> None:

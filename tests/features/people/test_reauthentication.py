@@ -188,6 +188,9 @@ def test_a_session_does_not_widen_what_a_bot_may_do_without_the_password(stage: 
             check_needed(browser.request("PATCH", path, **change))
             check_success(browser.request("PATCH", path, password=PASSWORD, **change))
         check_success(browser.request("PATCH", path, full_name=unique("Bot")))
+        given = {"bot_owner_id": person(stage).user_id}
+        check_needed(browser.request("PATCH", path, **given))
+        check_success(browser.request("PATCH", path, password=PASSWORD, **given))
 
 
 def test_an_administrators_session_raises_nobody_without_the_password(stage: Stage, server: Server) -> None:

@@ -38,7 +38,6 @@ NOTHING_NAMED = {
     "GET outside /exports/temporary/{export_id}/{user_id}/{ticket}/{name}": "the ticket is the right to it",
     "GET outside /user_uploads/temporary/{attachment_id}/{ticket}/{name}": "the ticket is the right to it",
     "GET outside /probe/{ticket}": "sealed by the server for its operator",
-    "GET outside /public/sitemaps/{first}.xml": "a number from which on the topics of whom is asked are listed",
     "GET outside /public/style/{digest}.css": "the server's own",
     "GET /thumbnail/status/{realm_id}/{part}/{secret}/{name}": "see the file itself",
     "GET outside /accounts/password/reset/{token}": "a token that is good nowhere is answered the same; using it is tried below",
@@ -89,6 +88,7 @@ class Scene:
             "stream_id": channel.stream_id,
             "channel_id": channel.stream_id,
             "topic_id": stage.sql("select topic_id from message where id = %s", message)[0][0],
+            "first": "000",
             "invite_id": owner.get("invites")["invites"][0]["id"],
             "key": link.rpartition("/")[2],
             "message_id": message,
@@ -162,7 +162,7 @@ class Scene:
 def hidden(reply: httpx.Response, values: object) -> str:
     text = reply.text
     for value in values:  # type: ignore[attr-defined]
-        text = re.sub(rf"(?<![0-9A-Za-z]){re.escape(value)}(?![0-9A-Za-z])", "*", text)
+        text = re.sub(rf"(?<![0-9A-Za-z-]){re.escape(value)}(?![0-9A-Za-z])", "*", text)  # no part of utf-8
     return text
 
 

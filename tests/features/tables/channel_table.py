@@ -204,6 +204,7 @@ NO_CALL = {
             "GET /public/channels/{channel_id}/feed.atom channel_id",
             "GET /public/channels/{channel_id}/topics/{topic_id} channel_id",
             "GET /public/channels/{channel_id}/topics/{topic_id}/feed.atom channel_id",
+            "GET /public/sitemaps/channels/{channel_id}/{first}.xml channel_id",
         ),
         "a page and no answer of the API; what is missing looks alike: test_public_pages.py",
     ),

@@ -367,7 +367,9 @@ TABLE: dict[str, Row] = {
     "GET outside /public/channels/{channel_id}/topics/{topic_id}/feed.atom": Row(EVERYBODY, _TOPIC, "nothing"),
     "GET outside /public/messages/{message_id}": Row(EVERYBODY, {"message_id": "1"}, "nothing"),
     "GET outside /public/sitemaps/channels.xml": Row(EVERYBODY, {}, "nothing"),
-    "GET outside /public/sitemaps/{first}.xml": Row(EVERYBODY, {"first": "1"}, "nothing"),
+    "GET outside /public/sitemaps/channels/{channel_id}/{first}.xml": Row(
+        EVERYBODY, {"channel_id": "1", "first": "1"}, "nothing"
+    ),
     "GET outside /public/style/{digest}.css": Row(EVERYBODY, {"digest": "none"}, "nothing"),
     "GET outside /sitemap.xml": Row(EVERYBODY, {}, "nothing"),
     "GET outside /robots.txt": Row(EVERYBODY, {}, "nothing"),

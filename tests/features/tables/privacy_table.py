@@ -240,6 +240,7 @@ NO_PROBE = {
             "GET /public/channels/{channel_id}/topics/{topic_id}",
             "GET /public/channels/{channel_id}/topics/{topic_id}/feed.atom",
             "GET /public/messages/{message_id}",
+            "GET /public/sitemaps/channels/{channel_id}/{first}.xml",
         ),
         "the same page for everybody, whoever they are; of each kind of channel: test_public_pages.py",
     ),

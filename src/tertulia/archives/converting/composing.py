@@ -1,7 +1,8 @@
 """A message of a source onto the shelf: split if it is too long, with its reactions, files and thread."""
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
@@ -17,6 +18,8 @@ from tertulia.files.uploads.names import clean_name, url_of
 
 Reaction = tuple[int, str, str] | tuple[int, str, str, str]
 """Person, name, code, and the kind of an emoji that is not Unicode's."""
+_ADDRESS = re.compile(r"/user_uploads/\d+/[0-9a-f]{2}/[0-9a-f]{24}/")
+"""The beginning of a file's address (`file_path`), up to its name."""
 
 
 @dataclass
@@ -25,6 +28,18 @@ class Tally:
 
     read: int = 0
     imported: int = 0
+
+
+def addresses_of(files: Iterable[ShelvedFile]) -> dict[str, ShelvedFile]:
+    """Files by the beginnings of their addresses."""
+    return {url_of(file.path).rpartition("/")[0] + "/": file for file in files}
+
+
+def linked_in(text: str, addresses: Mapping[str, ShelvedFile]) -> list[int]:
+    """Which of these files a text links. The text is gone through once, however many files there are."""
+    begun = dict.fromkeys(_ADDRESS.findall(text))
+    files = [addresses[one] for one in begun if one in addresses]
+    return [file.id for file in files if url_of(file.path) in text]
 
 
 def drop_doubles(shelf: Shelf, tally: Tally, incidents: Incidents, what: str = "export") -> None:
@@ -76,8 +91,9 @@ class Composer:
         if len(texts) > 1:
             self._incidents.change("messages that were too long, and became several", message.where, str(len(texts)))
         excerpt = markdown.words_of(message.blocks)[:EXCERPT] if message.begins_thread else ""
+        addresses = addresses_of(message.files)
         for part, text in enumerate(texts):
-            linked = [file.id for file in message.files if url_of(file.path) in text]
+            linked = linked_in(text, addresses)
             shelved = Shelved(
                 conversation=message.room.id,
                 origin=message.room.number,

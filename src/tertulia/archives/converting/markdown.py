@@ -37,8 +37,12 @@ from tertulia.content.markup.addresses import clean_url, find_at_colon
 LIMIT = 9000
 """Of a text, in characters: a message may have 10,000. The rest is for what is added later: addresses of messages, a line about
 the thread, files."""
+LEAST = 1000
+"""Of what is quoted in a quotation, however deep: of a third of a third of a third hardly a word would be left. Five levels of
+lines of one character become six times as long, which is still a text."""
 MOST_DEPTH = 6
 _CHUNK = 1000
+_LABEL = 100
 _NOTHING_SEEN = "\u200b"
 """Stands between two marks that would become one."""
 _BEFORE_REFERENCE = frozenset(" \t\n'\"({/<")
@@ -61,14 +65,21 @@ class _Piece(NamedTuple):
     """How it is written instead where it stands directly beside something."""
 
 
-def write(blocks: Sequence[Block], limit: int = LIMIT) -> list[str]:
-    """The texts of the messages that this becomes: one, if it is not too long; none, if nothing is in it."""
+def write(blocks: Sequence[Block]) -> list[str]:
+    """The texts of the messages that this becomes: one, if it is not too long; none, if nothing is in it.
+
+    Whatever is in it, none is longer than it may be: one message would keep the whole archive from being read.
+    """
+    return [text[:LIMIT] for text in _written(blocks, LIMIT)]
+
+
+def _written(blocks: Sequence[Block], limit: int) -> list[str]:
     texts: list[str] = []
     current, before = "", None
     for block in blocks:
         for piece in _pieces(block, limit):
             joined = current + _between(before, block) + piece if current else piece
-            if len(joined) > limit:
+            if current and len(joined) > limit:
                 texts.append(current)
                 joined = piece
             current, before = joined, block
@@ -143,11 +154,11 @@ def _pieces(block: Block, limit: int) -> Iterator[str]:
     elif isinstance(block, Divider):
         yield "---"
     elif isinstance(block, Spoiler):
-        for text in write(block.blocks, limit // 3):
+        for text in _written(block.blocks, max(limit // 3, LEAST)):
             fence = _fence_around(text.split("\n"))
             yield f"{fence}spoiler\n{text}\n{fence}"
     else:
-        for text in write(block.blocks, limit // 3):
+        for text in _written(block.blocks, max(limit // 3, LEAST)):
             yield "\n".join(f"> {line}".rstrip() for line in text.split("\n"))
 
 
@@ -183,7 +194,8 @@ def _code(block: CodeBlock, limit: int) -> Iterator[str]:
     if not any(line.strip() for line in lines):
         return
     fence = _fence_around(lines)
-    language = "" if block.language.lower().strip(".") in _NO_LANGUAGES else block.language
+    is_one = len(block.language) <= 30 and block.language.lower().strip(".") not in _NO_LANGUAGES
+    language = block.language if is_one else ""
     if block.is_formula:
         language = "math"
     for text in _packed_code(lines, limit - 2 * len(fence) - 40):
@@ -255,7 +267,7 @@ def _fitted(line: list[Inline], limit: int) -> Iterator[str]:
         return
     found: list[Inline] = []
     size = 0
-    for one in _chunks(line):
+    for one in _chunks(_as_words(line, limit)):
         most = len(_line([_BESIDE, one, _BESIDE]))  # whatever stands beside it
         if found and size + most > limit:
             yield _line(found)
@@ -265,7 +277,19 @@ def _fitted(line: list[Inline], limit: int) -> Iterator[str]:
     yield _line(found)
 
 
-def _chunks(line: list[Inline]) -> Iterator[Inline]:
+def _as_words(line: list[Inline], limit: int) -> Iterator[Inline]:
+    """What cannot be taken apart and is too long by itself, as an address can be, becomes words; of a link with a long label a
+    part of the label is left out."""
+    for one in line:
+        if isinstance(one, Text) or len(_line([one])) <= limit:
+            yield one
+        elif isinstance(one, Link) and len(_line([short := Link(one.url, one.label[:_LABEL])])) <= limit:
+            yield short
+        else:
+            yield Text(clean(_words(one)).replace("\n", " "))
+
+
+def _chunks(line: Iterable[Inline]) -> Iterator[Inline]:
     for one in line:
         if not isinstance(one, Text):
             yield one

@@ -1,5 +1,6 @@
 """Values of a source, which may be anything whatever they should be (pure)."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -9,11 +10,13 @@ from tertulia.archives.converting.topics import time_of
 OLDEST, NEWEST = 1000 * rooms.OLDEST, 1000 * rooms.NEWEST
 """Milliseconds."""
 Json = dict[str, Any]
+_HALVES = re.compile("[\ud800-\udfff]")
+"""Half a character: JSON can say it, and nothing here can store it."""
 
 
 def string(value: object) -> str:
     """A text, or none."""
-    return value if isinstance(value, str) else ""
+    return _HALVES.sub("", value) if isinstance(value, str) else ""
 
 
 def objects(value: object) -> list[Json]:
@@ -23,7 +26,7 @@ def objects(value: object) -> list[Json]:
 
 def strings(value: object) -> list[str]:
     """The texts of a list, each once."""
-    return list(dict.fromkeys(one for one in value if isinstance(one, str) and one)) if isinstance(value, list) else []
+    return [one for one in dict.fromkeys(map(string, value)) if one] if isinstance(value, list) else []
 
 
 def inner(value: object) -> Json:

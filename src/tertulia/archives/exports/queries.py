@@ -135,6 +135,15 @@ async def lock_former(tx: Transaction, job: Job) -> list[Job]:
     return [Job(**row) for row in await tx.fetch(sql, job.user_id, job.id)]
 
 
+async def lock_consented(tx: Transaction, realm_id: int) -> list[Job]:
+    """Those with the private data of who agreed, held: in the store, begun, or asked for."""
+    sql = f"""
+    select {_COLUMNS} from export_job where realm_id = $1 and scope = 'consenting' and failed is null and deleted is null
+    order by id for no key update
+    """
+    return [Job(**row) for row in await tx.fetch(sql, realm_id)]
+
+
 async def lock_expired(tx: Transaction, limit: int) -> list[Job]:
     """Those whose time is over, held."""
     sql = f"""

@@ -34,7 +34,7 @@ from tertulia.archives.loading.rendering import (
 )
 from tertulia.archives.loading.renewing import CLEARING
 from tertulia.archives.loading.rows import MAKERS
-from tertulia.archives.loading.rules import check_rules
+from tertulia.archives.loading.rules import check_rules, check_shares
 from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.loading.world import Topics, read_world
@@ -151,6 +151,7 @@ async def import_archive(
             async with database.reader() as reader:
                 found = await beginning.find(reader, wanted.subdomain, plan.manifest)
                 if found is None:
+                    check_shares(archive, database.bounds)
                     await check_keys(reader, archive)
             begun = await _begin(database, wanted, plan, found)
             work = _Import(database, store, settings, wanted, archive, plan, begun, told)

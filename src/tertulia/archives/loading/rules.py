@@ -1,5 +1,6 @@
 """What an endpoint would refuse, an archive does not bring: asked of the whole archive before a row is written (pure)."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from tertulia.archives.form import kinds, moving
 from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.archives.reading.archive import Archive
 from tertulia.conversations.channels.rules import clean_channel_name
+from tertulia.kernel.bounds import Bounds
 from tertulia.kernel.errors import Refusal
 from tertulia.organization.groups.settings import GROUP_SETTINGS
 from tertulia.organization.groups.system import FACTS
@@ -17,10 +19,13 @@ from tertulia.organization.linkifiers.model import LinkifierRecord
 from tertulia.organization.linkifiers.rules import check_linkifier, check_together
 from tertulia.organization.realms.changing.actions import check_stored, clean_about
 from tertulia.organization.realms.settings import CHANNELS, NO_CHANNEL, RealmSettings
+from tertulia.people.bots.bounds import STORED_CHARACTERS, STORED_KEYS
+from tertulia.people.bots.storage.actions import MAX_KEY_LENGTH
 from tertulia.people.preferences.choices import check_choices
 from tertulia.people.preferences.model import UserSettings
 from tertulia.people.profiles.model import ProfileField
 from tertulia.people.profiles.rules import clean_field_data
+from tertulia.people.users.model import MAX_KEYS
 from tertulia.people.users.passwords import MUST_RESET, is_affordable
 
 S = TypeVar("S", bound=msgspec.Struct)
@@ -58,6 +63,29 @@ def check_passwords(lines: Iterable[moving.Credentials]) -> None:
     for one in lines:
         if one.password_hash not in (None, MUST_RESET) and not is_affordable(one.password_hash):
             raise ArchiveFailed(f"Person {one.user_id} has a password that would cost too much to check.")
+
+
+def check_shares(archive: Archive, bounds: Bounds) -> None:
+    """Refuse a moving archive in which an account has more keys, or a bot more in its storage, than endpoints here allow."""
+    if archive.manifest.scope != "moving":
+        return
+    for one in archive.of(moving.Credentials):
+        if len(one.keys) > MAX_KEYS:
+            raise ArchiveFailed(f"Person {one.user_id} has {len(one.keys):,} API keys, and {MAX_KEYS} is the most.")
+    keys, characters = Counter[int](), Counter[int]()
+    for kept in archive.of(moving.Stored):
+        if len(kept.key) > MAX_KEY_LENGTH:
+            raise ArchiveFailed(
+                f"A key in the storage of bot {kept.user_id} has more than {MAX_KEY_LENGTH} characters."
+            )
+        keys[kept.user_id] += 1
+        characters[kept.user_id] += len(kept.key) + len(kept.value)
+        for counted, bound in ((keys, STORED_KEYS), (characters, STORED_CHARACTERS)):
+            if counted[kept.user_id] > (limit := bounds.limit(bound)):
+                raise ArchiveFailed(
+                    f"Bot {kept.user_id} has more than {limit:,} {bound.what}, which are the most here. The setting `bounds`"
+                    f" allows more ({bound.name})."
+                )
 
 
 # Settings

@@ -25,9 +25,6 @@ attachment.id, name, path_id, size, (extract(epoch from created_at) * 1000)::big
 SMALLEST = 4096
 """Bytes that a file takes of somebody's share at least: empty ones take a row, and an object."""
 
-_HELD = "coalesce(sum((body->>'size')::bigint), 0)::bigint"
-"""Bytes of files that were deleted under a legal hold: their objects stay, so whoever uploads and deletes gains nothing."""
-
 
 def reached(user_id: str) -> str:
     """Whether a user may read the file of the row `attachment`: it is theirs, or a message they may read links it."""
@@ -114,12 +111,16 @@ async def space_used(reader: Reader, realm_id: int) -> int:
 
 
 async def share_used(reader: Reader, user_id: int) -> int | None:
-    """How many bytes somebody has uploaded with all their bots, or whose bot this is; None: administrators have no share."""
+    """How many bytes somebody has uploaded with all their bots, or whose bot this is; None: administrators have no share.
+
+    What was deleted under a legal hold is among them, because its objects stay: who uploads and deletes gains nothing.
+    """
     sql = f"""
     select (
         select coalesce(sum(greatest(size, {SMALLEST})), 0) from attachment where share_of = coalesce(bot_owner_id, account.id)
     ) + (
-        select {_HELD} from held_copy where realm_id = account.realm_id and key is not null
+        select coalesce(sum((body->>'size')::bigint), 0)::bigint from held_copy
+        where realm_id = account.realm_id and key is not null
             and (body->>'share_of')::bigint = coalesce(bot_owner_id, account.id)
     )
     from account where id = $1 and role > $2
@@ -138,11 +139,11 @@ async def hold_share(tx: Transaction, user_id: int) -> None:
 
 async def take_space(tx: Transaction, realm_id: int, size: int, quota: int | None) -> int | None:
     """Use so many more bytes; returns how many are in use now, None if there is no room for them."""
-    held = f"(select {_HELD} from held_copy where realm_id = $1 and key is not null)"
-    sql = f"""
-    insert into upload_space (realm_id, used) select $1, $2 where $3::bigint is null or $2 + {held} <= $3
+    sql = """
+    insert into upload_space (realm_id, used) select $1, $2 where $3::bigint is null or $2 <= $3
     on conflict (realm_id) do update set used = upload_space.used + excluded.used
-        where $3 is null or upload_space.used + excluded.used + {held} <= $3
+        where $3 is null
+            or upload_space.used + excluded.used + coalesce(upload_space.held, held_bytes(upload_space.realm_id)) <= $3
     returning used
     """
     used: int | None = await tx.fetchval(sql, realm_id, size, quota)

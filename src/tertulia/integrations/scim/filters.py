@@ -1,8 +1,8 @@
 """Filters as conditions of a statement (RFC 7644, section 3.4.2.2): our columns, their arguments, and nothing a client wrote."""
 
 from collections.abc import Mapping
-from datetime import datetime
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, NoReturn
 
 from scim2_models.path import (
     AttrPath,
@@ -120,16 +120,27 @@ def _fit(column: Column, value: Any) -> Any:
             return value.lower() == "true"  # as Entra ID writes it
     elif column.kind == "time":
         return _time(value)
-    elif isinstance(value, str) and "\0" not in value:
+    elif isinstance(value, str) and _is_text(value):
         return value.lower() if column.kind == "folded" else value
     raise ScimRefusal(f"{value!r} does not fit this attribute.", "invalidFilter")
+
+
+def _is_text(value: str) -> bool:
+    """Whether the database can read it: a filter can write half a character, which is none."""
+    try:
+        return b"\0" not in value.encode()
+    except UnicodeEncodeError:
+        return False
 
 
 def _time(value: Any) -> datetime:
     try:
         found = datetime.fromisoformat(str(value))
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        raise ScimRefusal(f"{value!r} is not a time with its zone.", "invalidFilter")
-    return found
+        # At the ends of the calendar another zone has no such time.
+        return found.astimezone(UTC) if found.tzinfo is not None else _no_time(value)
+    except (ValueError, OverflowError):
+        return _no_time(value)
+
+
+def _no_time(value: Any) -> NoReturn:
+    raise ScimRefusal(f"{value!r} is not a time with its zone.", "invalidFilter")

@@ -18,6 +18,7 @@ from tertulia.organization.audit_log.queries import erase as erase_details
 from tertulia.organization.realms.freezing import check_not_frozen
 from tertulia.people.users.actions import get_both
 from tertulia.people.users.activation import turn_off
+from tertulia.people.users.archives import StoredArchives
 from tertulia.people.users.model import Account
 from tertulia.people.users.queries import lock_accounts
 from tertulia.people.users.rules import check_is_owner, is_last_owner, no_such_user
@@ -78,7 +79,7 @@ async def _hold(tx: Transaction, realm_id: int, user_id: int, asked_by: int | No
     return [*(one for one in held.values() if one.bot_owner_id == user_id), target]
 
 
-async def go_on_with_all(database: Database, store: Store) -> int:
+async def go_on_with_all(database: Database, store: Store, archives: StoredArchives) -> int:
     """What the worker does: go on with what somebody was killed at, and look once more at what was erased; how many."""
     for count in range(DUE):
         async with database.transaction() as tx:
@@ -86,7 +87,7 @@ async def go_on_with_all(database: Database, store: Store) -> int:
         if erasure_id is None:
             return count
         try:
-            await go_on(database, store, erasure_id)
+            await go_on(database, store, archives, erasure_id)
         except LOST:
             raise
         except Exception:
@@ -97,14 +98,14 @@ async def go_on_with_all(database: Database, store: Store) -> int:
     return DUE
 
 
-async def go_on(database: Database, store: Store, erasure_id: int) -> bool:
+async def go_on(database: Database, store: Store, archives: StoredArchives, erasure_id: int) -> bool:
     """Do what is left of an erasure; whether all of it is done. It is not if a legal hold came in between."""
     while True:
         async with database.transaction() as tx:
             erasure = await queries.hold_erasure(tx, erasure_id)
         if erasure is None or erasure.stage is None:
             break
-        done, last_id = await _step(database, store, erasure, erasure.stage)
+        done, last_id = await _step(database, store, archives, erasure, erasure.stage)
         stage = AFTER[erasure.stage] if last_id is None else erasure.stage
         kept = await _count_kept(database, erasure) if stage is None else {}
         async with database.transaction() as tx:
@@ -125,11 +126,13 @@ async def go_on(database: Database, store: Store, erasure_id: int) -> bool:
         return bool(await reader.fetchval("select finished is not null from erasure where id = $1", erasure_id))
 
 
-async def _step(database: Database, store: Store, erasure: Erasure, stage: Stage) -> tuple[dict[str, int], int | None]:
+async def _step(
+    database: Database, store: Store, archives: StoredArchives, erasure: Erasure, stage: Stage
+) -> tuple[dict[str, int], int | None]:
     """Do some of a stage; by table, how many rows, and how far it is: None if that was the rest of it."""
     match stage:
         case Stage.ACCOUNT:
-            return await _scrub(database, erasure), None
+            return await _scrub(database, archives, erasure), None
         case Stage.ROWS:
             return await _rows(database, erasure)
         case Stage.FILES:
@@ -142,7 +145,7 @@ async def _step(database: Database, store: Store, erasure: Erasure, stage: Stage
         case Stage.REVISIONS:
             return await texts.next_revisions(database, erasure)
         case Stage.LAST:
-            return await _again(database, store, erasure)
+            return await _again(database, store, archives, erasure)
 
 
 async def _later_texts(database: Database, erasure: Erasure) -> None:
@@ -161,10 +164,10 @@ async def _count_kept(database: Database, erasure: Erasure) -> dict[str, int]:
     return kept
 
 
-async def _scrub(database: Database, erasure: Erasure) -> dict[str, int]:
+async def _scrub(database: Database, archives: StoredArchives, erasure: Erasure) -> dict[str, int]:
     async with database.transaction() as tx:
         accounts = await _hold(tx, erasure.realm_id, erasure.user_id)
-        done = await scrub(tx, erasure.realm_id, accounts)
+        done = await scrub(tx, archives, erasure.realm_id, accounts)
         names = [await erase_details(tx, erasure.realm_id, account.id) for account in accounts]
     return done | {"audit_detail": sum(names)}
 
@@ -188,9 +191,11 @@ async def _files(database: Database, erasure: Erasure) -> tuple[dict[str, int], 
     return {"attachment": len(found)}, erasure.last_id + 1 if found else None
 
 
-async def _again(database: Database, store: Store, erasure: Erasure) -> tuple[dict[str, int], int | None]:
+async def _again(
+    database: Database, store: Store, archives: StoredArchives, erasure: Erasure
+) -> tuple[dict[str, int], int | None]:
     """A request that was under way when the account ended may have written something after that."""
-    done = await _scrub(database, erasure)
+    done = await _scrub(database, archives, erasure)
     for count in (_rows, _files):
         more, left = await count(database, erasure)
         while left is not None:

@@ -12,6 +12,7 @@ from tertulia.messaging.erasure.tables import TABLES, Gone
 from tertulia.people.avatars.actions import replace_avatar
 from tertulia.people.profiles.events import tell_values
 from tertulia.people.users import events
+from tertulia.people.users.archives import StoredArchives
 from tertulia.people.users.authentication.revocation import end_access
 from tertulia.people.users.model import Account
 
@@ -27,7 +28,9 @@ SMALL = {
 LARGE = {table: line for table, line in TABLES.items() if isinstance(line, Gone) and line.is_large}
 
 
-async def scrub(tx: Transaction, realm_id: int, accounts: Sequence[Account]) -> dict[str, int]:
+async def scrub(
+    tx: Transaction, archives: StoredArchives, realm_id: int, accounts: Sequence[Account]
+) -> dict[str, int]:
     """Empty accounts that are held and deactivated; by table, how many rows are gone. Those who know them are told."""
     tx.allow_many_events()
     ids = [account.id for account in accounts]
@@ -42,6 +45,8 @@ async def scrub(tx: Transaction, realm_id: int, accounts: Sequence[Account]) -> 
         done[table] = done.get(table, 0) + await queries.delete_rows(tx, table, line.column, ids, ALL)
     exports = await queries.delete_exports(tx, ids)
     exports += await queries.end_exports_of_others(tx, realm_id, ids)
+    if exports:
+        await archives.tell(tx, realm_id)
     await orphans.drop(tx, [key for key in exports if key is not None])
     done["export_job"] = len(exports)
     await end_access(tx, ids)

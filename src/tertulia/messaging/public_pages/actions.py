@@ -1,5 +1,6 @@
 """Making public pages: who may look is asked first, each time one is made."""
 
+import time
 from collections.abc import Awaitable, Callable, Hashable
 from datetime import UTC, datetime
 
@@ -16,6 +17,7 @@ from tertulia.messaging.public_pages.model import (
     PAGE_MESSAGES,
     PAGE_TOPICS,
     PART_TOPICS,
+    PARTS_SECONDS,
     PublicChannel,
     PublicTopic,
     Site,
@@ -37,6 +39,7 @@ class PublicPages:
         self._database = database
         self._settings = settings
         self._cache = PageCache()
+        self.parts = Parts()
 
     async def show(self, call: Call, make: Make, *key: Hashable) -> Reply:
         """The page that `make` makes at the caller's address; `key` tells it from the other pages of the organization."""
@@ -66,10 +69,10 @@ async def make_index(reader: Reader, site: Site) -> Page:
 async def make_channel(reader: Reader, site: Site, channel_id: int, before: int | None) -> Page:
     """The topics of a channel."""
     channel = await _get_channel(reader, site, channel_id)
-    found = await queries.list_topics(reader, site.realm.id, channel_id, before or NEWEST, PAGE_TOPICS + 1)
-    if before is not None and not found:
+    found, earlier = await queries.list_topics(reader, site.realm.id, channel_id, before or NEWEST, PAGE_TOPICS)
+    if before is not None and not found and earlier is None:
         raise not_found()
-    return _page(channel_page(site, channel, found[:PAGE_TOPICS], before, len(found) > PAGE_TOPICS))
+    return _page(channel_page(site, channel, found, before, earlier))
 
 
 async def make_topic(reader: Reader, site: Site, channel_id: int, topic_id: int, start: int | None) -> Page:
@@ -114,13 +117,31 @@ async def make_topic_feed(reader: Reader, site: Site, channel_id: int, topic_id:
     return _file(feed(site, topic.path, title, [(one.author, one) for one in found], _founded(site)), ATOM)
 
 
-async def make_sitemap(reader: Reader, site: Site) -> Page:
+async def make_sitemap(reader: Reader, site: Site, parts: "Parts") -> Page:
     """All pages, or where the parts of that list are."""
-    topics = await queries.list_all_topics(reader, site.realm.id, 0, PART_TOPICS + 1)
-    if len(topics) > PART_TOPICS:
-        firsts = await queries.first_of_parts(reader, site.realm.id, PART_TOPICS)
-        return _file(sitemap_index(site, firsts), XML)
-    return _file(sitemap(site, await queries.list_channels(reader, site.realm.id), topics), XML)
+    channels = await queries.list_channels(reader, site.realm.id)
+    topics = await queries.list_all_topics(reader, site.realm.id, PART_TOPICS + 1)
+    if len(topics) <= PART_TOPICS:
+        return _file(sitemap(site, channels, topics), XML)
+    still_open = {channel.id for channel in channels}
+    return _file(sitemap_index(site, [one for one in await parts.of(reader, site) if one[0] in still_open]), XML)
+
+
+class Parts:
+    """Of the topics of each organization, as they were a while ago: numbers only. What is in a part is read when it is asked
+    for."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[float, list[tuple[int, int]]]] = {}
+
+    async def of(self, reader: Reader, site: Site) -> list[tuple[int, int]]:
+        """The channel and the first topic of each part."""
+        now = time.monotonic()
+        self._known = {id: one for id, one in self._known.items() if now - one[0] < PARTS_SECONDS}
+        if site.realm.id not in self._known:
+            found = await queries.first_of_parts(reader, site.realm.id, PART_TOPICS)
+            self._known[site.realm.id] = now, found
+        return self._known[site.realm.id][1]
 
 
 async def make_sitemap_of_channels(reader: Reader, site: Site) -> Page:
@@ -128,9 +149,9 @@ async def make_sitemap_of_channels(reader: Reader, site: Site) -> Page:
     return _file(sitemap(site, await queries.list_channels(reader, site.realm.id), []), XML)
 
 
-async def make_sitemap_part(reader: Reader, site: Site, first: int) -> Page:
-    """The part of the sitemap that begins with this topic."""
-    topics = await queries.list_all_topics(reader, site.realm.id, first, PART_TOPICS)
+async def make_sitemap_part(reader: Reader, site: Site, channel_id: int, first: int) -> Page:
+    """The part of the sitemap that begins with this topic of a channel."""
+    topics = await queries.topics_from(reader, site.realm.id, channel_id, first, PART_TOPICS)
     if not topics:
         raise not_found()
     return _file(sitemap(site, [], topics), XML)

@@ -13,7 +13,7 @@ from tertulia.messaging.public_pages.templates import Html
 _NUMBERS = re.compile(r'(<span class="[^"<>]*mention[^"<>]*") data-user(?:-group)?-id="[^"<>]*"')
 _EMOJI = re.compile(r'(<span aria-label="[^"<>]*" class="emoji emoji-([0-9a-f-]+)"[^<>]*>):[^<>]*:(</span>)')
 _DIV = re.compile(r"<(/?)div\b([^<>]*)>")
-_INNERMOST = re.compile(r"<details\b(?:(?!<details\b|</details>).)*</details>", re.DOTALL)
+_DETAILS = re.compile(r"<(/?)details\b[^<>]*>")
 _FORMULA = re.compile(r'<span class="katex-mathml">.*?</math></span>', re.DOTALL)
 _TAG = re.compile(r"<[^<>]*>")
 _OWN_ADDRESS = re.compile(r'(<(?:a|img|video|source)\b[^<>]*?\s(?:href|src)=")/(?!/)')
@@ -39,14 +39,21 @@ def feed_content(rendered: str, url: str) -> str:
 
 def plain_text(content: Html, most: int) -> str:
     """A message of a page in one line, at most so long. What a spoiler hides stays hidden."""
-    shown: str = content
-    while "<details" in shown:  # one may be inside another
-        shown, hidden = _INNERMOST.subn(" ", shown)
-        if not hidden:
-            break
-    text = unescape(_TAG.sub(" ", shown))
+    text = unescape(_TAG.sub(" ", _without_hidden(content) if "<details" in content else content))
     line = " ".join(text.split())
     return line if len(line) <= most else f"{line[: most - 1].rstrip()}…"
+
+
+def _without_hidden(html: str) -> str:
+    """Without spoilers, of which one may be inside another: gone through once, however deep they are."""
+    shown: list[str] = []
+    depth = begin = 0
+    for found in _DETAILS.finditer(html):
+        if not depth:
+            shown.append(html[begin : found.start()])
+        depth += -1 if found[1] else 1
+        begin = found.end()
+    return " ".join([*shown, html[begin:]])
 
 
 def _opened(html: str) -> str:

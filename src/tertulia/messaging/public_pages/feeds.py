@@ -1,5 +1,6 @@
 """Atom feeds of channels and topics (RFC 4287; pure)."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 from string import Template
@@ -9,6 +10,7 @@ from tertulia.messaging.public_pages.model import PublicMessage, Site
 from tertulia.messaging.public_pages.moments import iso
 from tertulia.messaging.public_pages.templates import Html, fill, joined
 
+_UNWRITTEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 ATOM = "application/atom+xml; charset=utf-8"
 _FEED = Template("""<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
@@ -57,4 +59,4 @@ def _entry(site: Site, title: str, message: PublicMessage) -> Html:
 
 def _written(text: str) -> str:
     """Without what XML cannot hold: control characters, and what is no character."""
-    return "".join(sign for sign in text if (sign >= " " and sign not in "\ufffe\uffff") or sign in "\t\n\r")
+    return _UNWRITTEN.sub("", text)

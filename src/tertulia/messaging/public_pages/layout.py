@@ -124,9 +124,9 @@ def index_page(site: Site, channels: Sequence[PublicChannel]) -> Html:
 
 
 def channel_page(
-    site: Site, channel: PublicChannel, topics: Sequence[PublicTopic], before: int | None, more: bool
+    site: Site, channel: PublicChannel, topics: Sequence[PublicTopic], before: int | None, earlier: int | None
 ) -> Html:
-    """The topics of a channel, newest first. `before`: of which page; `more`: whether there are older ones."""
+    """The topics of a channel, newest first. `before`: of which page; `earlier`: of the next one, if there may be older ones."""
     words = _words(site)
     text = plain_text(page_content(channel.rendered_description), 1000)
     items = joined(
@@ -136,12 +136,12 @@ def channel_page(
     pages = []
     if before is not None:
         pages.append(fill(_ANCHOR, address=channel.path, words=words.newest_topics))
-    if more:
-        address = f"{channel.path}?before={topics[-1].last_seq}"
+    if earlier is not None:
+        address = f"{channel.path}?before={earlier}"
         pages.append(fill(_REL_ANCHOR, kind="next", address=address, words=words.older_topics))
     body = [
         fill(_ABOUT, text=text or words.about_channel.format(channel=channel.name, realm=site.realm.name)),
-        fill(_LIST, items=items) if topics else fill(_ABOUT, text=words.no_topics),
+        fill(_LIST, items=items) if topics or earlier else fill(_ABOUT, text=words.no_topics),
         fill(_MORE, label=words.pages, links=joined(pages)) if pages else Html(),
     ]
     feed = f"{channel.path}/feed.atom"

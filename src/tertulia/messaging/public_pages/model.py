@@ -8,12 +8,17 @@ from tertulia.organization.realms.queries import Realm
 
 PAGE_MESSAGES = 50
 """Messages on a page of a topic, and in a feed."""
-PAGE_BYTES = 1024 * 1024
-"""Bytes of HTML of these messages: where they are longer, fewer are on the page."""
+PAGE_BYTES = 256 * 1024
+"""Bytes of HTML of these messages: where they are longer, fewer are on the page. Whoever asks has no account, and everybody waits
+while a page is made."""
 PAGE_TOPICS = 100
 """Topics on a page of a channel."""
+LOOKED_AT = 5_000
+"""Messages in which these topics are looked for."""
 PART_TOPICS = 1_000
 """Topics in one sitemap; with more there is an index of several. 50,000 are allowed; others have their turn after each part."""
+PARTS_SECONDS = 600.0
+"""So long a process remembers how the topics of an organization were dealt out: to find it out it reads all of them."""
 
 
 class Site(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import asyncpg
 
 from tertulia.kernel.db import Reader
-from tertulia.messaging.public_pages.model import PAGE_BYTES, PublicChannel, PublicMessage, PublicTopic
+from tertulia.messaging.public_pages.model import LOOKED_AT, PAGE_BYTES, PublicChannel, PublicMessage, PublicTopic
 
 _OPEN = "channel.realm_id = $1 and channel.is_web_public and not channel.is_archived"
 _CHANNEL = "channel.id, channel.name, channel.description, channel.rendered_description"
@@ -48,10 +48,38 @@ async def find_channel(reader: Reader, realm_id: int, channel_id: int) -> Public
     return None if row is None else PublicChannel(**row)
 
 
-async def list_topics(reader: Reader, realm_id: int, channel_id: int, before: int, most: int) -> list[PublicTopic]:
-    """The topics of a channel whose newest message has a smaller number than this, newest first."""
-    sql = f"{_TOPICS} and channel.id = $2 and topic.last_seq < $3 order by topic.last_seq desc limit $4"
-    return [PublicTopic(**row) for row in await reader.fetch(sql, realm_id, channel_id, before, most)]
+async def list_topics(
+    reader: Reader, realm_id: int, channel_id: int, before: int, most: int
+) -> tuple[list[PublicTopic], int | None]:
+    """The topics of a channel whose newest message has a smaller number than this, newest first; and before which number
+    there may be more, None if there are none.
+
+    They are found by the newest messages, so many at most: what it costs does not grow with the topics, of which a channel may
+    have a million. A page may have few of them, or none, where much was said in one.
+    """
+    sql = f"""
+    with newest as materialized (
+        select message.seq, message.topic_id, message.sent_at from channel
+        cross join lateral (
+            select seq, topic_id, sent_at from message where conversation_id = channel.id and seq < $3
+            order by seq desc limit $5
+        ) as message
+        where {_OPEN} and channel.id = $2
+    ), found as (
+        select topic.id, topic.name, topic.last_seq, newest.sent_at as active from newest cross join lateral (
+            select id, name, last_seq from topic where topic.id = newest.topic_id and topic.last_seq = newest.seq offset 0
+        ) as topic
+        order by topic.last_seq desc limit $4
+    )
+    select id, name, last_seq, active, null as earlier from found
+    union all
+    select null, null, null, null, case when exists (
+        select from message where conversation_id = $2 and seq < looked_at.oldest
+    ) then looked_at.oldest end from (select min(seq) as oldest from newest) as looked_at
+    """
+    *rows, last = await reader.fetch(sql, realm_id, channel_id, before, most + 1, LOOKED_AT)
+    topics = [PublicTopic(row["id"], channel_id, row["name"], row["last_seq"], row["active"]) for row in rows[:most]]
+    return topics, topics[-1].last_seq if len(rows) > most else last["earlier"]
 
 
 async def find_topic(reader: Reader, realm_id: int, channel_id: int, topic_id: int) -> PublicTopic | None:
@@ -60,21 +88,47 @@ async def find_topic(reader: Reader, realm_id: int, channel_id: int, topic_id: i
     return None if row is None else PublicTopic(**row)
 
 
-async def list_all_topics(reader: Reader, realm_id: int, first: int, most: int) -> list[PublicTopic]:
-    """The topics of all channels from this id on, oldest first."""
-    sql = f"{_TOPICS} and topic.id >= $2 order by topic.id limit $3"
-    return [PublicTopic(**row) for row in await reader.fetch(sql, realm_id, first, most)]
-
-
-async def first_of_parts(reader: Reader, realm_id: int, size: int) -> list[int]:
-    """With which topic each part begins, if all topics are dealt out in parts of this size."""
+async def list_all_topics(reader: Reader, realm_id: int, most: int) -> list[PublicTopic]:
+    """Topics of all channels, so many at most: whichever come first, if there are more."""
     sql = f"""
-    select id from (
-        select topic.id, row_number() over (order by topic.id) as place
+    select topic.*, message.sent_at as active from channel
+    cross join lateral (
+        select id, conversation_id as channel_id, name, last_seq from topic
+        where conversation_id = channel.id and last_seq > 0 order by id limit $2
+    ) as topic
+    join message on message.conversation_id = channel.id and message.seq = topic.last_seq
+    where {_OPEN} limit $2
+    """
+    found = [PublicTopic(**row) for row in await reader.fetch(sql, realm_id, most)]
+    return sorted(found, key=lambda topic: topic.id)
+
+
+async def topics_from(reader: Reader, realm_id: int, channel_id: int, first: int, most: int) -> list[PublicTopic]:
+    """The topics of a channel from this id on, oldest first."""
+    sql = f"""
+    select topic.*, message.sent_at as active from channel
+    cross join lateral (
+        select id, conversation_id as channel_id, name, last_seq from topic
+        where conversation_id = channel.id and id >= $3 and last_seq > 0 order by id limit $4
+    ) as topic
+    join message on message.conversation_id = channel.id and message.seq = topic.last_seq
+    where {_OPEN} and channel.id = $2 order by topic.id
+    """
+    return [PublicTopic(**row) for row in await reader.fetch(sql, realm_id, channel_id, first, most)]
+
+
+async def first_of_parts(reader: Reader, realm_id: int, size: int) -> list[tuple[int, int]]:
+    """The channel and the first topic of each part, if the topics of each channel are dealt out in parts of this size.
+
+    It reads all topics.
+    """
+    sql = f"""
+    select conversation_id, id from (
+        select conversation_id, topic.id, row_number() over (partition by conversation_id order by topic.id) as place
         from channel join topic on topic.conversation_id = channel.id where {_OPEN} and topic.last_seq > 0
     ) as numbered where (place - 1) % $2 = 0 order by id
     """
-    return [row["id"] for row in await reader.fetch(sql, realm_id, size)]
+    return [(row["conversation_id"], row["id"]) for row in await reader.fetch(sql, realm_id, size)]
 
 
 async def messages_from(

@@ -69,7 +69,7 @@ async def get_public_message(call: Call, reader: Reader, settings: Settings, *, 
 @get("/sitemap.xml", prefix="", listed=False)
 async def get_sitemap(call: Call, pages: PublicPages) -> Reply:
     """All public pages; of many topics an index of parts."""
-    return await pages.show(call, actions.make_sitemap, "sitemap")
+    return await pages.show(call, partial(actions.make_sitemap, parts=pages.parts), "sitemap")
 
 
 @get("/sitemaps/channels.xml", prefix="/public", listed=False)
@@ -78,10 +78,11 @@ async def get_sitemap_of_channels(call: Call, pages: PublicPages) -> Reply:
     return await pages.show(call, actions.make_sitemap_of_channels, "sitemap of channels")
 
 
-@get("/sitemaps/{first}.xml", prefix="/public", listed=False)
-async def get_sitemap_part(call: Call, pages: PublicPages, *, first: int) -> Reply:
-    """A part with the pages of topics."""
-    return await pages.show(call, partial(actions.make_sitemap_part, first=first), "sitemap part", first)
+@get("/sitemaps/channels/{channel_id}/{first}.xml", prefix="/public", listed=False)
+async def get_sitemap_part(call: Call, pages: PublicPages, *, channel_id: int, first: int) -> Reply:
+    """A part with the pages of topics of a channel."""
+    make = partial(actions.make_sitemap_part, channel_id=channel_id, first=first)
+    return await pages.show(call, make, "sitemap part", channel_id, first)
 
 
 @get("/robots.txt", prefix="", listed=False)

@@ -44,9 +44,10 @@ def sitemap(site: Site, channels: Sequence[PublicChannel], topics: Sequence[Publ
     return fill(_ALL, entries=joined(entries))
 
 
-def sitemap_index(site: Site, firsts: Iterable[int]) -> Html:
-    """The parts, each named by the topic it begins with."""
-    paths = ["/public/sitemaps/channels.xml", *(f"/public/sitemaps/{first}.xml" for first in firsts)]
+def sitemap_index(site: Site, parts: Iterable[tuple[int, int]]) -> Html:
+    """The parts, each named by its channel and the topic it begins with."""
+    of_topics = [f"/public/sitemaps/channels/{channel_id}/{first}.xml" for channel_id, first in parts]
+    paths = ["/public/sitemaps/channels.xml", *of_topics]
     return fill(_PARTS, entries=joined(fill(_PART, address=f"{site.url}{path}") for path in paths))
 
 

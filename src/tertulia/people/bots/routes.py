@@ -123,10 +123,10 @@ async def change_bot(
     queues end, it leaves private channels that the new owner cannot read, and sees no older direct messages. Unless an
     administrator gives it, it also forgets where it sends what it hears. The new owner is told.
     A new short name is a new address; the bot's keys stay valid. Default channels are given by name; an empty name: none.
-    A file of a multipart request is its new avatar. A browser's session has to send the password for a role and for
-    `service_payload_url`, because what the bot may do, and where it tells what it hears, outlives the session.
+    A file of a multipart request is its new avatar. A browser's session has to send the password for a role, another owner and
+    `service_payload_url`, because what the bot may do, whose it is, and where it tells what it hears, outlives the session.
     """
-    if role is not None or service_payload_url is not None:
+    if role is not None or bot_owner_id is not None or service_payload_url is not None:
         await again.check_session(caller, call, Proof(password, code, passkey))
     wanted = Defaults(default_sending_stream, default_events_register_stream, default_all_public_streams)
     async with avatar_if_any(call, database, store, caller.realm_id) as avatar, database.transaction() as tx:

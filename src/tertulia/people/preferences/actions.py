@@ -14,6 +14,7 @@ from tertulia.people.preferences.choices import check_choices, check_timezone
 from tertulia.people.preferences.model import Chosen, SettingsChange
 from tertulia.people.users import events as users_events
 from tertulia.people.users.actions import check_name_free, tell_visibility
+from tertulia.people.users.archives import StoredArchives
 from tertulia.people.users.queries import administrators
 from tertulia.people.users.rules import clean_full_name
 
@@ -29,8 +30,10 @@ def check_changes(changes: SettingsChange) -> SettingsChange:
     return msgspec.structs.replace(changes, full_name=name)
 
 
-async def change_settings(tx: Transaction, caller: Caller, changes: SettingsChange) -> None:
-    """Change what the caller passed, and tell of what became another."""
+async def change_settings(
+    tx: Transaction, caller: Caller, changes: SettingsChange, archives: StoredArchives | None = None
+) -> None:
+    """Change what the caller passed, and tell of what became another. `archives`: needed where consent may be among it."""
     old = await queries.lock_chosen(tx, caller.user_id)
     if not old.is_active:
         raise Refusal("Insufficient permission")
@@ -52,6 +55,9 @@ async def change_settings(tx: Transaction, caller: Caller, changes: SettingsChan
     await _tell_others(tx, msgspec.structs.replace(caller, email=old.email), old, new)
     if CONSENT in changed:
         await _tell_consent(tx, caller, consented=new.settings.allow_private_data_export)
+        if not new.settings.allow_private_data_export:
+            assert archives is not None
+            await archives.end_consented(tx, caller.realm_id)
 
 
 async def turn_off(tx: Transaction, realm_id: int, user_id: int, setting: str) -> None:

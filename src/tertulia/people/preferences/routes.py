@@ -21,6 +21,7 @@ from tertulia.people.logins.reauthentication import credential_of
 from tertulia.people.preferences import actions
 from tertulia.people.preferences.actions import change_settings, check_changes
 from tertulia.people.preferences.model import ONLY_KEPT, SettingsChange, UserSettings
+from tertulia.people.users.archives import StoredArchives
 from tertulia.people.users.assertion import Assertion
 from tertulia.people.users.reauthentication import Proof, Reauthentication
 
@@ -43,6 +44,7 @@ async def change_own_settings(
     settings: Settings,
     limits: RateLimits,
     again: Reauthentication,
+    archives: StoredArchives,
     *,
     email: str | None = None,
     full_name: str | None = None,
@@ -74,7 +76,7 @@ async def change_own_settings(
     if asks_for_address and settings.rate_limits:
         await limits.spend(call, "email-change", str(caller.user_id), EMAIL_CHANGES)
     async with database.transaction() as tx:
-        await change_settings(tx, caller, changes)
+        await change_settings(tx, caller, changes, archives)
         if email is not None and asks_for_address:
             realm = await get_realm(tx, caller.realm_id)
             url = f"{realm_url(realm, call, settings)}/accounts/email/confirm"

@@ -15,6 +15,7 @@ from tertulia.people.preferences.actions import change_settings
 from tertulia.people.preferences.model import SettingsChange
 from tertulia.people.statuses import queries
 from tertulia.people.statuses.model import NO_EMOJI, StatusChange
+from tertulia.people.users.erased import check_not_erased
 from tertulia.people.users.events import those_who_know
 from tertulia.people.users.queries import lock_accounts
 from tertulia.people.users.rules import no_such_user
@@ -56,6 +57,7 @@ async def set_of_other(tx: Transaction, caller: Caller, user_id: int, change: St
     held = await lock_accounts(tx, caller.realm_id, [caller.user_id, user_id])
     actor = held.get(caller.user_id)
     check_administrator(msgspec.structs.replace(caller, role=actor.role if actor and actor.is_active else Role.GUEST))
+    await check_not_erased(tx, user_id)
     await _set(tx, caller, user_id, change)
 
 

@@ -16,6 +16,7 @@ from tertulia.people.users import events, queries
 from tertulia.people.users.access import check_seen
 from tertulia.people.users.addresses import id_of_fake_email
 from tertulia.people.users.arrival import Arrival, Newcomer
+from tertulia.people.users.erased import check_not_erased
 from tertulia.people.users.model import MAX_KEYS, Account, KeyOrigin
 from tertulia.people.users.rules import (
     address_taken,
@@ -136,6 +137,7 @@ async def change_user(tx: Transaction, caller: Caller, user_id: int, changes: Ch
     actor, target = get_both(held, caller.user_id, user_id)
     owner = held.get(target.bot_owner_id or 0)
     check_may_edit(actor, target, owner)
+    await check_not_erased(tx, target.id)
     given = target.given_role if changes.role is None else changes.role
     if given != target.given_role:
         check_role_change(actor, target, given, held.values(), owner)
@@ -180,6 +182,7 @@ async def give_role(tx: Transaction, realm_id: int, user_id: int, role: int) -> 
     target = held.get(user_id)
     if target is None or target.is_bot:
         raise no_such_user()
+    await check_not_erased(tx, target.id)
     if role == target.given_role:
         return False
     if is_last_owner(target, held.values()):

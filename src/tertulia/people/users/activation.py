@@ -22,7 +22,7 @@ from tertulia.people.users import events, queries
 from tertulia.people.users.access import check_seen
 from tertulia.people.users.actions import check_name_free, get_both, hold_both
 from tertulia.people.users.authentication.revocation import end_access
-from tertulia.people.users.erased import is_erased
+from tertulia.people.users.erased import check_not_erased
 from tertulia.people.users.handover import BotHandover, hand_over
 from tertulia.people.users.model import Account
 from tertulia.people.users.queries import Subscribers
@@ -109,8 +109,7 @@ async def reactivate_user(tx: Transaction, caller: Caller, user_id: int, handove
 
 
 async def _turn_on(tx: Transaction, realm_id: int, target: Account) -> None:
-    if await is_erased(tx, target.id):
-        raise Refusal("This account was erased, and does not come back. Make a new one.")
+    await check_not_erased(tx, target.id)
     tx.allow_many_events()  # one for each channel that the account is in
     await queries.set_active(tx, [target.id], active=True)
     note(tx, realm_id, Act.USER_REACTIVATED, user(target.id), is_active=(False, True))

@@ -101,9 +101,35 @@ def test_what_is_held_takes_room_until_the_hold_ends_though_nobody_is_shown_that
         [first] = person.get("attachments")["attachments"]
         person.delete(f"attachments/{first['id']}")
         assert person.get("attachments")["upload_space_used"] == 0
-        as_large = "update held_copy set body = jsonb_set(body, '{size}', to_jsonb(%s::bigint)) where realm_id = %s"
-        stage.sql(as_large, left - MIB // 2, realm.id)
+        [(before,)] = stage.sql("select held from upload_space where realm_id = %s", realm.id)
+        assert before == MIB
+        resize(stage, realm, left - MIB // 2)
         assert post_file(person, "second.bin", b"x" * MIB).status_code == 400
-        stage.sql("update held_copy set body = jsonb_set(body, '{size}', '0') where realm_id = %s", realm.id)
+        resize(stage, realm, 0)
     assert run("hold", "remove", hold.stdout.strip()).returncode == 0
+    assert stage.sql("select held from upload_space where realm_id = %s", realm.id) == [(0,)]
     upload(realm.owner, "second.bin", b"x" * MIB)
+
+
+def resize(stage: Stage, realm: Realm, size: int) -> None:
+    """All copies of files, as if they were so large."""
+    as_large = "update held_copy set body = jsonb_set(body, '{size}', to_jsonb(%s::bigint)) where realm_id = %s"
+    stage.sql(as_large, size, realm.id)
+    stage.sql("update upload_space set held = held_bytes(realm_id) where realm_id = %s", realm.id)
+
+
+def test_what_the_bots_of_a_held_person_wrote_and_uploaded_is_held_too(
+    realm: Realm, stage: Stage, server: OwnServer
+) -> None:
+    """Otherwise whoever expects a hold would let a bot speak."""
+    bot = realm.bot(realm.member)
+    channel = stage.channel(realm.member, bot, realm_id=realm.id)
+    said = bot.send(channel.stream_id, "tea", "by way of a bot")
+    upload(bot, "plan.txt", b"the plan")
+    [file] = bot.get("attachments")["attachments"]
+    hold = tertulia("hold", "add", realm.member.email, "--realm", realm.subdomain, env=server.environment())
+    assert hold.returncode == 0, hold.stderr
+    realm.owner.delete(f"messages/{said}")
+    bot.delete(f"attachments/{file['id']}")
+    kinds = "select kind, user_id from held_copy where realm_id = %s order by id"
+    assert stage.sql(kinds, realm.id) == [("message", bot.id), ("attachment", bot.id)]

@@ -8,6 +8,7 @@ from tests.features.messaging.erasure.test_erasing import TYPES
 from tests.harness.command import tertulia
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
+from tests.harness.scim import Directory
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
 from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, eventually
@@ -69,6 +70,30 @@ def test_an_owner_erases_somebody_the_worker_does_it_and_clients_and_the_receipt
     assert acts_of(realm, "user.erased") == [("user.erased", owner.id)]
     printed = tertulia("user", "receipt", str(person.id), env=server.environment())
     assert "Messages: delete" in printed.stdout
+
+
+def test_whoever_was_erased_gets_no_name_back_by_an_owner_a_directory_or_the_operator(
+    realm: Realm, server: OwnServer
+) -> None:
+    """A directory knows them still, and tells what it knows again and again."""
+    owner, person, came_back = realm.owner, realm.speaker(), "does not come back"
+    bot = realm.bot(person)
+    owner.post(f"users/{person.id}/erase", password=PASSWORD)
+    when_erased(owner, person)
+    before = owner.get(f"users/{person.id}")["user"]
+    changes: list[Json] = [{"full_name": "Ada"}, {"new_email": "ada@example.com"}, {"role": 100}, {"profile_data": []}]
+    for change in changes:
+        assert came_back in check_error(owner.request("PATCH", f"users/{person.id}", **change))
+    assert came_back in check_error(owner.request("PATCH", f"bots/{bot.id}", full_name="Ada's bot"))
+    assert came_back in check_error(owner.request("POST", f"users/{person.id}/status", status_text="was Ada"))
+    directory = Directory.of(realm)
+    for path in ("userName", "displayName", "name.formatted", "externalId"):
+        known = {"op": "replace", "path": path, "value": "ada@example.com"}
+        assert came_back in directory.patch(f"/Users/{person.id}", known).json()["detail"]
+    directory.http.close()
+    words = ("user", "role", str(person.id), "owner", "--realm", realm.subdomain)
+    assert tertulia(*words, env=server.environment()).returncode != 0
+    assert owner.get(f"users/{person.id}")["user"] == before
 
 
 def test_only_who_is_an_owner_at_that_moment_erases_and_nobody_of_another_organization(

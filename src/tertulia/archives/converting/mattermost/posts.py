@@ -9,7 +9,7 @@ import msgspec
 from tertulia.archives.converting import markdown
 from tertulia.archives.converting.accounts import SPEAKER
 from tertulia.archives.converting.assembling import file_path
-from tertulia.archives.converting.composing import Tally
+from tertulia.archives.converting.composing import Tally, addresses_of, linked_in
 from tertulia.archives.converting.mattermost.attached import attached
 from tertulia.archives.converting.mattermost.conversations import Rooms
 from tertulia.archives.converting.mattermost.emoji import EmojiNames
@@ -167,8 +167,9 @@ class Posts:
 
     def _put(self, message: Shelved, texts: list[str], files: list[ShelvedFile], people: list[int]) -> None:
         """What is there once belongs to the first of several parts. `people`: who took part by it."""
+        addresses = addresses_of(files)
         for part, text in enumerate(texts):
-            linked = [file.id for file in files if url_of(file.path) in text]
+            linked = linked_in(text, addresses)
             made = message._replace(part=part, content=text, files=msgspec.json.encode(linked).decode())
             self._shelf.add(made if not part else made._replace(excerpt="", reactions="[]"), [] if part else people)
 

@@ -9,7 +9,7 @@ import msgspec
 from tertulia.archives.converting import markdown
 from tertulia.archives.converting.accounts import SPEAKER
 from tertulia.archives.converting.assembling import file_path
-from tertulia.archives.converting.composing import Tally
+from tertulia.archives.converting.composing import Tally, addresses_of, linked_in
 from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.fetching import RemoteFile, without_secrets
 from tertulia.archives.converting.report import Incidents
@@ -138,8 +138,9 @@ class Messages:
         reactions = self._reactions(entry)
         thread, is_parent = self._thread(entry, sent)
         excerpt = markdown.words_of(blocks)[:EXCERPT] if is_parent else ""
+        addresses = addresses_of(files)
         for part, text in enumerate(texts):
-            linked = [file.id for file in files if url_of(file.path) in text]
+            linked = linked_in(text, addresses)
             message = Shelved(
                 conversation=self._room.id,
                 origin=self._room.number,
