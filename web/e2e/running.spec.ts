@@ -42,7 +42,7 @@ test('an owner makes a token for a directory, sees it once, and revokes it', asy
     const { page } = olga
     const name = unique('entra')
     await olga.go('#organization/directories')
-    await page.getByLabel('Reason').fill(name)
+    await page.getByLabel('What it’s for').fill(name)
     await page.getByRole('button', { name: 'Create token' }).click()
     await proveIt(olga)
     const shown = page.getByRole('status').filter({ hasText: `Copy the token for ${name}` })
