@@ -32,6 +32,7 @@ WAYS = {
     "people/sessions/oidc/routes.py::_to_app": "the mobile flow, takes a Cleared",
     "people/sessions/development_link/routes.py::log_in_by_link": "only in development, and not for who has a factor",
     "conversations/invitations/signup/routes.py::sign_up": "an account that was just made has no factor",
+    "conversations/beginnings/routes.py::begin_organization": "the same: the owner of an organization that nobody was in",
     "people/users/actions.py::create_api_key": "see those who call it",
     "people/users/queries.py::insert_api_key": "the statement of create_api_key",
     "people/bots/actions.py::create_bot": "keys of bots, made by people who are logged in",

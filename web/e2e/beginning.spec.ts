@@ -1,4 +1,5 @@
-/** A new organization: its owner is greeted with three steps, and each leads to where it is done. */
+/** A new organization: its owner begins it by a link, or is greeted with three steps, each of which leads to where it is done. */
+import { complaints } from './complaints'
 import { expect, test, unique } from './people'
 import { runCommand } from './server'
 
@@ -51,4 +52,36 @@ test('the owner of a new organization takes the three first steps', async ({ pag
     await page.reload()
     await expect(page.getByRole('heading', { name: 'Inbox', exact: true })).toBeVisible()
     await expect(welcome).toHaveCount(0)
+})
+
+test('an owner begins an organization by a link, once, and is greeted in a topic', async ({ page, dev }) => {
+    const subdomain = unique('begun')
+    const link = await runCommand(dev, ['realm', 'create', 'Not yet named', '--subdomain', subdomain, '--link'])
+    const home = new URL(dev.url)
+    home.hostname = `${subdomain}.localhost`
+    home.hash = new URL(link.trim()).hash
+    await page.setViewportSize({ width: 360, height: 800 })
+    await page.goto(home.href)
+    await expect(page.getByLabel('Name of the organization')).toHaveValue('Not yet named')
+    expect(await complaints(page, null)).toEqual([])
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(360)
+    await page.setViewportSize({ width: 1200, height: 800 })
+    await page.getByLabel('Name of the organization').fill('The Harbour')
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await expect(page.getByRole('alert')).toContainText('Fill in all fields')
+    await page.getByLabel('Your name').fill('Olga Owner')
+    await page.getByLabel('Email').fill('olga@example.com')
+    await page.getByLabel('Password', { exact: true }).fill('violet anchors drift slowly')
+    await page.getByLabel('First channels').fill('general\nboats')
+    await page.getByRole('button', { name: 'Begin' }).click()
+    await expect(page.getByRole('article').filter({ hasText: 'Welcome! This is a topic' })).toBeVisible()
+    await expect(page).toHaveURL(/topic\/welcome/)
+    const places = page.getByRole('navigation', { name: 'Places' })
+    await expect(places.getByRole('link', { name: 'The Harbour' })).toBeVisible()
+    await expect(places.getByRole('link', { name: 'boats' })).toBeVisible()
+
+    await page.context().clearCookies()
+    await page.goto('about:blank')
+    await page.goto(home.href)
+    await expect(page.getByRole('alert')).toContainText('not good')
 })

@@ -85,13 +85,13 @@ test('they are read without scripts, from the list of channels to a spoiler', as
     await context.close()
 })
 
-test('the sign-in page and the menu of the channel lead to them', async ({ page, context }) => {
+test('the client of visitors and the menu of the channel lead to them', async ({ page, context }) => {
     await page.goto(dev.url)
-    await page.getByRole('link', { name: 'Browse the public channels' }).click()
+    await page.getByRole('link', { name: 'As plain pages' }).click()
     await expect(page.getByRole('heading', { level: 1, name: 'Public channels' })).toBeVisible()
 
     const owner = dev.users.find((each) => each.role === 100)!
-    await page.goto(dev.url)
+    await page.goto(`${dev.url}/#sign-in`)
     await page.getByLabel('Email').fill(owner.email)
     await page.getByLabel('Password', { exact: true }).fill(owner.password!)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click()

@@ -44,28 +44,52 @@ def create_realm(
     channel: Annotated[
         str, typer.Option(help="Its first channel, which everybody who joins lands in; empty: none.")
     ] = "general",
+    link: Annotated[
+        bool,
+        typer.Option("--link", help="Make nothing in it: a link is printed by which its owner begins it in a browser."),
+    ] = False,
     data: DataFolder = None,
 ) -> None:
-    """Make an organization with a first channel; prints its id. Next: `tertulia user create --role owner`."""
+    """Make an organization with a first channel; prints its id. Next: `tertulia user create --role owner`. With --link its
+    owner chooses name, channels and a password by the link that is printed, which is good for a day, once."""
+    settings = target_settings(data)
 
-    async def create(tx: "Transaction") -> int:
+    async def create(tx: "Transaction") -> int | str:
+        from tertulia.organization.realms.actions import create_realm
+
+        if link:
+            return await link_to_begin(tx, settings, await create_realm(tx, subdomain, name), subdomain)
         return await begin_realm(tx, subdomain, name, channel)
 
     print(in_transaction(data, create))
 
 
+@realms.command("link")
+def print_link(realm: Subdomain = "", data: DataFolder = None) -> None:
+    """Print another link by which the owner of an organization that nobody is in begins it. The last one ends."""
+    settings = target_settings(data)
+
+    async def make(tx: "Transaction") -> str:
+        return await link_to_begin(tx, settings, await realm_id_at(tx, realm), realm)
+
+    print(in_transaction(data, make))
+
+
+async def link_to_begin(tx: "Transaction", settings: "Settings", realm_id: int, subdomain: str) -> str:
+    """The link by which an organization begins. The key stands behind the #: no server and no proxy writes it down."""
+    from tertulia.organization.realms.waiting import expect_owner
+
+    return f"{settings.url_of(subdomain)}/#begin/{await expect_owner(tx, realm_id)}"
+
+
 async def begin_realm(tx: "Transaction", subdomain: str, name: str, channel: str) -> int:
     """An organization with its first channel, if it is to have one, and a topic to begin with; returns its id."""
-    from tertulia.conversations.channels.actions import create_channel
-    from tertulia.conversations.channels.actions.defaults import add_default
-    from tertulia.conversations.channels.first_words import say_first_words
+    from tertulia.conversations.beginnings.actions import begin_channels
     from tertulia.organization.realms import actions
 
     realm_id = await actions.create_realm(tx, subdomain, name)
     if channel:
-        channel_id = await create_channel(tx, realm_id, channel)
-        await add_default(tx, realm_id, channel_id)
-        await say_first_words(tx, realm_id, channel_id)
+        await begin_channels(tx, realm_id, [channel])
     return realm_id
 
 

@@ -1,1 +1,1 @@
-"""Conversations: channels and their folders, topics, who has read what, mutes, invitations and signing up."""
+"""Conversations: channels and their folders, topics, who has read what, mutes, invitations, signing up and beginnings."""

@@ -34,6 +34,7 @@ _PACKAGES = (
     "conversations.channels",
     "conversations.topics",
     "conversations.invitations",
+    "conversations.beginnings",
     "files.uploads",
     "files.remote_pictures",
     "files.downloads",

@@ -71,6 +71,21 @@ def test_settings_secrets_and_a_link_are_made_once_and_kept(operator: Operator) 
     assert {path: path.read_text() for path in operator.folder.iterdir()} == texts
 
 
+def test_without_an_owner_the_link_begins_the_organization(operator: Operator) -> None:
+    where = ["--no-system", "--folder", str(operator.folder), "--database", operator.database]
+    links = []
+    for _ in range(2):
+        done = tertulia("init", HOST, *where, "--postgres-admin", operator.admin)
+        assert done.returncode == 0, done.stderr
+        links.append(done.stdout)
+    assert all(re.fullmatch(rf"https://{re.escape(HOST)}/#begin/[\w-]{{43}}\n", link) for link in links)
+    assert links[0] != links[1], "the last one counts"
+    env = {"TERTULIA_CONFIG": str(operator.file), "TERTULIA_USER_PASSWORD": PASSWORD}
+    assert tertulia("user", "create", OWNER, "--name", "Ines", "--role", "owner", env=env).returncode == 0
+    third = tertulia("init", HOST, *where, "--postgres-admin", operator.admin)
+    assert (third.returncode, third.stdout) == (0, ""), "somebody is there"
+
+
 def test_a_role_of_somebody_else_is_left_alone(operator: Operator) -> None:
     operator.sql(f"create role {operator.database} login password 'theirs'")
     assert "has a role or a database" in said_once(operator.init())

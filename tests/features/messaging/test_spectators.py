@@ -9,7 +9,7 @@ from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, Server
 from tests.harness.stage import Stage, Web
-from tests.harness.talk import Json, Speaker, check_error
+from tests.harness.talk import Json, Speaker, check_error, check_success
 
 PUBLIC = {"operator": "channels", "operand": "web-public"}
 
@@ -179,3 +179,55 @@ def test_nobody_registers_in_an_organization_that_is_closed(square: Square, stag
     sql = "update realm set settings = settings - 'enable_spectator_access' where id = %s"
     stage.sql(sql, square.realm.id)
     assert square.nobody.request("POST", "register", client_gravatar=False).status_code == 401
+
+
+ASKED_BY_THE_CLIENT = ["realm", "realm_emoji", "realm_playgrounds", "subscription", "user_settings"]
+"""What the web client of a visitor asks for (web/src/data/visitor.ts)."""
+
+
+def test_the_state_that_visitors_ask_for_names_nobody_and_no_other_channel(square: Square, stage: Stage) -> None:
+    secret = stage.channel(square.realm.member, realm_id=square.realm.id, invite_only=True)
+    gone = stage.channel(square.realm.member, realm_id=square.realm.id)
+    stage.sql("update channel set is_web_public = true, is_archived = true where id = %s", gone.stream_id)
+    found = square.nobody.post("register", client_gravatar=False, fetch_event_types=ASKED_BY_THE_CLIENT)
+    assert [channel["name"] for channel in found["never_subscribed"]] == [square.open.name]
+    told = str(found)
+    for speaker in square.realm.all:
+        assert speaker.email not in told
+    for name in (secret.name, gone.name):
+        assert name not in told
+    assert not {"realm_users", "presences", "user_status", "realm_user_groups"} & found.keys()
+
+
+def test_what_is_new_after_a_message_is_found_and_what_was_deleted_is_gone(square: Square) -> None:
+    narrow = [PUBLIC, {"operator": "channel", "operand": square.open.stream_id}]
+
+    def since() -> list[int]:
+        window = square.nobody.window(square.sent, after=100, include_anchor=False, narrow=narrow)
+        assert window["found_newest"]
+        return [message["id"] for message in window["messages"]]
+
+    assert since() == []
+    sent = square.realm.member.send(square.open.stream_id, "elsewhere", "One more")
+    assert since() == [sent]
+    check_success(square.realm.owner.request("DELETE", f"messages/{sent}"))
+    assert since() == []
+
+
+def test_a_reaction_tells_visitors_no_name(square: Square) -> None:
+    check_success(square.realm.owner.request("POST", f"messages/{square.sent}/reactions", emoji_name="tada"))
+    [message] = square.nobody.window(before=9, narrow=[PUBLIC])["messages"]
+    assert [reaction["emoji_name"] for reaction in message["reactions"]] == ["tada"]
+    assert square.realm.owner.email not in str(message)
+    assert all("user" not in reaction and "full_name" not in reaction for reaction in message["reactions"])
+
+
+def test_access_is_said_to_be_public_where_there_is_something_to_read(square: Square, stage: Stage) -> None:
+    def is_public() -> bool:
+        return bool(square.nobody.get("server_settings")["realm_web_public_access_enabled"])
+
+    assert is_public()
+    stage.sql("update channel set is_archived = true where id = %s", square.open.stream_id)
+    assert not is_public()
+    stage.sql("update channel set is_archived = false, is_web_public = false where id = %s", square.open.stream_id)
+    assert not is_public()

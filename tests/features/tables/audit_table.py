@@ -110,6 +110,7 @@ NOTED: dict[str, tuple[Act, ...]] = {
     "PATCH /settings/notifications": _OWN_SETTINGS,
     "POST /signups/{key}": _SIGNED_UP,
     "POST outside /join": _SIGNED_UP,
+    "POST /beginnings/{key}": (*_SIGNED_UP, Act.REALM_CHANGED, Act.CHANNEL_CREATED, Act.CHANNEL_CHANGED),
     # invitations
     "POST /invites": (Act.INVITATION_SENT,),
     "POST /invites/multiuse": (Act.INVITATION_LINK_MADE,),

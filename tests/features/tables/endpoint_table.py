@@ -232,6 +232,12 @@ TABLE: dict[str, Row] = {
     "GET /signups/{key}": Row(EVERYBODY, {"key": "x"}, "not good"),
     "POST /signups": Row(EVERYBODY, {"email": "nobody"}, "valid email"),
     "POST /signups/{key}": Row(EVERYBODY, {"key": "x", "full_name": "Ada", "password": "y"}, "not good"),
+    "GET /beginnings/{key}": Row(EVERYBODY, {"key": "x"}, "not good"),
+    "POST /beginnings/{key}": Row(
+        EVERYBODY,
+        {"key": "x", "realm_name": "y", "email": "y", "full_name": "y", "password": "y", "channels": '["y"]'},
+        "not good",
+    ),
     "GET outside /join": Row(EVERYBODY, {"plain": "true"}, "need an invitation"),
     "GET outside /join/{key}": Row(EVERYBODY, {"key": "x", "plain": "true"}, "not good"),
     "POST outside /join/address": Row(EVERYBODY, {"email": "nobody"}, "valid email"),

@@ -26,6 +26,11 @@ export interface SignedIn {
     /** Of a second factor that was set up with this sign-in. */
     recovery_codes?: string[]
 }
+/** The session of an organization's first owner, and where they are greeted. */
+export interface Begun extends SignedIn {
+    channel_id: Id
+    topic: string
+}
 /** What somebody with a second factor shows beside the password: one of them. */
 export interface SecondStep {
     code?: string
@@ -168,6 +173,13 @@ export class Api {
     async signUp(key: string, fullName: string, password: string): Promise<Answer<SignedIn>> {
         const params = { full_name: fullName, password }
         return this.#remember(await this.#once<SignedIn>('POST', `signups/${encodeURIComponent(key)}`, params, {}))
+    }
+
+    /** The organization that waits for its owner, begun by the key of its link. */
+    async begin(key: string, chosen: Params): Promise<Answer<Begun>> {
+        const answer = await this.#once<Begun>('POST', `beginnings/${encodeURIComponent(key)}`, chosen, {})
+        this.#remember(answer)
+        return answer
     }
 
     async signOut(): Promise<Answer<object>> {

@@ -67,6 +67,8 @@ export class Messages {
     #most = MOST
     /** Told what every fetch brought. */
     onFetched: (ids: readonly Id[]) => void = () => {}
+    /** What every request is narrowed to, whatever else it asks for: of a visitor, what is open to the web. */
+    within: readonly NarrowTerm[] = []
     /** Asked where nobody answers: what was loaded of a conversation the last time. */
     findKept: (key: string) => Promise<ApiMessage[]> = async () => []
     /** Counts registrations: what was fetched before the last one is not current. */
@@ -120,7 +122,7 @@ export class Messages {
     async fetch(window: FetchWindow): Promise<Answer<Fetched>> {
         const answer = await this.#fetching(() =>
             this.#api.get<ApiMessages>('messages', {
-                narrow: window.narrow,
+                narrow: [...this.within, ...window.narrow],
                 anchor: window.anchor,
                 num_before: window.before,
                 num_after: window.after,
@@ -140,7 +142,7 @@ export class Messages {
     async since(narrow: NarrowTerm[], moment: Date): Promise<Answer<Message | null>> {
         const answer = await this.#fetching(() =>
             this.#api.get<ApiMessages>('messages', {
-                narrow,
+                narrow: [...this.within, ...narrow],
                 anchor: 'date',
                 anchor_date: moment.toISOString(),
                 num_before: 0,
@@ -158,6 +160,7 @@ export class Messages {
         const answer = await this.#fetching(() =>
             this.#api.get<ApiMessages>('messages', {
                 message_ids: ids,
+                ...(this.within.length && { narrow: this.within }),
                 apply_markdown: true,
                 client_gravatar: false,
                 allow_empty_topic_name: true,

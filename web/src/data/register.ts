@@ -3,7 +3,7 @@ import type { Answer, Api } from './api'
 import type { InitialState } from './api-types'
 
 /** What this client understands; see POST /register. */
-const CAPABILITIES = {
+export const CAPABILITIES = {
     notification_settings_null: true,
     bulk_message_deletion: true,
     user_avatar_url_field_optional: false,

@@ -1,5 +1,5 @@
-/** Who is at this browser: nobody yet known, nobody, or somebody with their world. Tabs tell each other who came and went. */
-import { Api, type Answer, type ApiError, type SecondStep } from './api'
+/** Who is at this browser: nobody yet known, nobody, a visitor, or somebody with their world. Tabs tell each other who came and went. */
+import { Api, type Answer, type ApiError, type Begun, type Params, type SecondStep } from './api'
 import type { ServerSettings } from './api-types'
 import { waitBefore } from './backoff'
 import { browserKeep } from './keep'
@@ -8,8 +8,9 @@ import { World } from './world.svelte'
 
 export class Session {
     readonly api: Api
-    /** looking: is there a session? signedOut: show the sign-in page. loading: the world is on its way. failed: nobody answers. */
-    state: 'looking' | 'signedOut' | 'loading' | 'ready' | 'failed' = $state('looking')
+    /** looking: is there a session? signedOut: show the sign-in page. loading: the world is on its way. failed: nobody answers.
+     *  visiting: somebody without an account reads what is open to the web. */
+    state: 'looking' | 'signedOut' | 'visiting' | 'loading' | 'ready' | 'failed' = $state('looking')
     world: World | null = $state.raw(null)
     error: ApiError | null = $state.raw(null)
     /** For the sign-in page. */
@@ -23,8 +24,13 @@ export class Session {
         this.#tabs = typeof BroadcastChannel === 'undefined' ? null : new BroadcastChannel('tertulia')
         this.#tabs?.addEventListener('message', (message) => {
             if (message.data === 'signed-out') this.#leave()
-            else if (message.data === 'signed-in' && this.state === 'signedOut') void this.start()
+            else if (message.data === 'signed-in' && this.isNobody) void this.start()
         })
+    }
+
+    /** Nobody is signed in here. */
+    get isNobody(): boolean {
+        return this.state === 'signedOut' || this.state === 'visiting'
     }
 
     /** Find out who is here, and load their world. Tries again by itself while nobody answers. */
@@ -33,8 +39,26 @@ export class Session {
         const found = await this.api.resume()
         if (this.state === 'loading' || this.state === 'ready') return // asked twice, and the first was faster
         if (found.ok) await this.#welcome(found)
-        else if (found.error.kind === 'signedOut') await this.#askSettings()
-        else await this.#showLast(found.error)
+        else if (found.error.kind === 'signedOut') {
+            await this.#askSettings()
+            if (this.server?.realm_web_public_access_enabled) await this.visit()
+        } else await this.#showLast(found.error)
+    }
+
+    /** Read what is open to the web; where that fails, the sign-in page stays. */
+    async visit(): Promise<void> {
+        const world = new World(this.api, browserKeep, this.#lastRead, true)
+        world.onSignedOut = () => this.#leave()
+        const answer = await world.begin()
+        if (!answer.ok || this.state !== 'signedOut') return world.end()
+        this.world = world
+        this.state = 'visiting'
+    }
+
+    /** The visitor has an account: the place in the address bar is where they will be. */
+    stopVisiting(): void {
+        this.#endWorld()
+        this.state = 'signedOut'
     }
 
     /** Nobody answers: what was read last is shown, if it is known. */
@@ -67,6 +91,13 @@ export class Session {
         return this.#welcome(await this.api.signUp(key, fullName, password))
     }
 
+    /** A new organization, by the key of its link; its owner is signed in at once. */
+    async begin(key: string, chosen: Params): Promise<Answer<Begun>> {
+        const answer = await this.api.begin(key, chosen)
+        await this.#welcome(answer)
+        return answer
+    }
+
     async #welcome(answer: Answer<object>): Promise<Answer<object>> {
         if (!answer.ok) return answer
         this.#tabs?.postMessage('signed-in')
@@ -86,6 +117,7 @@ export class Session {
 
     async #enter(): Promise<void> {
         this.state = 'loading'
+        this.#endWorld()
         const world = this.#newWorld()
         const answer = await world.begin()
         if (answer.ok) {
@@ -113,9 +145,13 @@ export class Session {
         this.#again = setTimeout(() => void this.start(), waitBefore(3, error.retryAfter))
     }
 
-    #leave(): void {
+    #endWorld(): void {
         this.world?.end()
         this.world = null
+    }
+
+    #leave(): void {
+        this.#endWorld()
         void this.#lastRead.forget()
         void this.#askSettings()
     }

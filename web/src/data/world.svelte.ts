@@ -8,7 +8,7 @@ import type { ApiEvent, EventOf, Id, InitialState } from './api-types'
 import { Acts } from './acts'
 import { Directs } from './directs.svelte'
 import { Drafts } from './drafts.svelte'
-import { EventLoop, type Queue } from './events'
+import { EventLoop, type LoopHandlers, type Queue } from './events'
 import { Exports } from './exports.svelte'
 import { Files } from './files.svelte'
 import { Glimpses } from './glimpses.svelte'
@@ -28,17 +28,22 @@ import { Talk } from './talk.svelte'
 import { Topics } from './topics.svelte'
 import { Typing } from './typing.svelte'
 import { Unread } from './unread.svelte'
+import { OPEN_TO_WEB, registerVisitor, VisitLoop } from './visitor'
 import { Visits } from './visits'
 import { Searches } from './searches.svelte'
 import { UsedEmoji } from './used-emoji.svelte'
 
 /** So many talks stay loaded and current, so that going back to one shows it at once. */
 const OPEN_TALKS = 12
+/** Those of a visitor are fetched anew every minute, by a server that counts their requests. */
+const VISITED_TALKS = 2
 /** So often is looked whether something else is being read. */
 const KEEP_MS = 5000
 
 export class World {
     readonly api: Api
+    /** Somebody without an account: they read what is open to the web, and there is nothing of their own. */
+    readonly isVisitor: boolean
     readonly realm = new Realm()
     readonly messages: Messages
     readonly unread: Unread
@@ -62,7 +67,7 @@ export class World {
     /** Told of every event after it was applied: for notifications. */
     onEvent: (event: ApiEvent) => void = () => {}
     onSignedOut: () => void = () => {}
-    readonly #loop: EventLoop
+    readonly #loop: EventLoop | VisitLoop
     readonly #talks = new Map<string, Talk>()
     readonly #lastRead: LastRead
     /** What was kept of each talk, in short. */
@@ -71,10 +76,12 @@ export class World {
     #stopWatching: () => void = () => {}
     #isOver = false
 
-    constructor(api: Api, keep: Keep = browserKeep, lastRead = new LastRead()) {
+    constructor(api: Api, keep: Keep = browserKeep, lastRead = new LastRead(), isVisitor = false) {
         this.api = api
+        this.isVisitor = isVisitor
         this.#lastRead = lastRead
         this.messages = new Messages(api)
+        if (isVisitor) this.messages.within = OPEN_TO_WEB
         const { realm } = this
         this.unread = new Unread({
             get me() {
@@ -99,13 +106,14 @@ export class World {
         this.usedEmoji = new UsedEmoji(keep)
         this.reads = new Reads(api, this.messages, this.unread, this.#context)
         this.acts = new Acts(api, this.messages)
-        this.#loop = new EventLoop(api, {
+        const handlers: LoopHandlers = {
             onEvents: (events) => this.#apply(events),
             onQueueLost: () => this.#registerAgain(),
             onOnline: () => this.#online(),
             onOffline: (error) => this.connection.offline(error),
             onSignedOut: () => this.#signedOut(),
-        })
+        }
+        this.#loop = isVisitor ? new VisitLoop(api, handlers, () => this.#newest) : new EventLoop(api, handlers)
         this.#connect()
     }
 
@@ -133,12 +141,18 @@ export class World {
 
     /** Load the state and begin to listen. */
     async begin(): Promise<Answer<InitialState>> {
-        const answer = await register(this.api)
+        const answer = await this.#register()
         if (!answer.ok) return answer
         this.#load(answer.value)
-        void this.#lastRead.keepState(answer.value)
         this.#start(queueOf(answer.value))
         this.connection.online()
+        return answer
+    }
+
+    async #register(): Promise<Answer<InitialState>> {
+        if (this.isVisitor) return registerVisitor(this.api)
+        const answer = await register(this.api)
+        if (answer.ok) void this.#lastRead.keepState(answer.value)
         return answer
     }
 
@@ -152,9 +166,10 @@ export class World {
 
     #start(queue: Queue | null): void {
         this.#loop.start(queue)
+        this.#stopWatching = watchWaking((isSure) => this.#wake(isSure))
+        if (this.isVisitor) return
         this.outbox.load(this.me)
         this.presence.start()
-        this.#stopWatching = watchWaking((isSure) => this.#wake(isSure))
         this.#keeping = setInterval(() => this.keepTalks(), KEEP_MS)
     }
 
@@ -207,6 +222,11 @@ export class World {
         if (!talk.focus(id)) await talk.open(id)
     }
 
+    /** The talk that is shown, and was asked for last. */
+    get #newest(): Talk | undefined {
+        return [...this.#talks.values()].at(-1)
+    }
+
     get #context() {
         const { realm } = this
         return {
@@ -219,7 +239,7 @@ export class World {
 
     #closeOldest(): void {
         for (const [key, talk] of this.#talks) {
-            if (this.#talks.size <= OPEN_TALKS) break
+            if (this.#talks.size <= (this.isVisitor ? VISITED_TALKS : OPEN_TALKS)) break
             talk.close()
             this.#talks.delete(key)
         }
@@ -250,14 +270,13 @@ export class World {
     }
 
     async #registerAgain(): Promise<Answer<Queue>> {
-        const answer = await register(this.api)
+        const answer = await this.#register()
         if (!answer.ok) return answer
         if (answer.value.user_id !== this.me) this.#signedOut()
         const queue = queueOf(answer.value)
         if (this.#isOver) return { ok: true, value: queue }
         this.messages.reset()
         this.#load(answer.value)
-        void this.#lastRead.keepState(answer.value)
         this.topics.reset()
         this.recent.reset()
         this.glimpses.reset()
@@ -390,7 +409,7 @@ export class World {
 
     /** The network may be back, or somebody looks at the page again. Only the latter says that somebody is here. */
     #wake(isSure: boolean): void {
-        if (!isSure) this.presence.active()
+        if (!isSure && !this.isVisitor) this.presence.active()
         this.#loop.wake(isSure || this.connection.state === 'offline')
         if (isSure) void this.outbox.flush()
     }

@@ -73,12 +73,17 @@ export class TalkActions {
         this.world = world
     }
 
+    /** Who only reads does nothing to messages, and is told nothing of people but what they wrote. */
+    get takesPart(): boolean {
+        return !this.world.isVisitor
+    }
+
     view(address: string, from: Element): void {
         this.viewing = { address, from }
     }
 
     openPerson(id: number, anchor: Element): void {
-        this.person = { id, anchor }
+        if (this.takesPart) this.person = { id, anchor }
     }
 
     /** The talk it belongs to, from a place that mixes several. */
@@ -285,7 +290,9 @@ export class TalkActions {
     }
 
     get showsHistory(): boolean {
-        return this.world.realm.value('realm_message_edit_history_visibility_policy', 'all') !== 'none'
+        return (
+            this.takesPart && this.world.realm.value('realm_message_edit_history_visibility_policy', 'all') !== 'none'
+        )
     }
 
     async remove(message: Message): Promise<void> {

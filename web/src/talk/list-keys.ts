@@ -24,14 +24,19 @@ export function listKeys(moves: Moves, actions: TalkActions): Key[] {
         if (!message) return false
         run(message)
     }
-    const reply = withCurrent((message) => actions.reply(message))
-    return [
+    const reading: Key[] = [
         { keys: ['j', 'down'], word: 'keys.next', run: () => moves.step(1) },
         { keys: ['k', 'up'], word: 'keys.previous', run: () => moves.step(-1) },
         { keys: 'home', word: 'keys.home', run: () => moves.toStart() },
         { keys: 'end', word: 'keys.end', run: () => moves.toEnd() },
         { keys: 'pagedown', word: 'keys.page.down', run: () => moves.page(1) },
         { keys: 'pageup', word: 'keys.page.up', run: () => moves.page(-1) },
+        { keys: 't', word: 'keys.topic', run: withCurrent((message) => actions.openConversation(message)) },
+    ]
+    if (!actions.takesPart) return reading
+    const reply = withCurrent((message) => actions.reply(message))
+    return [
+        ...reading,
         {
             keys: ['r', 'enter'],
             word: 'keys.reply',
@@ -49,7 +54,6 @@ export function listKeys(moves: Moves, actions: TalkActions): Key[] {
         },
         { keys: 'x', word: 'keys.react', run: withCurrent((message) => actions.openPicker(message)) },
         { keys: 'e', word: 'keys.edit', run: withCurrent((message) => void actions.edit(message)) },
-        { keys: 't', word: 'keys.topic', run: withCurrent((message) => actions.openConversation(message)) },
         { keys: 'm', word: 'keys.more', run: withCurrent((message) => actions.openMenu(message)) },
         { keys: 'shift+u', word: 'keys.unread', run: withCurrent((message) => void actions.markUnread(message)) },
     ]

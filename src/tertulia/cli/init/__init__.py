@@ -25,7 +25,12 @@ FOLDER = Path("/etc/tertulia")
 
 def init(
     host: Annotated[str, typer.Argument(help="The name people will come to, such as chat.example.com.")],
-    owner: Annotated[str, typer.Argument(metavar="OWNER_EMAIL", help="Who will own the organization.")],
+    owner: Annotated[
+        str,
+        typer.Argument(
+            metavar="[OWNER_EMAIL]", help="Who will own the organization.  [default: whoever opens the link says so]"
+        ),
+    ] = "",
     folder: Annotated[Path, typer.Option(help="Where settings and secrets are kept.")] = FOLDER,
     organization: Annotated[
         str, typer.Option("--name", help="The organization's name, which its owner may change.  [default: the host]")
@@ -54,7 +59,8 @@ def init(
     as_json: AsJson = False,
 ) -> None:
     """Set a server up: settings, secrets, database, units, an organization. Asks nothing, may be run again, and keeps what is
-    there. Prints the link by which the owner chooses a password and begins; it is good for a day, once."""
+    there. Prints the link by which the owner chooses a password and begins; it is good for a day, once. Without OWNER_EMAIL
+    whoever opens the link names the organization, its first channels and themselves: give it to nobody else."""
     from tertulia.cli.init.own_engines import STATE, own_postgres
     from tertulia.cli.init.settings_file import SettingsFile, Wanted
     from tertulia.cli.init.system import ACCOUNT, System
@@ -86,7 +92,7 @@ def init(
 def _fill(file: "SettingsFile", wanted: "Wanted", organization: str) -> "tuple[Settings, bool, str | None]":
     """Settings, tables, an organization; whether PostgreSQL must be restarted, and the owner's link."""
     from tertulia.cli.init.database import prepare_database
-    from tertulia.cli.init.first_owner import find_or_make_owner
+    from tertulia.cli.init.first_owner import find_or_make_owner, wait_for_owner
     from tertulia.cli.init.saying import say
     from tertulia.migrations import migrate, pending
 
@@ -94,7 +100,9 @@ def _fill(file: "SettingsFile", wanted: "Wanted", organization: str) -> "tuple[S
     if pending(settings.postgres_url):
         migrate(settings.postgres_url, tell=say)
         say("made the tables of the database")
-    return settings, must_restart, find_or_make_owner(settings, wanted.owner, organization or wanted.host)
+    name = organization or wanted.host
+    link = find_or_make_owner(settings, wanted.owner, name) if wanted.owner else wait_for_owner(settings, name)
+    return settings, must_restart, link
 
 
 def _set_up_nats(
@@ -156,5 +164,5 @@ def _tell(outcome: Outcome, *, as_json: bool) -> None:
     if outcome.link is None:
         say(f"The owner has a password already: log in at {outcome.url}")
     else:
-        say("Open this link, then choose a password, and begin:")
+        say("Open this link, then choose a password, and begin. It is good for a day, once:")
         print(outcome.link)

@@ -1,8 +1,8 @@
-"""The organization at the host itself, its owner, and the link by which the owner chooses a password."""
+"""The organization at the host itself, and the link by which its owner begins."""
 
 from typing import TYPE_CHECKING
 
-from tertulia.cli.accounts import Newcomer, RoleName, begin_realm, begin_user, transact
+from tertulia.cli.accounts import Newcomer, RoleName, begin_realm, begin_user, link_to_begin, transact
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.init.saying import say
 
@@ -11,6 +11,25 @@ if TYPE_CHECKING:
     from tertulia.kernel.settings import Settings
 
 CHANNEL = "general"
+
+
+def wait_for_owner(settings: "Settings", name: str) -> str | None:
+    """The link by which whoever opens it begins the organization; None if somebody is there already."""
+    from tertulia.organization.realms.actions import create_realm
+    from tertulia.organization.realms.queries import find_realm, has_people
+
+    async def work(tx: "Transaction") -> str | None:
+        realm = await find_realm(tx, "")
+        if realm is None:
+            realm_id = await create_realm(tx, "", name)
+            say(f"made the organization {name}, which waits for its owner")
+        elif await has_people(tx, realm.id):
+            return None
+        else:
+            realm_id = realm.id
+        return await link_to_begin(tx, settings, realm_id, "")
+
+    return transact(settings, work)
 
 
 def find_or_make_owner(settings: "Settings", email: str, name: str) -> str | None:

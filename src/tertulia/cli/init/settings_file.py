@@ -56,7 +56,7 @@ class SettingsFile:
         from tertulia.kernel.settings import Settings
         from tertulia.people.users.rules import is_email
 
-        if not is_email(wanted.owner):
+        if wanted.owner and not is_email(wanted.owner):
             raise CommandFailed(f"{wanted.owner} is no email address.")
         Settings(external_host=wanted.host)  # raises for one that is no name
         self._folder, self._wanted, self._group = folder, wanted, group

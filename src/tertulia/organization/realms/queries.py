@@ -64,6 +64,29 @@ async def insert_realm(tx: Transaction, subdomain: str, name: str, description: 
     return int(await tx.fetchval(sql, subdomain, name, description))
 
 
+async def has_web_public_channel(reader: Reader, realm_id: int) -> bool:
+    """Whether a channel of the realm is web-public, and in use."""
+    sql = "select exists (select from channel where realm_id = $1 and is_web_public and not is_archived)"
+    return bool(await reader.fetchval(sql, realm_id))
+
+
+async def has_people(reader: Reader, realm_id: int) -> bool:
+    """Whether anybody ever had an account in the realm."""
+    sql = "select exists (select from account where realm_id = $1 and bot_type is null)"
+    return bool(await reader.fetchval(sql, realm_id))
+
+
+async def note_waiting(tx: Transaction, realm_id: int, waiting: str) -> None:
+    """Note for which key a realm waits."""
+    sql = "update realm set settings = settings || jsonb_build_object('_waiting', $2::text) where id = $1"
+    await tx.execute(sql, realm_id, waiting)
+
+
+async def forget_waiting(tx: Transaction, realm_id: int) -> None:
+    """The realm waits for nobody."""
+    await tx.execute("update realm set settings = settings - '_waiting' where id = $1", realm_id)
+
+
 async def hold_role(tx: Transaction, user_id: int) -> int | None:
     """The role of an active account, which does not change until the commit; None if it is not active."""
     found: int | None = await tx.fetchval("select role from account where id = $1 and is_active for share", user_id)

@@ -57,10 +57,15 @@ async def say_realm(realm: Realm, call: Call, reader: Reader, settings: Settings
         "realm_name": realm.name,
         "realm_icon": (await pictures_of(reader, realm.id))["icon_url"],
         "realm_description": f"<p>{escape(realm.description)}</p>" if realm.description else "",
-        "realm_web_public_access_enabled": is_open_to_web(settings, realm.settings),
+        "realm_web_public_access_enabled": await has_something_open(realm, reader, settings),
         "realm_invite_required": realm.settings.invite_required,
         "realm_default_language": realm.settings.default_language,
     }
+
+
+async def has_something_open(realm: Realm, reader: Reader, settings: Settings) -> bool:
+    """Whether somebody without an account finds something to read."""
+    return is_open_to_web(settings, realm.settings) and await queries.has_web_public_channel(reader, realm.id)
 
 
 def login_methods(realm: Realm | None, settings: Settings) -> dict[str, bool]:

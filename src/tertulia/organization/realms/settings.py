@@ -126,6 +126,7 @@ _NOTES = {
     "picture_key": "_picture_key",
     "frozen": NOTE,
     "moved_to": "_moved_to",
+    "waiting": "_waiting",
 }
 
 
@@ -144,6 +145,8 @@ class RealmNotes(msgspec.Struct, frozen=True, rename=_NOTES):
     """Since when it is read only, because it is being moved (kernel/freezing.py); nothing: it is not."""
     moved_to: str = ""
     """Where it has gone, if its operator said so."""
+    waiting: str = ""
+    """For its owner (waiting.py): the digest of the key that begins it, and until when it is good; nothing: it does not."""
 
 
 class RealmFacts(msgspec.Struct, frozen=True):

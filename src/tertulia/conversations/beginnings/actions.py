@@ -1,0 +1,87 @@
+"""Beginning an organization: its name, its first channels, its owner."""
+
+from collections.abc import Sequence
+
+import msgspec
+import structlog
+
+from tertulia.conversations.channels.actions import create_channel
+from tertulia.conversations.channels.actions.defaults import add_default, hold_defaults, welcome
+from tertulia.conversations.channels.first_words import say_first_words
+from tertulia.conversations.invitations.signup.actions import clean_address
+from tertulia.kernel.auth import Role
+from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.settings import Settings
+from tertulia.organization.realms.changing.actions import change_settings, clean_about
+from tertulia.organization.realms.queries import Realm
+from tertulia.organization.realms.waiting import check_waiting, take_key
+from tertulia.people.logins.login import check_login_allowed
+from tertulia.people.logins.queries import Account, get_account
+from tertulia.people.users.actions import create_user
+from tertulia.people.users.password_words import words_of
+from tertulia.people.users.passwords import check_strength, hash_password
+from tertulia.people.users.rules import clean_full_name
+
+log = structlog.get_logger()
+
+
+class Beginning(msgspec.Struct, frozen=True):
+    """What the owner chose."""
+
+    realm_name: str
+    email: str
+    full_name: str
+    password_hash: str
+    channels: Sequence[str]
+    """The first is where everybody is greeted; newcomers are subscribed to all."""
+
+
+class Wish(msgspec.Struct, frozen=True):
+    """The same as it was typed."""
+
+    realm_name: str
+    email: str
+    full_name: str
+    password: str
+    channels: Sequence[str]
+
+
+async def check_wish(database: Database, settings: Settings, realm: Realm, key: str, wish: Wish) -> Beginning:
+    """What an organization can begin with. The key comes first: without it nothing is worked out."""
+    async with database.reader() as reader:
+        await check_waiting(reader, realm, key)
+        words = await words_of(reader, realm.id, settings)
+    check_login_allowed(realm, has_directory=False)
+    realm_name = clean_about("name", wish.realm_name.strip())
+    email = clean_address(realm, settings, wish.email)
+    full_name = clean_full_name(wish.full_name)
+    await check_strength(wish.password, (*words, realm_name), email, full_name)
+    return Beginning(realm_name, email, full_name, await hash_password(wish.password, settings), wish.channels)
+
+
+async def begin(tx: Transaction, realm: Realm, key: str, beginning: Beginning) -> tuple[Account, int]:
+    """Make the organization what its owner wants; returns the owner, and the channel where they are greeted.
+
+    The realm's row is held first, against the order of locks: nobody is there who could hold another.
+    """
+    await take_key(tx, realm.id, key)
+    await change_settings(tx, realm.id, {"name": beginning.realm_name})
+    first = await begin_channels(tx, realm.id, beginning.channels)
+    channels = await hold_defaults(tx, realm.id)
+    user_id = await create_user(
+        tx, realm.id, beginning.email, beginning.full_name, Role.OWNER, password_hash=beginning.password_hash
+    )
+    await welcome(tx, realm.id, user_id, channels)
+    log.info("an organization was begun", realm_id=realm.id, user_id=user_id)
+    return await get_account(tx, user_id), first
+
+
+async def begin_channels(tx: Transaction, realm_id: int, names: Sequence[str]) -> int:
+    """The first channels of an organization, in which everybody lands who joins; returns that with a topic to begin with."""
+    made = []
+    for name in names:
+        channel_id = await create_channel(tx, realm_id, name)
+        await add_default(tx, realm_id, channel_id)
+        made.append(channel_id)
+    await say_first_words(tx, realm_id, made[0])
+    return made[0]
