@@ -42,7 +42,7 @@ test('a table and links are pasted, a file is tried again, a poll and a snippet 
     await expect(chip.getByRole('alert')).toBeVisible()
     await expect(chip.locator('img')).toHaveJSProperty('naturalWidth', 8)
     await page.unroute(refused)
-    await chip.getByRole('button', { name: 'Try red.png again' }).click()
+    await chip.getByRole('button', { name: 'Try uploading red.png again' }).click()
     await expect(talk.box).toHaveValue(/^\[red\.png\]\(\/user_uploads\//)
     await expect(chip).toHaveCount(0)
 

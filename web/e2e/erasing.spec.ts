@@ -17,7 +17,7 @@ test('an owner erases somebody for good, not while they are held, and others see
     await olga.go('#organization/holds')
     await page.getByLabel('Who', { exact: true }).fill(name)
     await page.getByRole('option', { name }).click()
-    await page.getByLabel('Reason').fill('case 7')
+    await page.getByLabel('What it’s for').fill('case 7')
     await page.getByRole('button', { name: 'Add hold', exact: true }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Add hold' }).click()
     await proveIt(olga)

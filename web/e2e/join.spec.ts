@@ -66,7 +66,7 @@ test('an invited person makes an account, lands in a conversation, and finds fir
     await page.context().clearCookies()
     await page.goto('about:blank')
     await page.goto(link)
-    await expect(page.getByRole('alert')).toContainText('not good')
+    await expect(page.getByRole('alert')).toContainText('isn’t valid')
 })
 
 test('whoever comes by a link for many confirms their address first', async ({ page, dev }) => {
@@ -86,6 +86,6 @@ test('a forgotten password is replaced by a mail, whether or not there is an acc
     await page.getByLabel('Email').fill('nobody@example.com')
     await page.getByRole('button', { name: 'Send me a link' }).click()
     await expect(page.getByRole('status')).toContainText('nobody@example.com')
-    await page.getByRole('link', { name: /sign in/ }).click()
+    await page.getByRole('link', { name: /Sign in/ }).click()
     await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
 })

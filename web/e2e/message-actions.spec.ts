@@ -125,7 +125,7 @@ test('the head of a conversation counts members, sets what one hears, and rename
     await mila.go(`#narrow/channel/${id}`)
     await talk.sees('And ink')
     await expect(head.getByRole('link', { name: '2 members' })).toBeVisible()
-    await expect(bell).toHaveAccessibleName('Notifications: As in your settings')
+    await expect(bell).toHaveAccessibleName('Notifications: Same as in your settings')
     await bell.click()
     await page.getByRole('menuitemcheckbox', { name: 'Only mentions' }).click()
     await expect(bell).toHaveAccessibleName('Notifications: Only mentions')

@@ -88,7 +88,7 @@ test('You leads to everything of one’s own', async ({ newcomer }) => {
     const petra = await newcomer('Petra Yours', PHONE)
     const { page } = petra
     await petra.go('#inbox')
-    const you = page.getByRole('navigation', { name: 'Main places' }).getByRole('button', { name: 'You' })
+    const you = page.getByRole('navigation', { name: 'Main navigation' }).getByRole('button', { name: 'You' })
     const menu = page.getByRole('menu', { name: 'You' })
     const choose = async (item: string) => {
         await you.tap()

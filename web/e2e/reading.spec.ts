@@ -17,7 +17,7 @@ test('a spoiler, a formula, a poll, the versions of a message and who has read i
 
     const secret = kofi.page.getByText('The cat did it.')
     await expect(secret).toBeHidden()
-    await kofi.page.getByRole('button', { name: 'Archive' }).click()
+    await kofi.page.getByRole('button', { name: 'The end' }).click()
     await expect(secret).toBeVisible()
     await expect(his.message('shows').locator('.katex-html .mfrac')).toBeVisible()
 

@@ -10,7 +10,7 @@ test('an administrator chooses what new people begin with; those who are there k
     const { page } = ada
     try {
         await ada.go('#organization/defaults')
-        await page.getByLabel('Follow topics', { exact: true }).selectOption('I write in')
+        await page.getByLabel('Follow topics', { exact: true }).selectOption('I post in')
         const clock = page.getByRole('switch', { name: '24-hour clock' })
         await clock.check()
         await page.reload()
@@ -42,7 +42,7 @@ test('an owner makes a token for a directory, sees it once, and revokes it', asy
     const { page } = olga
     const name = unique('entra')
     await olga.go('#organization/directories')
-    await page.getByLabel('What for').fill(name)
+    await page.getByLabel('What it’s for').fill(name)
     await page.getByRole('button', { name: 'Create token' }).click()
     await proveIt(olga)
     const shown = page.getByRole('status').filter({ hasText: `Copy the token for ${name}` })

@@ -82,11 +82,11 @@ test('a channel with very many topics shows the newest, and more at every press'
     const ines = await personOf(dev, 'ines', browser)
     await ines.go(`#narrow/channel/${filled[0]?.stream_id}`)
     const bar = barOf(ines.page)
-    const topics = bar.getByRole('list', { name: /^Topics of/ }).getByRole('link')
+    const topics = bar.getByRole('list', { name: /^Topics in/ }).getByRole('link')
     await expect(topics).toHaveCount(6)
     await bar.getByRole('button', { name: /more topics/ }).click()
     await expect(topics).toHaveCount(56)
-    await bar.getByRole('button', { name: 'Fewer topics' }).click()
+    await bar.getByRole('button', { name: 'Show fewer topics' }).click()
     await expect(topics).toHaveCount(6)
     // One that is far down is in the list while it is open, and in view.
     await ines.go(`#narrow/channel/${filled[0]?.stream_id}/topic/matter.200`)

@@ -128,7 +128,7 @@ test('a part of the program that does not come says so, and comes when it is ask
     await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible()
     const parts = /\/assets\/(NewDirect|Channels)-[^/]*\.js$/
     await page.route(parts, (route) => route.abort())
-    const write = page.getByRole('button', { name: 'Write to somebody' })
+    const write = page.getByRole('button', { name: 'New direct message' })
     const unloaded = page.getByRole('dialog', { name: 'This couldn’t be loaded' })
     await write.click()
     await expect(unloaded).toBeVisible()
