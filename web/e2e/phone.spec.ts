@@ -53,12 +53,15 @@ test('with a thumb: the five places, a topic, a message, and back', async ({ new
     // To the very place one came from.
     await places.getByRole('link', { name: topic }).tap()
     await talk.sees('Sent from a bus')
+    await expect(bar, 'a conversation has the whole screen').toBeHidden()
 
+    await page.getByRole('button', { name: 'Back' }).tap()
     await tab('Direct').tap()
     await fits(page)
     await places.getByRole('link', { name: /Kofi Mensah/ }).tap()
     await talk.sees('Psst')
     await fits(page)
+    await page.getByRole('button', { name: 'Back' }).tap()
 
     await tab('Search').tap()
     const field = page.getByRole('combobox', { name: /Find a place/ })
@@ -70,10 +73,110 @@ test('with a thumb: the five places, a topic, a message, and back', async ({ new
     await fits(page)
 
     await tab('You').tap()
+    const menu = page.getByRole('menu', { name: 'You' })
+    await expect(menu).toBeVisible()
+    await fits(page)
+    await menu.getByRole('menuitem', { name: 'Settings', exact: true }).tap()
     await expect(page.getByRole('heading', { name: 'Settings' })).toBeVisible()
+    await expect(menu).toBeHidden()
     await fits(page)
     await tab('Inbox').tap()
     await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible()
+})
+
+test('You leads to everything of one’s own', async ({ newcomer }) => {
+    const petra = await newcomer('Petra Yours', PHONE)
+    const { page } = petra
+    await petra.go('#inbox')
+    const you = page.getByRole('navigation', { name: 'Main places' }).getByRole('button', { name: 'You' })
+    const menu = page.getByRole('menu', { name: 'You' })
+    const choose = async (item: string) => {
+        await you.tap()
+        await menu.getByRole('menuitem', { name: item, exact: true }).tap()
+    }
+    for (const [item, hash] of [
+        ['Your profile and status', '#settings/profile'],
+        ['Drafts', '#drafts'],
+        ['Scheduled', '#scheduled'],
+        ['Reminders', '#scheduled'],
+        ['Starred', '#narrow/is/starred'],
+        ['Settings', '#settings'],
+        ['Organization', '#organization'],
+    ] as const) {
+        await choose(item)
+        await expect(page).toHaveURL(new RegExp(`${hash}(/|$)`))
+    }
+    await you.tap()
+    await menu.getByRole('menuitemcheckbox', { name: 'Dark theme' }).tap()
+    await expect(page.locator('html')).toHaveAttribute('data-theme', 'dark')
+    await you.tap()
+    await expect(menu.getByRole('menuitemcheckbox', { name: 'Dark theme' })).toBeChecked()
+    await menu.getByRole('menuitem', { name: 'Sign out' }).tap()
+    await expect(page.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
+})
+
+/** A finger from here, so far, in small steps. */
+async function swipe(page: Page, from: { x: number; y: number }, by: { x: number; y: number }): Promise<void> {
+    const devtools = await page.context().newCDPSession(page)
+    const STEPS = 8
+    const at = (step: number) => [{ x: from.x + (by.x * step) / STEPS, y: from.y + (by.y * step) / STEPS }]
+    await devtools.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(0) })
+    for (let step = 1; step <= STEPS; step += 1)
+        await devtools.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(step) })
+    await devtools.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] })
+    await devtools.detach()
+}
+
+test('a swipe on a message replies, one the other way goes back, and what goes up or down scrolls', async ({
+    newcomer,
+    dev,
+}) => {
+    const petra = await newcomer('Petra Swipes', PHONE)
+    const kofi = callerOf(dev, 'kofi')
+    const [name, topic] = [unique('gestures'), unique('fingers')]
+    const channel = await makeChannel(dev, name, [petra, kofi])
+    for (let number = 1; number <= 12; number += 1)
+        await kofi.send(channel, topic, `Line ${number}.\n\n${'la '.repeat(60)}`)
+    await kofi.send(channel, topic, '```\n' + 'wide '.repeat(60) + '\n```')
+    await kofi.send(channel, topic, 'The last line')
+    await petra.call('POST', 'mark_all_as_read')
+    const { page } = petra
+    const talk = new TalkPage(page)
+    const places = page.getByRole('navigation', { name: 'Places', exact: true })
+    const middle = async (text: string) => {
+        const box = await talk.message(text).boundingBox()
+        return { x: 200, y: (box?.y ?? 0) + (box?.height ?? 0) / 2 }
+    }
+    await petra.go(`#narrow/channel/${channel}/topic/${topic}`)
+    await expect(talk.message('The last line')).toBeInViewport()
+    await fits(page)
+
+    // Up and down is the browser's, aslant too, however far.
+    const scrolled = () => talk.list.evaluate((list) => list.scrollTop)
+    const before = await scrolled()
+    await swipe(page, { x: 200, y: 300 }, { x: 60, y: 280 })
+    await expect.poll(scrolled).toBeLessThan(before - 100)
+    await expect(talk.list).toBeVisible()
+    await expect(talk.box).not.toBeFocused()
+    await talk.list.evaluate((list) => list.scrollTo(0, list.scrollHeight))
+    await expect(talk.message('The last line')).toBeInViewport()
+
+    // Too short is nothing, and what is wide moves by itself.
+    await swipe(page, await middle('The last line'), { x: -40, y: 0 })
+    await expect(talk.message('The last line')).toHaveCSS('transform', 'none')
+    await swipe(page, await middle('wide wide'), { x: -150, y: 0 })
+    await expect(talk.box).not.toBeFocused()
+
+    await swipe(page, await middle('The last line'), { x: -120, y: 4 })
+    await expect(talk.box).toBeFocused()
+    await expect(talk.message('The last line')).toHaveCSS('transform', 'none')
+    await fits(page)
+    await expect(places).toBeHidden()
+
+    await swipe(page, await middle('The last line'), { x: 140, y: -4 })
+    await expect(places.getByRole('link', { name: topic })).toBeVisible()
+    await expect(talk.list).toBeHidden()
+    await fits(page)
 })
 
 test('a talk is where it was after one has looked at the places', async ({ newcomer, dev }) => {
@@ -126,4 +229,23 @@ test('every other page fits a small screen too', async ({ newcomer, dev }) => {
         await expect(view.ready(petra.page)).toBeVisible()
         await fits(petra.page)
     }
+})
+
+test('a tap on a message that follows others of its sender shows when it was sent', async ({ newcomer, dev }) => {
+    const petra = await newcomer('Petra Asks when', PHONE)
+    const kofi = callerOf(dev, 'kofi')
+    const id = await makeChannel(dev, unique('clock'), [petra, kofi])
+    for (const text of ['First word', 'Second word', 'Third word']) await kofi.send(id, 'times', text)
+    const { page } = petra
+    const talk = new TalkPage(page)
+    await petra.go(`#narrow/channel/${id}/topic/times`)
+    const time = (text: string) => talk.message(text).locator('time')
+    await expect(time('Second word')).toHaveCSS('opacity', '0')
+    await talk.message('Second word').getByText('Second word').tap()
+    await expect(time('Second word')).toHaveCSS('opacity', '1')
+    await expect(time('Third word')).toHaveCSS('opacity', '0')
+    await fits(page)
+    await talk.message('Third word').getByText('Third word').tap()
+    await expect(time('Third word')).toHaveCSS('opacity', '1')
+    await expect(time('Second word')).toHaveCSS('opacity', '0')
 })

@@ -86,3 +86,28 @@ test('one comes to the first unread message, reads to the end, and marks unread 
     await uma.go('#inbox')
     await expect(page.getByRole('heading', { name: 'You’re all caught up' })).toBeVisible()
 })
+
+test('every message says when it was sent: to who points at it, to who comes by keyboard, and to who listens', async ({
+    newcomer,
+    dev,
+}) => {
+    const uma = await newcomer('Uma When')
+    const kofi = callerOf(dev, 'kofi')
+    const channel = await makeChannel(dev, unique('clock'), [uma, kofi])
+    for (const text of ['First word', 'Second word', 'Third word']) await kofi.send(channel, 'times', text)
+    const { page } = uma
+    const talk = new TalkPage(page)
+    await uma.go(`#narrow/channel/${channel}/topic/times`)
+    const [second, third] = [talk.message('Second word'), talk.message('Third word')]
+    await expect(second.locator('time')).toHaveCSS('opacity', '0')
+    await second.hover()
+    await expect(second.locator('time')).toHaveCSS('opacity', '1')
+    await expect(second.locator('time')).toHaveText(/^\s*\d{1,2}:\d\d/)
+    await expect(second).toHaveAccessibleName(/^Kofi Mensah, /)
+    await page.mouse.move(0, 0)
+    await second.focus()
+    await page.keyboard.press('ArrowDown')
+    await expect(third).toBeFocused()
+    await expect(third.locator('time')).toHaveCSS('opacity', '1')
+    await expect(second.locator('time')).toHaveCSS('opacity', '0')
+})

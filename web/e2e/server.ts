@@ -61,10 +61,25 @@ export async function startServer(settings: object = {}): Promise<{ dev: Dev; st
     return { dev, stop }
 }
 
-/** A command of an administrator, such as `realm create`. */
-export async function runCommand(dev: Dev, command: string[], settings: object = {}): Promise<void> {
+/** A command of an administrator, such as `realm create`; what it printed. */
+export async function runCommand(dev: Dev, command: string[], settings: object = {}): Promise<string> {
     const given = ['-m', 'tertulia', ...command, '--data', join(dev.folder, 'data')]
-    await promisify(execFile)(python(), given, { env: { ...environment(), ...settings } })
+    return (await promisify(execFile)(python(), given, { env: { ...environment(), ...settings } })).stdout
+}
+
+/** A statement at the server's database, for what takes months otherwise. */
+export async function runStatement(dev: Dev, statement: string): Promise<void> {
+    const { postgres_url } = JSON.parse(readFileSync(join(dev.folder, 'data', 'state.json'), 'utf8')) as {
+        postgres_url: string
+    }
+    const program = `
+import asyncio, sys, asyncpg
+async def run():
+    connection = await asyncpg.connect(sys.argv[1])
+    await connection.execute(sys.argv[2])
+    await connection.close()
+asyncio.run(run())`
+    await promisify(execFile)(python(), ['-c', program, postgres_url, statement], { env: environment() })
 }
 
 /** An identity provider (the one that the Python tests use), and how the server is told of it. */

@@ -1,5 +1,5 @@
 /** The server restarts, the network goes, the queue is lost: nothing written is lost, nothing arrives twice. */
-import { channelOf, expect, personOf, test, unique } from './people'
+import { channelOf, expect, makeChannel, personOf, test, unique } from './people'
 import { pidsOf, startServer } from './server'
 import { TalkPage } from './talk-page'
 
@@ -119,4 +119,55 @@ test('a message that is refused says why, and can be discarded', async ({ person
     await kofi.page.reload()
     await expect(page.box).toBeVisible()
     await expect(page.outgoing).toHaveCount(0)
+})
+
+test('a part of the program that does not come says so, and comes when it is asked for again', async ({ newcomer }) => {
+    const nils = await newcomer('Nils Patient', { serviceWorkers: 'block' })
+    const { page } = nils
+    await nils.go('#inbox')
+    await expect(page.getByRole('heading', { name: 'Inbox' })).toBeVisible()
+    const parts = /\/assets\/(NewDirect|Channels)-[^/]*\.js$/
+    await page.route(parts, (route) => route.abort())
+    const write = page.getByRole('button', { name: 'Write to somebody' })
+    const unloaded = page.getByRole('dialog', { name: 'This could not be loaded' })
+    await write.click()
+    await expect(unloaded).toBeVisible()
+    // No dead button: what was closed can be asked for once more.
+    await unloaded.getByRole('button', { name: 'Cancel' }).click()
+    await expect(unloaded).toBeHidden()
+    await write.click()
+    await expect(unloaded).toBeVisible()
+    await nils.go('#channels')
+    const missing = page.getByRole('alert').filter({ hasText: 'This could not be loaded' })
+    await expect(missing).toBeVisible()
+
+    await page.unroute(parts)
+    await unloaded.getByRole('button', { name: 'Try again' }).click()
+    await expect(page.getByRole('dialog').getByRole('combobox', { name: 'Names of people' })).toBeVisible()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click()
+    await missing.getByRole('button', { name: 'Try again' }).click()
+    await expect(page.getByRole('main').getByRole('heading', { level: 1 })).toBeVisible()
+})
+
+test('what is said stands above what is open', async ({ newcomer, dev }) => {
+    const nils = await newcomer('Nils Above', { permissions: ['clipboard-read', 'clipboard-write'] })
+    const channel = await makeChannel(dev, unique('layers'), [nils])
+    await nils.send(channel, 'top', 'A line')
+    const { page } = nils
+    const talk = new TalkPage(page)
+    await nils.go(`#narrow/channel/${channel}/topic/top`)
+    await talk.choose('A line', 'Copy link')
+    const said = page.getByRole('status').getByText('Link copied.')
+    await expect(said).toBeVisible()
+    // A menu that opens afterwards, where the line is.
+    const isOnTop = () =>
+        said.evaluate((line) => {
+            const { left, top, width, height } = line.getBoundingClientRect()
+            return line.contains(document.elementFromPoint(left + width / 2, top + height / 2))
+        })
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.getByRole('banner').or(page.getByRole('main')).getByRole('button', { name: 'More' }).first().click()
+    await expect(page.getByRole('menu')).toBeVisible()
+    await said.hover()
+    expect(await isOnTop()).toBe(true)
 })

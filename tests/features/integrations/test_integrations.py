@@ -186,7 +186,9 @@ def test_registration_lists_the_integrations(realm: Realm) -> None:
         "all_event_types": None,
         "config_options": [],
         "url_options": [],
+        "can_sign": False,
     }
+    assert {name for name, bot in names.items() if bot["can_sign"]} == {"github", "gitlab", "grafana", "sentry"}
 
 
 def signed(body: bytes, secret: str) -> dict[str, str]:

@@ -45,7 +45,7 @@ def test_a_passkey_signs_in_without_a_password(
     [shown] = passkeys(one)
     assert (shown["id"], shown["label"], shown["last_used"]) == (added["id"], "Ana's phone", None)
     assert (shown["is_verifying"], shown["is_synced"]) == (True, False)
-    mailed(folder_of_mails, user.email, '“Ana\'s phone” was added')
+    mailed(folder_of_mails, user.email, "“Ana's phone” was added")
     other = browser()
     begun = check_success(sign_in(other, device))
     assert (begun["user_id"], begun["email"]) == (user.user_id, user.email)

@@ -755,6 +755,7 @@ export interface Integration {
     all_event_types: string[] | null
     config_options: Record<string, unknown>[]
     url_options: Record<string, unknown>[]
+    can_sign: boolean
 }
 
 /** The list of invitations changed: ask for it again. */

@@ -95,6 +95,8 @@ export type ApiExport = schema.ExportRecord
 export type ApiReminder = schema.ReminderRecord
 export type ApiSnippet = schema.Snippet
 export type ApiUserSettings = schema.OwnSettings
+/** A file of mine that is there. */
+export type ApiFile = Required<Omit<schema.Attachment, 'messages'>>
 
 export type SettingValue = boolean | number | string | null
 
@@ -179,6 +181,16 @@ export interface ApiErasureState {
         tables: { table: string; erased: number; kept: number; what: string }[] | null
         outside: { where: string; what: string }[] | null
     } | null
+}
+
+/** A token of a directory, without its secret. Times are in seconds. */
+export interface ApiScimToken {
+    id: Id
+    label: string
+    created: number
+    /** Null: the operator of the server, or somebody who is no more. */
+    made_by: Id | null
+    last_used: number | null
 }
 
 export interface ApiHold {

@@ -198,6 +198,11 @@ export class Realm {
             case 'user_settings':
                 this.settings = { ...this.settings, [event.property]: event.value }
                 return
+            case 'realm_user_settings_defaults': {
+                const old = this.value('realm_user_settings_defaults', this.settings)
+                this.values.set('realm_user_settings_defaults', { ...old, [event.property]: event.value })
+                return
+            }
             case 'realm':
                 return this.#setting(event)
             case 'realm_domains':

@@ -10,6 +10,7 @@ import { Directs } from './directs.svelte'
 import { Drafts } from './drafts.svelte'
 import { EventLoop, type Queue } from './events'
 import { Exports } from './exports.svelte'
+import { Files } from './files.svelte'
 import { Glimpses } from './glimpses.svelte'
 import { browserKeep, type Keep } from './keep'
 import { LastRead } from './last-read'
@@ -51,6 +52,7 @@ export class World {
     readonly drafts: Drafts
     readonly scheduled: Scheduled
     readonly exports: Exports
+    readonly files: Files
     readonly reads: Reads
     readonly visits: Visits
     readonly searches: Searches
@@ -91,6 +93,7 @@ export class World {
         this.drafts = new Drafts(api, keep)
         this.scheduled = new Scheduled(api)
         this.exports = new Exports(api)
+        this.files = new Files(api)
         this.visits = new Visits(keep)
         this.searches = new Searches(keep)
         this.usedEmoji = new UsedEmoji(keep)
@@ -227,6 +230,7 @@ export class World {
     #load(state: InitialState): void {
         this.realm.load(state)
         this.exports.forget()
+        this.files.forget()
         this.acts.me = state.user_id
         this.visits.load(state.user_id)
         this.searches.load(state.user_id)
@@ -326,6 +330,7 @@ export class World {
             case 'realm_linkifiers':
             case 'realm_playgrounds':
             case 'realm_user':
+            case 'realm_user_settings_defaults':
             case 'reminders':
             case 'saved_snippets':
             case 'stream':
@@ -334,14 +339,14 @@ export class World {
             case 'user_status':
             case 'user_topic':
                 return [this.realm]
-            // Not shown here, or asked for when somebody looks at it.
             case 'attachment':
+                return [this.files]
+            // Not shown here, or asked for when somebody looks at it.
             case 'device':
             case 'heartbeat':
             case 'invites_changed':
             case 'muted_topics':
             case 'realm_bot':
-            case 'realm_user_settings_defaults':
             case 'typing_edit_message':
                 return []
             default:

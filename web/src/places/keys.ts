@@ -38,16 +38,18 @@ export function nextUnread(world: World): boolean {
     return true
 }
 
+export const THEMES = [
+    { word: 'places.theme.light', scheme: 3 },
+    { word: 'places.theme.dark', scheme: 2 },
+    { word: 'places.theme.system', scheme: 1 },
+] as const
+
 /** How the page looks is a setting of the person's, the same on all devices. */
+export async function chooseTheme(world: World, color_scheme: number): Promise<void> {
+    const answer = await world.api.patch('settings', { color_scheme })
+    if (!answer.ok) sayError(explain(answer.error))
+}
+
 export function themeActions(world: World): Action[] {
-    const choose = (color_scheme: number) => () => {
-        void world.api.patch('settings', { color_scheme }).then((answer) => {
-            if (!answer.ok) sayError(explain(answer.error))
-        })
-    }
-    return [
-        { word: 'places.theme.light', run: choose(3) },
-        { word: 'places.theme.dark', run: choose(2) },
-        { word: 'places.theme.system', run: choose(1) },
-    ]
+    return THEMES.map(({ word, scheme }) => ({ word, run: () => void chooseTheme(world, scheme) }))
 }

@@ -9,12 +9,14 @@ import Link from '@lucide/svelte/icons/link'
 import LogOut from '@lucide/svelte/icons/log-out'
 import Pin from '@lucide/svelte/icons/pin'
 import Settings from '@lucide/svelte/icons/settings-2'
+import Trash from '@lucide/svelte/icons/trash-2'
 import { isResolved } from '../data/acts'
 import type { Answer } from '../data/api'
 import { hashOf, type TalkPlace } from '../data/place'
 import { POLICY, type Channel } from '../data/realm.svelte'
 import type { World } from '../data/world.svelte'
 import { explain } from '../page/explain'
+import { deleteTopic, mayDeleteTopic } from '../page/delete-topic'
 import { leaveChannel } from '../page/leave-channel'
 import { markRead } from '../page/mark-read'
 import { go } from '../page/route.svelte'
@@ -81,6 +83,14 @@ export function topicMenu(world: World, channelId: number, topic: string, newest
             text: isResolved(topic) ? t('places.topic.unresolve') : t('places.topic.resolve'),
             icon: CircleCheck,
             run: () => tell(world.acts.toggleResolved(newest, topic)),
+        })
+    }
+    if (mayDeleteTopic(world, channelId)) {
+        items.push('line', {
+            text: t('topic.delete'),
+            icon: Trash,
+            danger: true,
+            run: () => tell(deleteTopic(world, channelId, topic)),
         })
     }
     return items

@@ -2,6 +2,7 @@
 import { directPlace, hashOf, keyOf, type Place } from '../data/place'
 import type { Realm } from '../data/realm.svelte'
 import type { World } from '../data/world.svelte'
+import { isOffered } from '../page/people'
 import { go } from '../page/route.svelte'
 import { plainText } from '../page/plain-text'
 import { best } from '../ui/match'
@@ -102,22 +103,20 @@ export function offersOf(world: World, typed: string, actions: readonly Action[]
 
 function personOffers(world: World): Offer[] {
     const recent = new Map(world.directs.all.map((each, index) => [keyOf(each.place), index]))
-    return [...world.realm.users.values()]
-        .filter((user) => user.is_active !== false && !user.is_system_bot)
-        .map((user) => {
-            const place = directPlace([user.user_id], world.me)
-            return {
-                key: keyOf(place),
-                group: 'people' as const,
-                text: user.full_name,
-                also: user.delivery_email ?? user.email,
-                hint: user.delivery_email ?? '',
-                userId: user.user_id,
-                visits: world.visits.of(place),
-                weight: recent.get(keyOf(place)) ?? 1000,
-                run: () => go(place),
-            }
-        })
+    return [...world.realm.users.values()].filter(isOffered).map((user) => {
+        const place = directPlace([user.user_id], world.me)
+        return {
+            key: keyOf(place),
+            group: 'people' as const,
+            text: user.full_name,
+            also: user.delivery_email ?? user.email,
+            hint: user.delivery_email ?? '',
+            userId: user.user_id,
+            visits: world.visits.of(place),
+            weight: recent.get(keyOf(place)) ?? 1000,
+            run: () => go(place),
+        }
+    })
 }
 
 function searchOffers(world: World, typed: string): Offer[] {

@@ -2,6 +2,7 @@
  *  Those I have muted are not among them. */
 import type { ApiUser, Id } from '../data/api-types'
 import type { Here } from '../data/presence.svelte'
+import { isOffered } from '../page/people'
 
 const RANK: Record<Here, number> = { active: 1, idle: 2, offline: 3 }
 
@@ -15,7 +16,7 @@ export function peopleInOrder(
     const byName = new Intl.Collator(language, { numeric: true, sensitivity: 'base' }).compare
     const rank = (user: ApiUser) => (user.user_id === me ? 0 : user.is_bot ? 4 : RANK[presenceOf(user.user_id)])
     return [...users]
-        .filter((user) => user.is_active !== false && !user.is_system_bot && !muted.has(user.user_id))
+        .filter((user) => isOffered(user) && !muted.has(user.user_id))
         .map((user) => ({ user, rank: rank(user) }))
         .sort((a, b) => a.rank - b.rank || byName(a.user.full_name, b.user.full_name))
         .map((each) => each.user)

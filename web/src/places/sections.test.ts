@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ApiFolder } from '../data/api-types'
 import type { Channel } from '../data/realm.svelte'
-import { sectionsOf } from './sections'
+import { foldsQuiet, isQuiet, sectionsOf } from './sections'
 
 function channel(name: string, more: Partial<Channel> = {}): Channel {
     const plain = { name, isSubscribed: true, is_archived: false, is_muted: false, pin_to_top: false, folder_id: null }
@@ -40,4 +40,24 @@ test('a channel in an archived folder, or in one that is unknown, is among the r
 test('names with numbers are in the order of the numbers', () => {
     const sections = sectionsOf([channel('room 10'), channel('room 9')], new Map(), 'en')
     expect(sections[0]?.channels.map((one) => one.name)).toEqual(['room 9', 'room 10'])
+})
+
+test('a channel is quiet when nothing was said in it for long, and never a pinned or a new one', () => {
+    const at = (more: Partial<Channel>) => isQuiet(channel('a', { is_recently_active: true, ...more }))
+    expect(at({ stream_weekly_traffic: 0 })).toBe(true)
+    expect(at({ stream_weekly_traffic: 3, is_recently_active: false })).toBe(true)
+    expect(at({ stream_weekly_traffic: 3 })).toBe(false)
+    expect(at({ stream_weekly_traffic: null })).toBe(false)
+    expect(at({ stream_weekly_traffic: 0, pin_to_top: true })).toBe(false)
+})
+
+test('quiet channels are folded away where there are many, or as the settings say', () => {
+    const sections = (count: number) =>
+        sectionsOf(
+            Array.from({ length: count }, (_, at) => channel(`c${at}`)),
+            new Map(),
+            'en',
+        )
+    expect([1, 2, 3].map((policy) => foldsQuiet(policy, sections(29)))).toEqual([false, true, false])
+    expect([1, 2, 3].map((policy) => foldsQuiet(policy, sections(30)))).toEqual([true, true, false])
 })

@@ -1,6 +1,7 @@
 /** The channels of the side bar, in the order in which they are shown (pure): pinned ones, then each folder, then the rest.
  *
- *  Within a section those that are quiet (muted, with nothing that is not) come last; names decide otherwise. */
+ *  Within a section muted ones come last; names decide otherwise. Where there are many, those in which nothing was said for long
+ *  are folded away. */
 import type { ApiFolder, Id } from '../data/api-types'
 import type { Channel } from '../data/realm.svelte'
 
@@ -10,6 +11,19 @@ export interface Section {
     title: string | null
     kind: 'pinned' | 'folder' | 'other'
     channels: Channel[]
+}
+
+/** From so many on quiet channels are folded away, unless the person's settings say always (2) or never (3). */
+const MANY = 30
+
+export function foldsQuiet(policy: number, sections: readonly Section[]): boolean {
+    if (policy !== 1) return policy === 2
+    return sections.reduce((sum, section) => sum + section.channels.length, 0) >= MANY
+}
+
+/** Nothing was said for four weeks, as the server counts each night; a channel of this week is not judged yet. */
+export function isQuiet(channel: Channel): boolean {
+    return !channel.pin_to_top && (!channel.is_recently_active || channel.stream_weekly_traffic === 0)
 }
 
 export function sectionsOf(

@@ -1,8 +1,8 @@
 /** My own settings as tables: which switches a page shows, and the words for them. */
-import type { ApiUserSettings } from '../data/api-types'
 import type { Word } from '../words/words.svelte'
+import type { Settings } from './edited'
 
-export type Switch = readonly [setting: keyof ApiUserSettings, word: Word]
+export type Switch = readonly [setting: keyof Settings, word: Word]
 
 export const NOTIFICATIONS: Record<'direct' | 'channels' | 'followed' | 'account', readonly Switch[]> = {
     direct: [

@@ -3,6 +3,7 @@ import type { TalkPlace } from '../data/place'
 import type { World } from '../data/world.svelte'
 import { t } from '../words/words.svelte'
 import { customEmoji, findEmoji, loadEmoji } from '../page/emoji'
+import { isOffered } from '../page/people'
 import { best } from '../ui/match'
 import type { Asked } from './suggest'
 
@@ -40,7 +41,7 @@ export async function suggestionsFor(asked: Asked, world: World, place: TalkPlac
 
 function mentions(words: string, silent: boolean, world: World): Suggestion[] {
     const sign = silent ? '@_' : '@'
-    const users = [...world.realm.users.values()].filter((user) => user.is_active !== false && !user.is_system_bot)
+    const users = [...world.realm.users.values()].filter(isOffered)
     const found = best(
         users,
         words,

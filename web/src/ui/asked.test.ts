@@ -6,15 +6,17 @@ import { ask, asked } from './asking.svelte'
 const SOURCE = new URL('../', import.meta.url)
 /** A call that deletes, ends, renews a key or sets a role. */
 const ACT =
-    /api\s*\.(?:delete(?:<[^>]*>)?\(|patch\([^)]*\brole\b|(?:post|patch)(?:<[^>]*>)?\([^)]*(?:\/deactivate|\/erase\b|regenerate))/g
+    /api\s*\.(?:delete(?:<[^>]*>)?\(|patch\([^)]*\brole\b|(?:post|patch)(?:<[^>]*>)?\([^)]*(?:\/deactivate|\/erase\b|regenerate|delete_topic))/g
 
 /** Asked by `ask`, or by a Dialog with a field in it. */
 const ASKED: Record<string, number> = {
     'data/acts.ts messages': 1,
     'data/scheduled.svelte.ts': 1,
+    'page/delete-topic.ts': 1,
     'page/leave-channel.ts': 1,
     'settings/Account.svelte': 1,
     'settings/Devices.svelte': 1,
+    'settings/Files.svelte': 1,
     'settings/OwnData.svelte': 1,
     'settings/Passkeys.svelte': 1,
     'settings/channels/ChannelMail.svelte': 1,
@@ -31,6 +33,7 @@ const ASKED: Record<string, number> = {
     'settings/organization/Linkifiers.svelte': 1,
     'settings/organization/Members.svelte': 2,
     'settings/organization/Playgrounds.svelte': 1,
+    'settings/organization/ScimTokens.svelte': 1,
 }
 /** Whoever did it does it back in the same place. */
 const NOT_ASKED: Record<string, [number, string]> = {

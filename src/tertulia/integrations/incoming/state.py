@@ -19,6 +19,7 @@ async def webhook_bots(_reader: Reader, _caller: Caller, _wanted: StateRequest, 
             "all_event_types": list(integration.events) or None,
             "config_options": [],
             "url_options": [],
+            "can_sign": integration.is_signed is not None,
         }
         for integration in INTEGRATIONS.values()
     ]

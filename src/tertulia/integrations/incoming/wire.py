@@ -13,6 +13,8 @@ class Integration(msgspec.Struct, frozen=True):
     all_event_types: list[str] | None
     config_options: list[dict[str, Any]]
     url_options: list[dict[str, Any]]
+    can_sign: bool
+    """Whether it can sign what it posts, with a secret that is set for its bot."""
 
 
 KEYS = {
