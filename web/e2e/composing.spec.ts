@@ -111,7 +111,7 @@ test('a voice message is recorded, and played by whoever it is for; a group is m
         await expect(page.getByText('0:01')).toBeVisible()
         // Esc is pressed by habit: what was said is not gone with it.
         await page.keyboard.press('Escape')
-        const question = page.getByRole('dialog', { name: 'Throw the recording away?' })
+        const question = page.getByRole('dialog', { name: 'Discard the recording?' })
         await expect(question).toBeVisible()
         await page.keyboard.press('Escape')
         await expect(question).toBeHidden()

@@ -129,7 +129,7 @@ test('a part of the program that does not come says so, and comes when it is ask
     const parts = /\/assets\/(NewDirect|Channels)-[^/]*\.js$/
     await page.route(parts, (route) => route.abort())
     const write = page.getByRole('button', { name: 'Write to somebody' })
-    const unloaded = page.getByRole('dialog', { name: 'This could not be loaded' })
+    const unloaded = page.getByRole('dialog', { name: 'This couldn’t be loaded' })
     await write.click()
     await expect(unloaded).toBeVisible()
     // No dead button: what was closed can be asked for once more.
@@ -138,7 +138,7 @@ test('a part of the program that does not come says so, and comes when it is ask
     await write.click()
     await expect(unloaded).toBeVisible()
     await nils.go('#channels')
-    const missing = page.getByRole('alert').filter({ hasText: 'This could not be loaded' })
+    const missing = page.getByRole('alert').filter({ hasText: 'This couldn’t be loaded' })
     await expect(missing).toBeVisible()
 
     await page.unroute(parts)

@@ -51,7 +51,7 @@ export const settingsViews: View[] = [
     tabbed('organization/bots', 'New bot'),
     tabbed('organization/emoji', 'Emoji'),
     tabbed('organization/linkifiers', 'Linkifiers'),
-    tabbed('organization/directories', 'Tokens of directories'),
+    tabbed('organization/directories', 'Directory tokens'),
     tabbed('organization/audit', 'Audit log'),
     titled('channels', 'Channels'),
     titled('channels/new', 'New channel'),
