@@ -7,10 +7,13 @@ import Clock from '@lucide/svelte/icons/clock'
 import Hash from '@lucide/svelte/icons/hash'
 import Keyboard from '@lucide/svelte/icons/keyboard'
 import LogOut from '@lucide/svelte/icons/log-out'
+import Monitor from '@lucide/svelte/icons/monitor'
+import Moon from '@lucide/svelte/icons/moon'
 import MessagesSquare from '@lucide/svelte/icons/messages-square'
 import Pencil from '@lucide/svelte/icons/pencil-line'
 import Smile from '@lucide/svelte/icons/smile-plus'
 import Star from '@lucide/svelte/icons/star'
+import Sun from '@lucide/svelte/icons/sun'
 import UserCog from '@lucide/svelte/icons/user-cog'
 import type { Place } from '../data/place'
 import type { Session } from '../data/session.svelte'
@@ -22,6 +25,8 @@ import type { MenuItem } from '../ui/Menu.svelte'
 import { t, type Word } from '../words/words.svelte'
 
 type Items = (MenuItem | 'line')[]
+
+const THEME_ICONS = { 1: Monitor, 2: Moon, 3: Sun }
 
 export const organizationMenu = (session: Session, showKeys: () => void): Items => [
     ...settingsItems(),
@@ -44,6 +49,7 @@ export const ownMenu = (world: World, session: Session): Items => [
     'line',
     ...THEMES.map(({ word, scheme }) => ({
         text: t(word),
+        icon: THEME_ICONS[scheme],
         checked: world.realm.settings.color_scheme === scheme,
         run: () => void chooseTheme(world, scheme),
     })),

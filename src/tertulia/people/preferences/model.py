@@ -117,7 +117,6 @@ class UserSettings(QuietSettings, frozen=True, omit_defaults=True, kw_only=True)
 
 _LOOKS = "The web client has no such choice."
 ONLY_KEPT = {
-    "demote_inactive_streams": _LOOKS,
     "emojiset": "The web client shows emoji as the device does.",
     "enable_marketing_emails": "This server sends no advertising.",
     "enable_online_push_notifications": "Whoever is active is not told by pushes: what they look at tells them.",
