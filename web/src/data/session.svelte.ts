@@ -39,18 +39,24 @@ export class Session {
         const found = await this.api.resume()
         if (this.state === 'loading' || this.state === 'ready') return // asked twice, and the first was faster
         if (found.ok) await this.#welcome(found)
-        else if (found.error.kind === 'signedOut') {
-            await this.#askSettings()
-            if (this.server?.realm_web_public_access_enabled) await this.visit()
-        } else await this.#showLast(found.error)
+        else if (found.error.kind === 'signedOut') await this.#receive()
+        else await this.#showLast(found.error)
     }
 
-    /** Read what is open to the web; where that fails, the sign-in page stays. */
+    /** Nobody is signed in: they read, where something is open to the web, or are at the door. */
+    async #receive(): Promise<void> {
+        if (!(await this.#askSettings())) return
+        if (this.server?.realm_web_public_access_enabled) await this.visit()
+        if (this.state === 'looking' || this.state === 'failed') this.state = 'signedOut'
+    }
+
+    /** Read what is open to the web; where that fails, everything stays as it is. */
     async visit(): Promise<void> {
         const world = new World(this.api, browserKeep, this.#lastRead, true)
         world.onSignedOut = () => this.#leave()
         const answer = await world.begin()
-        if (!answer.ok || this.state !== 'signedOut') return world.end()
+        // Somebody may have signed in meanwhile.
+        if (!answer.ok || this.state === 'loading' || this.state === 'ready') return world.end()
         this.world = world
         this.state = 'visiting'
     }
@@ -124,19 +130,24 @@ export class Session {
             this.world = world
             this.error = null
             this.state = 'ready'
-        } else if (answer.error.kind === 'signedOut') await this.#askSettings()
+        } else if (answer.error.kind === 'signedOut') await this.#showDoor()
         else this.#fail(answer.error)
     }
 
-    async #askSettings(): Promise<void> {
+    async #showDoor(): Promise<void> {
+        if (await this.#askSettings()) this.state = 'signedOut'
+    }
+
+    /** What the organization says of itself to everybody; false: nobody answers. */
+    async #askSettings(): Promise<boolean> {
         const answer = await this.api.serverSettings()
         // A server of many organizations answers at its own address too, and names none: nobody signs in there.
         if (answer.ok) this.server = 'realm_name' in answer.value ? answer.value : null
         else if (answer.error.kind === 'offline') {
             this.#fail(answer.error)
-            return
+            return false
         }
-        this.state = 'signedOut'
+        return true
     }
 
     #fail(error: ApiError): void {
@@ -153,6 +164,6 @@ export class Session {
     #leave(): void {
         this.#endWorld()
         void this.#lastRead.forget()
-        void this.#askSettings()
+        void this.#showDoor()
     }
 }
