@@ -94,7 +94,7 @@ test('what members report is one click away for who reads it, and for nobody els
     }
 })
 
-test('an administrator deletes a topic after a question, from the head of it and from the side; others cannot', async ({
+test('an administrator deletes a topic after a question; others cannot', async ({
     newcomer,
     dev,
 }) => {

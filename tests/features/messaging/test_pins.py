@@ -2,11 +2,13 @@
 
 import pytest
 
+import tertulia.messaging.pins.routes
 from tertulia.conversations.channels.actions import subscribe
 from tests.contract.changes import edit
 from tests.features.messaging.test_changing_messages import set_holder
+from tests.harness.counting import counting
 from tests.harness.realm import Realm
-from tests.harness.server import Channel
+from tests.harness.server import Channel, Server
 from tests.harness.stage import at_once
 from tests.harness.talk import Json, Queue, Speaker, check_error, check_success
 
@@ -202,3 +204,21 @@ def test_a_pin_is_where_its_message_is_also_if_both_are_moved_and_pinned_at_once
         )
     sql = "select count(*) from pin join message on message.id = message_id where pin.topic_id <> message.topic_id"
     assert realm.stage.sql(sql) == [(0,)]
+
+
+async def test_what_a_pin_costs_does_not_grow_with_the_pins_there_are(
+    realm: Realm, channel: Channel, server: Server
+) -> None:
+    messages = [realm.owner.send(channel.stream_id, "tea", f"{number}") for number in range(12)]
+    async with counting(server.postgres_url, tertulia.messaging.pins.routes) as counter:
+
+        async def cost(method: str, path: str) -> int:
+            return await counter.cost(realm.owner.user, method, path, realm.host)
+
+        first = await cost("POST", f"/messages/{messages[0]}/pin")
+        listed = await cost("GET", f"/messages/{messages[0]}/pins")
+        for one in messages[1:-1]:
+            pin(realm.owner, one)
+        assert await cost("POST", f"/messages/{messages[-1]}/pin") == first
+        assert await cost("GET", f"/messages/{messages[0]}/pins") == listed
+        assert listed <= 4
