@@ -31,6 +31,7 @@ OWNERS = {
     "messaging/drafts": "draft",
     "messaging/erasure": "erasure held_copy legal_hold",
     "messaging/editing": "message_revision rendering_pass",
+    "messaging/pins": "pin",
     "messaging/reactions": "reaction",
     "messaging/reminders": "reminder",
     "messaging/scheduled": "scheduled_message",

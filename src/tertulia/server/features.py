@@ -45,6 +45,7 @@ _PACKAGES = (
     "messaging.public_pages",
     "messaging.sending",
     "messaging.link_previews",
+    "messaging.pins",
     "messaging.editing",
     "messaging.reactions",
     "messaging.widgets",

@@ -103,6 +103,7 @@ def _talk(world: World) -> None:
     first = owner.send(public.stream_id, "plans", f"Open: **bold** @**|{member.id}** #12 :party: [plan]({file})")
     member.post(f"messages/{first}/reactions", emoji_name="tada")
     owner.post(f"messages/{first}/reactions", emoji_name="party")
+    owner.post(f"messages/{first}/pin")
     edited = member.send(public.stream_id, "plans", "frist text")
     check_success(member.request("PATCH", f"messages/{edited}", content="first text"))
     check_success(owner.request("PATCH", f"messages/{edited}", topic="ideas", propagate_mode="change_all"))

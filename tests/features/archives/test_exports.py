@@ -53,10 +53,11 @@ def test_an_archive_of_each_scope_is_good_and_one_with_a_changed_byte_is_not(
     assert "The sum of messages/000001.jsonl" in said_once(tertulia("archive", "check", str(bad)))
 
 
-def test_messages_have_their_history_reactions_votes_and_files(world: World, everything: Archive) -> None:
+def test_messages_have_their_history_reactions_votes_files_and_pins(world: World, everything: Archive) -> None:
     messages = {one["content"]: one for one in everything.lines("messages")}
     [first] = [one for text, one in messages.items() if text.startswith("Open:")]
     assert {one["emoji_name"] for one in first["reactions"]} == {"tada", "party"}
+    assert [text for text, one in messages.items() if "pinned" in one] == [first["content"]]
     [file] = [one for one in everything.lines("files") if one["id"] in first["files"]]
     assert everything.entries[f"blobs/file/{file['id']}"] == b"the plan"
     assert file["content"]["sha256"] == hashlib.sha256(b"the plan").hexdigest()

@@ -167,6 +167,8 @@ NOT_NOTED: dict[str, str] = {
     "POST /submessage": OWN_WORDS,
     "POST /messages/{message_id}/reactions": OWN_WORDS,
     "DELETE /messages/{message_id}/reactions": OWN_WORDS,
+    "POST /messages/{message_id}/pin": OWN_WORDS,
+    "DELETE /messages/{message_id}/pin": OWN_WORDS,
     "POST /messages/{message_id}/report": "a message in the channel for it, which moderators read",
     "POST /scheduled_messages": OWN_WORDS,
     "PATCH /scheduled_messages/{scheduled_message_id}": OWN_WORDS,

@@ -285,6 +285,10 @@ TABLE: dict[str, Row] = {
         ANYBODY, {"message_id": "$message", "emoji_name": "nope"}, "no emoji"
     ),
     "POST /submessage": Row(ANYBODY, {"message_id": "$message", "msg_type": "widget", "content": "{}"}, "no poll"),
+    # pins
+    "POST /messages/{message_id}/pin": Row(MEMBERS, {"message_id": "1"}, "Invalid message"),
+    "DELETE /messages/{message_id}/pin": Row(MEMBERS, {"message_id": "1"}, "Invalid message"),
+    "GET /messages/{message_id}/pins": Row(ANYBODY, {"message_id": "$message"}),
     # reports
     "POST /messages/{message_id}/report": Row(HUMANS, {"message_id": "1", "report_type": "spam"}, "Invalid message"),
     # what bots remember, tokens of phones, exports, playgrounds

@@ -188,6 +188,9 @@ MESSAGE_PROBES: dict[str, Probe] = {
     "DELETE /messages/{message_id}/reactions": Probe(
         _ask("DELETE", "messages/{message_id}/reactions", emoji_name="octopus")
     ),
+    "GET /messages/{message_id}/pins": Probe(_get("messages/{message_id}/pins"), "c"),
+    "POST /messages/{message_id}/pin": Probe(_ask("POST", "messages/{message_id}/pin")),
+    "DELETE /messages/{message_id}/pin": Probe(_ask("DELETE", "messages/{message_id}/pin")),
     "POST /messages/{message_id}/report": Probe(_ask("POST", "messages/{message_id}/report", report_type="spam")),
     "POST /submessage": Probe(
         _ask("POST", "submessage", message_id="<message_id>", msg_type="widget", content="no JSON")

@@ -27,6 +27,7 @@ export type AnyEvent =
     | MessageSenderEvent
     | MutedTopicsEvent
     | MutedUsersEvent
+    | PinEvent
     | PresenceEvent
     | ReactionEvent
     | RealmBotAddEvent
@@ -966,6 +967,18 @@ export interface PermissionRules {
     realm: Record<string, PermissionRule>
     stream: Record<string, PermissionRule>
     group: Record<string, PermissionRule>
+}
+
+/** A message was pinned (`add`) or unpinned (`remove`). Only for clients with the capability `pinned_messages`. */
+export interface PinEvent {
+    id: number
+    type: 'pin'
+    op: 'add' | 'remove'
+    message_id: number
+    pinned_at?: number
+    stream_id?: number
+    topic?: string
+    user_ids?: number[]
 }
 
 /** Where code of a language can be tried. */

@@ -95,6 +95,11 @@ export type ApiExport = schema.ExportRecord
 export type ApiReminder = schema.ReminderRecord
 export type ApiSnippet = schema.Snippet
 export type ApiUserSettings = schema.OwnSettings
+export interface ApiPin {
+    message_id: Id
+    /** Seconds. */
+    pinned_at: number
+}
 /** A file of mine that is there. */
 export type ApiFile = Required<Omit<schema.Attachment, 'messages'>>
 

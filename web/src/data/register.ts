@@ -15,6 +15,7 @@ export const CAPABILITIES = {
     archived_channels: true,
     empty_topic_name: true,
     simplified_presence_events: true,
+    pinned_messages: true,
 }
 /** A laptop that sleeps through lunch finds its queue as it left it. */
 const IDLE_SECONDS = 3600

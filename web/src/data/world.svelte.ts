@@ -18,6 +18,7 @@ import { Connection, watchWaking } from './connection.svelte'
 import { idsOf, isMove, Messages } from './messages.svelte'
 import { Outbox } from './outbox.svelte'
 import { keyOf, type TalkPlace } from './place'
+import { Pins } from './pins.svelte'
 import { Presence } from './presence.svelte'
 import { Reads } from './reads'
 import { Realm } from './realm.svelte'
@@ -58,6 +59,7 @@ export class World {
     readonly scheduled: Scheduled
     readonly exports: Exports
     readonly files: Files
+    readonly pins: Pins
     readonly reads: Reads
     readonly visits: Visits
     readonly searches: Searches
@@ -101,6 +103,7 @@ export class World {
         this.scheduled = new Scheduled(api)
         this.exports = new Exports(api)
         this.files = new Files(api)
+        this.pins = new Pins(api)
         this.visits = new Visits(keep)
         this.searches = new Searches(keep)
         this.usedEmoji = new UsedEmoji(keep)
@@ -251,6 +254,8 @@ export class World {
         this.realm.load(state)
         this.exports.forget()
         this.files.forget()
+        this.pins.forget()
+        this.pins.me = state.user_id
         this.acts.me = state.user_id
         this.visits.load(state.user_id)
         this.searches.load(state.user_id)
@@ -316,7 +321,9 @@ export class World {
                 ]
             case 'update_message':
             case 'delete_message':
-                return [this.messages, this.unread, this.topics, this.recent, this.glimpses]
+                return [this.messages, this.unread, this.topics, this.recent, this.glimpses, this.pins]
+            case 'pin':
+                return [this.pins]
             case 'update_message_flags':
                 return [this.messages, this.unread, this.reads]
             case 'message_sender':

@@ -7,7 +7,7 @@ import type { Answer, ApiError } from '../data/api'
 import type { ApiReaction } from '../data/api-types'
 import type { Message } from '../data/message.svelte'
 import type { SendPlace } from '../data/outbox.svelte'
-import { hashOf } from '../data/place'
+import { hashOf, type TalkPlace } from '../data/place'
 import type { World } from '../data/world.svelte'
 import { explain } from '../page/explain'
 import { go } from '../page/route.svelte'
@@ -303,6 +303,25 @@ export class TalkActions {
             danger: true,
         })
         if (isSure) void this.#orSay(this.world.acts.remove(message.id))
+    }
+
+    // Pins
+
+    /** Whoever may write there may pin; guests do not. */
+    mayPin(place: TalkPlace): boolean {
+        const { realm, me } = this.world
+        if (realm.users.get(me)?.is_guest !== false) return false
+        if (place.kind === 'direct') return true
+        const channel = place.kind === 'topic' ? realm.channels.get(place.channelId) : undefined
+        return channel?.is_archived === false && realm.may(channel.can_send_message_group)
+    }
+
+    pin(messageId: number): void {
+        void this.#orSay(this.world.pins.pin(messageId))
+    }
+
+    unpin(messageId: number): void {
+        void this.#orSay(this.world.pins.unpin(messageId))
     }
 
     removePreview(messageId: number, address: string): void {

@@ -40,6 +40,7 @@ const NOT_ASKED: Record<string, [number, string]> = {
     'data/acts.ts reactions': [1, 'one more click reacts again'],
     'data/acts.ts previews': [1, 'the link itself stays, and leads to the same page'],
     'data/drafts.svelte.ts': [1, 'Drafts offers Undo'],
+    'data/pins.svelte.ts': [1, 'pinned again from the menu of the message'],
     'notifications/push.ts': [1, 'the switch turns it on again'],
     'page/remind.ts': [1, 'the Undo of what was just done; and the message is still there to be reminded of'],
     'settings/AlertWords.svelte': [1, 'the word is typed again'],

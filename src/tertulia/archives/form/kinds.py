@@ -340,6 +340,7 @@ class Message(Record, frozen=True, kw_only=True):
     submessages: list[Submessage] = []
     files: list[Id] = []
     hidden_previews: list[Url] = []
+    pinned: Time | None = None
 
 
 class TopicChange(Record, frozen=True, kw_only=True):

@@ -117,6 +117,7 @@ COLUMNS = {
     "message_group_mention": ("message_id", "group_id"),
     "attachment_link": ("message_id", "attachment_id", "is_waiting"),
     "link_preview_removed": ("message_id", "url"),
+    "pin": ("message_id", "conversation_id", "topic_id", "pinned_at"),
 }
 """In the order in which they are written."""
 
@@ -150,9 +151,10 @@ class Renderer:
         topics = batch.topics.get(line.id, {})
         rendered = self._rendered(content, sender, files, topics, written)
         facts = facts_of(rendered)
+        conversation_id = line.conversation_id + shifts.conversation
+        topic_id = None if line.topic_id is None else line.topic_id + shifts.topic
         tables["message"].append((
-            *(id, self._world.realm_id, line.conversation_id + shifts.conversation, line.number),
-            None if line.topic_id is None else line.topic_id + shifts.topic,
+            *(id, self._world.realm_id, conversation_id, line.number, topic_id),
             *(sender, line.sent, line.client, content, rendered.html),
             *(facts & WILDCARDS, rendered.has_link, rendered.has_image, rendered.has_attachment),
             *(line.arrived, max(0, line.topic_since + shifts.change) if line.topic_since else 0),
@@ -164,6 +166,8 @@ class Renderer:
         shown = set(rendered.attachment_paths)
         tables["attachment_link"] += [(id, one.id, one.is_waiting and one.upload.path in shown) for one in files]
         tables["link_preview_removed"] += [(id, url) for url in dict.fromkeys(line.hidden_previews)]
+        if line.pinned is not None:
+            tables["pin"].append((id, conversation_id, topic_id, line.pinned))
         written.remote += [(id, self._world.realm_id, one) for one in rendered.remote]
 
     def _reaction(self, message_id: int, one: Reaction) -> Row:

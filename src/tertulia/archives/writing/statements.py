@@ -218,7 +218,8 @@ select json_strip_nulls(row_to_json(found))::text as line from (
             'at', sent_at) order by id) from submessage where message_id = message.id) as submessages,
         (select array_agg(attachment_id order by attachment_id) from attachment_link where message_id = message.id)
             as files,
-        (select array_agg(url order by url) from link_preview_removed where message_id = message.id) as hidden_previews
+        (select array_agg(url order by url) from link_preview_removed where message_id = message.id) as hidden_previews,
+        (select pinned_at from pin where message_id = message.id) as pinned
     from message where {{readable}}
     order by conversation_id, id
 ) as found

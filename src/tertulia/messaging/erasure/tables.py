@@ -98,6 +98,7 @@ TABLES: dict[str, Line] = {
     "passkey": Gone("user_id"),
     "passkey_challenge": Gone("user_id"),
     "password_reset": Gone("user_id"),
+    "pin": Special("goes with the message"),
     "playground": Kept(NOBODY),
     "presence": Gone("user_id"),
     "presence_clock": Kept(NOBODY),

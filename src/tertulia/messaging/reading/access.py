@@ -65,6 +65,11 @@ async def reaches_all(reader: Reader, caller: Caller, message_ids: Collection[in
     return found == len(message_ids)
 
 
+async def reached_among(reader: Reader, caller: Caller, message_ids: Collection[int]) -> set[int]:
+    """Which of these messages are within the caller's reach."""
+    return await queries.reached_ids(reader, caller.realm_id, caller.user_id, list(message_ids))
+
+
 async def hold_message(tx: Transaction, caller: Caller, message_id: int) -> Reached:
     """As `access_message`, for writers: the message stays as it is and where it is until the commit."""
     for _ in range(_MOVES_FOLLOWED):

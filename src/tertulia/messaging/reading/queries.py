@@ -55,6 +55,12 @@ async def count_reached(reader: Reader, realm_id: int, user_id: int, message_ids
     return int(await reader.fetchval(f"select count(*) {_WITHIN_REACH}", realm_id, user_id, message_ids))
 
 
+async def reached_ids(reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]) -> set[int]:
+    """Which of the messages a user may read. Their texts, which may be long, are not looked at."""
+    rows = await reader.fetch(f"select message.id {_WITHIN_REACH}", realm_id, user_id, message_ids)
+    return {row["id"] for row in rows}
+
+
 async def reached_briefly(
     reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int], room: int
 ) -> list[asyncpg.Record]:

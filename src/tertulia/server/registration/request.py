@@ -25,6 +25,7 @@ class Capabilities(msgspec.Struct, frozen=True):
     empty_topic_name: bool = False
     simplified_presence_events: bool = False
     individual_emoji_changes: bool = False
+    pinned_messages: bool = False
 
 
 def idle_seconds(value: Any) -> int | None:

@@ -23,6 +23,7 @@ from tertulia.messaging.editing.moving import queries as statements
 from tertulia.messaging.editing.moving.planning import Plan, plan_move
 from tertulia.messaging.editing.moving.queries import TopicRow
 from tertulia.messaging.editing.telling import listeners, losing, tell_deleted, tell_first_messages, tell_updated
+from tertulia.messaging.pins.queries import follow_messages
 from tertulia.messaging.reading.access import access_message
 from tertulia.messaging.sending.participants import add_participants, forget_participants, participants_by
 
@@ -88,6 +89,7 @@ async def _move(tx: Transaction, caller: Caller, plan: Plan) -> Moved:
     else:
         await statements.move_to_topic(tx, ids, target.id)
         after = messages
+    await follow_messages(tx, ids)
     await _settle_topics(tx, caller, plan, ids, target)
     return Moved(messages, after)
 
