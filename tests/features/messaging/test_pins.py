@@ -1,5 +1,7 @@
 """Pinned messages: who pins, who sees it, where pins go, and what happens at the same time."""
 
+from collections.abc import Callable
+
 import pytest
 
 import tertulia.messaging.pins.routes
@@ -196,12 +198,11 @@ def test_a_pin_is_where_its_message_is_also_if_both_are_moved_and_pinned_at_once
     for number in range(8):
         message = realm.owner.send(channel.stream_id, "tea", "a")
         move = {"topic": f"coffee {number}", "propagate_mode": "change_one", **QUIET}
-        at_once(
-            [
-                lambda one=message: pin(realm.owner, one),  # type: ignore[misc]
-                lambda one=message, move=move: edit(realm.owner, one, **move),  # type: ignore[misc]
-            ]
-        )
+        works: list[Callable[[], object]] = [
+            lambda one=message: pin(realm.owner, one),  # type: ignore[misc]
+            lambda one=message, move=move: edit(realm.owner, one, **move),  # type: ignore[misc]
+        ]
+        at_once(works)
     sql = "select count(*) from pin join message on message.id = message_id where pin.topic_id <> message.topic_id"
     assert realm.stage.sql(sql) == [(0,)]
 
