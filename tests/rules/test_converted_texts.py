@@ -404,6 +404,7 @@ def test_whatever_cannot_be_taken_apart_makes_no_text_that_archives_cannot_hold(
     assert texts[-1].endswith("the next one")
 
 
+@pytest.mark.timed
 def test_many_files_of_a_long_message_take_time_in_proportion() -> None:
     def link_all(signs: str) -> None:
         paths = [file_path(f"{number:040x}"[::-1], f"{number}.txt") for number in range(len(signs))]
