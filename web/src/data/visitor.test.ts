@@ -8,7 +8,13 @@ import { registerVisitor, VisitLoop } from './visitor'
 const PLACE = { kind: 'topic', channelId: 7, topic: 'harbour' } as const
 
 function talkAt(last: number, more: object = {}): Talk {
-    return { place: PLACE, rows: [{ id: last } as Message], atNewest: true, isOpening: false, ...more } as Talk
+    return {
+        place: PLACE,
+        rows: [{ id: last } as Message],
+        atNewest: true,
+        isOpening: false,
+        ...more,
+    } as unknown as Talk
 }
 
 describe('a visitor', () => {

@@ -36,7 +36,7 @@ class Beginning(msgspec.Struct, frozen=True):
     """The first is where everybody is greeted; newcomers are subscribed to all."""
 
 
-class Wish(msgspec.Struct, frozen=True):
+class BeginningRequest(msgspec.Struct, frozen=True):
     """The same as it was typed."""
 
     realm_name: str
@@ -46,17 +46,19 @@ class Wish(msgspec.Struct, frozen=True):
     channels: Sequence[str]
 
 
-async def check_wish(database: Database, settings: Settings, realm: Realm, key: str, wish: Wish) -> Beginning:
+async def check_request(
+    database: Database, settings: Settings, realm: Realm, key: str, request: BeginningRequest
+) -> Beginning:
     """What an organization can begin with. The key comes first: without it nothing is worked out."""
     async with database.reader() as reader:
         await check_waiting(reader, realm, key)
         words = await words_of(reader, realm.id, settings)
     check_login_allowed(realm, has_directory=False)
-    realm_name = clean_about("name", wish.realm_name.strip())
-    email = clean_address(realm, settings, wish.email)
-    full_name = clean_full_name(wish.full_name)
-    await check_strength(wish.password, (*words, realm_name), email, full_name)
-    return Beginning(realm_name, email, full_name, await hash_password(wish.password, settings), wish.channels)
+    realm_name = clean_about("name", request.realm_name.strip())
+    email = clean_address(realm, settings, request.email)
+    full_name = clean_full_name(request.full_name)
+    await check_strength(request.password, (*words, realm_name), email, full_name)
+    return Beginning(realm_name, email, full_name, await hash_password(request.password, settings), request.channels)
 
 
 async def begin(tx: Transaction, realm: Realm, key: str, beginning: Beginning) -> tuple[Account, int]:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import msgspec
 
-from tertulia.conversations.beginnings.actions import Wish, begin, check_wish
+from tertulia.conversations.beginnings.actions import BeginningRequest, begin, check_request
 from tertulia.conversations.channels.words import words_of
 from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, get, post
@@ -56,8 +56,8 @@ async def begin_organization(
     check_same_origin(call, settings)
     async with database.reader() as reader:
         realm = await get_realm_of(call, reader)
-    wish = Wish(realm_name, email, full_name, password, channels)
-    beginning = await check_wish(database, settings, realm, key, wish)
+    request = BeginningRequest(realm_name, email, full_name, password, channels)
+    beginning = await check_request(database, settings, realm, key, request)
     async with database.transaction() as tx:
         owner, channel_id = await begin(tx, realm, key, beginning)
         cleared = await clear_newcomer(tx, realm, owner.id)

@@ -3,7 +3,7 @@
 from tertulia.migrations.steps import run
 
 revision = "0015"
-down_revision = "0013"
+down_revision = "0014"
 branch_labels = None
 depends_on = None
 works_with = "0001"
