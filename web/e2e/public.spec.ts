@@ -87,7 +87,7 @@ test('they are read without scripts, from the list of channels to a spoiler', as
 
 test('the client of visitors and the menu of the channel lead to them', async ({ page, context }) => {
     await page.goto(dev.url)
-    await page.getByRole('link', { name: 'As plain pages' }).click()
+    await page.getByRole('link', { name: 'View as plain pages' }).click()
     await expect(page.getByRole('heading', { level: 1, name: 'Public channels' })).toBeVisible()
 
     const owner = dev.users.find((each) => each.role === 100)!

@@ -35,7 +35,7 @@ async function open(): Promise<void> {
 }
 
 const places = (page: Page) => page.getByRole('navigation', { name: 'Places' })
-const takePart = (page: Page) => page.getByRole('button', { name: 'Sign in to take part' })
+const takePart = (page: Page) => page.getByRole('button', { name: 'Sign in to join in' })
 const said = (page: Page, text: string) => page.getByRole('article').filter({ hasText: text })
 const topicLink = (near = '') => `${dev.url}/#narrow/channel/${channel}-${name}/topic/harbour${near}`
 
