@@ -54,7 +54,7 @@ test('a table and links are pasted, a file is tried again, a poll and a snippet 
     await page.getByLabel('Name', { exact: true }).fill('Red')
     await expect(page.getByLabel('Text', { exact: true })).toHaveValue('Which red?')
     await page.getByRole('button', { name: 'Save' }).click()
-    await expect(page.getByRole('button', { name: 'Change Red' })).toBeVisible()
+    await expect(page.getByRole('button', { name: 'Edit Red' })).toBeVisible()
     await page.getByRole('button', { name: 'Delete Red' }).click()
     await page.getByRole('button', { name: 'Undo' }).click()
     await talk.box.fill('')

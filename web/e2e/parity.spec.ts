@@ -34,7 +34,7 @@ test('an owner says how long messages are kept, who can join, where news go, and
         await expect(page.getByRole('button', { name: 'Save' })).toHaveCount(0)
 
         await olga.go('#organization/channels')
-        await page.getByLabel('New people').selectOption(name)
+        await page.getByLabel('New people', { exact: true }).selectOption(name)
 
         await olga.go('#organization/linkifiers')
         await page.getByLabel('Playground name').fill('Garden Play')

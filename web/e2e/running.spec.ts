@@ -55,10 +55,7 @@ test('an owner makes a token for a directory, sees it once, and revokes it', asy
     }
     expect(await asks()).toBe(200)
     await page.reload()
-    const row = page
-        .getByRole('list', { name: 'Directory tokens' })
-        .getByRole('listitem')
-        .filter({ hasText: name })
+    const row = page.getByRole('list', { name: 'Directory tokens' }).getByRole('listitem').filter({ hasText: name })
     await expect(row).toContainText('Olga Directory')
     await expect(shown).toHaveCount(0)
     await row.getByRole('button', { name: `Revoke the token ${name}` }).click()

@@ -35,7 +35,7 @@ async function open(): Promise<void> {
 }
 
 const places = (page: Page) => page.getByRole('navigation', { name: 'Places' })
-const takePart = (page: Page) => page.getByRole('button', { name: 'Sign in to take part' })
+const takePart = (page: Page) => page.getByRole('button', { name: 'Sign in to join in' })
 const said = (page: Page, text: string) => page.getByRole('article').filter({ hasText: text })
 const topicLink = (near = '') => `${dev.url}/#narrow/channel/${channel}-${name}/topic/harbour${near}`
 
@@ -49,7 +49,7 @@ test('where no channel is open, there is nothing but the sign-in page', async ({
     await page.goto(dev.url)
     await expect(page.getByLabel('Email')).toBeVisible()
     await expect(takePart(page)).toHaveCount(0)
-    await expect(page.getByText('Read the public channels')).toHaveCount(0)
+    await expect(page.getByText('Browse the public channels')).toHaveCount(0)
 })
 
 test('a visitor goes from the list of channels to a topic, and can only read', async ({ page }) => {
@@ -114,7 +114,7 @@ test('what is not open looks like what does not exist, and the sign-in leads to 
     for (const place of [`channel/${general}`, 'channel/99999', `channel/${general}/topic/welcome`, 'is/starred']) {
         await page.goto('about:blank')
         await page.goto(`${dev.url}/#narrow/${place}`)
-        await expect(page.getByRole('heading', { name: 'A place you cannot see' }).first()).toBeVisible()
+        await expect(page.getByRole('heading', { name: 'You can’t see this' }).first()).toBeVisible()
         texts.push(await page.getByText('If you have an account').innerText())
     }
     expect(new Set(texts).size).toBe(1)
@@ -129,11 +129,11 @@ test('from the sign-in page one goes back to reading, and other pages at the doo
     await page.goto(`${dev.url}/#forgotten`)
     await expect(page.getByRole('heading', { name: 'Choose a new password' })).toBeVisible()
     await page.goto(`${dev.url}/#sign-in`)
-    await page.getByRole('button', { name: 'Read the public channels' }).click()
+    await page.getByRole('button', { name: 'Browse the public channels' }).click()
     await expect(page.getByText('What we talk about')).toBeVisible()
     await takePart(page).click()
     await expect(page.getByLabel('Email')).toBeVisible()
-    await page.getByRole('button', { name: 'Read the public channels' }).click()
+    await page.getByRole('button', { name: 'Browse the public channels' }).click()
     await expect(page.getByText('What we talk about')).toBeVisible()
 })
 

@@ -15,7 +15,9 @@ test('a known refusal is said in our words beside the field it is about', () => 
 
 test('an unknown refusal, or one about another field, is beside the first field', () => {
     expect(problemsIn(refused('The moon is wrong.'), 'name', 'pattern')).toEqual({ name: 'The moon is wrong.' })
-    expect(problemsIn(refused('Invalid URL template.'), 'name')).toEqual({ name: 'That’s not a valid address template.' })
+    expect(problemsIn(refused('Invalid URL template.'), 'name')).toEqual({
+        name: 'That’s not a valid address template.',
+    })
 })
 
 test('a refused playground or domain is said beside its field', () => {
