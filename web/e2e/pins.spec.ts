@@ -19,7 +19,7 @@ test('what one pins the other sees at once in the head of the topic, goes there,
     await Promise.all([hers.sees('Remark 3'), his.sees('Remark 3')])
     const count = bo.page.getByRole('button', { name: '1 pinned message' })
     await expect(count).toHaveCount(0)
-    await hers.choose('Be kind to the plants', 'Pin for everybody here')
+    await hers.choose('Be kind to the plants', 'Pin for everyone here')
     await count.click()
     const panel = bo.page.getByRole('dialog', { name: 'Pinned messages' })
     const list = bo.page.getByRole('list', { name: 'Pinned messages' })
@@ -31,7 +31,7 @@ test('what one pins the other sees at once in the head of the topic, goes there,
     await expect(gus.page.getByRole('list', { name: 'Pinned messages' })).toContainText('Be kind')
     await expect(gus.page.getByRole('button', { name: /^Unpin/ })).toHaveCount(0)
 
-    await list.getByRole('button', { name: 'Unpin the message of Ada Pins' }).click()
+    await list.getByRole('button', { name: 'Unpin Ada Pins’s message' }).click()
     await expect(list.getByRole('listitem')).toHaveCount(0)
     await expect(panel.or(list).first()).toBeAttached()
     await expect(ada.page.getByRole('button', { name: '1 pinned message' })).toHaveCount(0)

@@ -34,7 +34,7 @@ test('names and values that others were faster with are told of', () => {
     const answer = refused('Name is already in use.')
     expect(problemsIn(answer, 'short_name', 'full_name')).toEqual({ full_name: 'Someone already has this name.' })
     const { error } = refused("'old' value does not match the expected value.")
-    expect(explain(error)).toMatch(/^Somebody else changed this meanwhile/)
+    expect(explain(error)).toMatch(/^Someone else changed this/)
 })
 
 test('nothing is said of what was taken', () => {
@@ -44,9 +44,9 @@ test('nothing is said of what was taken', () => {
 test('what is no refusal says what happened and what to do', () => {
     const error = { kind: 'offline', status: 0, code: '', msg: '', body: {} } as const
     const text = (more: Partial<ApiError>) => explain({ ...error, ...more })
-    expect(text({})).toMatch(/did not answer/)
+    expect(text({})).toMatch(/didn’t respond/)
     expect(text({ kind: 'busy', status: 429, msg: 'API usage exceeded', retryAfter: 3.2 })).toMatch(/Wait 4 seconds/)
     expect(text({ kind: 'busy', status: 503, retryAfter: 5 })).toMatch(/busy. Try again in 5 seconds/)
-    expect(text({ kind: 'broken', status: 500 })).toMatch(/made a mistake/)
+    expect(text({ kind: 'broken', status: 500 })).toMatch(/went wrong on the server/)
     expect(text({ kind: 'signedOut', status: 401, code: 'AUTHENTICATION_FAILED', msg: 'No.' })).toMatch(/password/)
 })
