@@ -57,7 +57,7 @@ IDEAS = {
             "notifications/concerns/model.py",
             "notifications/concerns/rules.py",
             "notifications/missed_mail/rules.py",
-            "notifications/missed_mail/words.py",
+            "notifications/missed_mail/words/__init__.py",
         ),
     ),
     "whether a reader takes part": Idea(

@@ -74,7 +74,7 @@ class Reminder(msgspec.Struct, frozen=True):
 
 def said(words: Words, message: Remembered | None, note: str) -> Text:
     """What the notification bot says when the time has come; of a very long message its beginning."""
-    noted: Text = (f" {words.note}", Quotation(note)) if note else ()
+    noted: Text = (" ", words.note, Quotation(note)) if note else ()
     if message is None:
         return (words.gone, *noted)
     asked = (words.asked,) if message.place is None else worded(words.asked_in, place=message.place)
