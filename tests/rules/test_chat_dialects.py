@@ -195,6 +195,5 @@ LONG += ["<@" * 20_000, "- a\n" * 10_000, "***a" * 10_000, "#" * 40_000]
 
 @pytest.mark.parametrize("parse", NOBODY)
 @pytest.mark.parametrize("text", LONG)
-@pytest.mark.timed
 def test_reading_takes_time_in_proportion_to_the_length(parse: Parse, text: str) -> None:
     check_proportion(parse, text[: len(text) // 8], text[: len(text) // 2])

@@ -365,7 +365,6 @@ def test_a_text_that_is_too_long_becomes_several_with_the_same_words(text: str) 
 
 @pytest.mark.parametrize("text", ["*a " * 13_000, "_" * 40_000, "<" * 40_000, ":" * 40_000, "`" * 40_000, "*_~" * 13_000,
                                   "&gt;" * 10_000, "*a* _" * 8_000, "a*" * 20_000, "_x *a _b* " * 5_000])  # fmt: skip
-@pytest.mark.timed
 def test_reading_takes_time_in_proportion_to_the_length(text: str) -> None:
     short = text[: len(text) // 4]
     assert len(short) > markdown.LIMIT  # both are split, which takes longer
@@ -404,7 +403,6 @@ def test_whatever_cannot_be_taken_apart_makes_no_text_that_archives_cannot_hold(
     assert texts[-1].endswith("the next one")
 
 
-@pytest.mark.timed
 def test_many_files_of_a_long_message_take_time_in_proportion() -> None:
     def link_all(signs: str) -> None:
         paths = [file_path(f"{number:040x}"[::-1], f"{number}.txt") for number in range(len(signs))]

@@ -27,6 +27,7 @@ ALLOWED = {
     "notices": "the verb: a departure is noticed",
     "push": "the verb: NATS pushes",
     "factors": "factories: default_factory, connection_factory",
+    "beginnings": "of a log, of a poll: where it begins",
     "statuses": "a header of JetStream's answers",
 }
 

@@ -48,7 +48,6 @@ async def test_so_many_are_inside_and_the_next_has_a_turn_when_one_leaves() -> N
     assert await third >= left
 
 
-@pytest.mark.timed
 async def test_whoever_would_wait_too_long_is_told_at_once_when_to_come_back() -> None:
     gate, over = Gate("test", inside=1, patience=0.05), asyncio.Event()
     await measured(gate, 0.02)

@@ -39,7 +39,6 @@ def test_a_word_added_at_the_end_is_all_that_is_marked() -> None:
 
 @pytest.mark.parametrize("words", [10, 200, 399, 1_700])
 @pytest.mark.parametrize("shared", ["", "and "])
-@pytest.mark.timed
 def test_a_text_that_is_written_anew_costs_little(words: int, shared: str) -> None:
     old, new = ("".join(f"{letter}{number} {shared}" for number in range(words)) for letter in "ab")
     started = time.perf_counter()

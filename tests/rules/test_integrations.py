@@ -50,7 +50,6 @@ def see(post: Post) -> Rendered:
     return render(content, WORLD)
 
 
-@pytest.mark.timed
 def test_a_topic_as_long_as_a_request_is_made_to_fit_at_once() -> None:
     began = time.monotonic()
     assert fit_topic("\x01" * 20_000, "otherwise") == "otherwise"

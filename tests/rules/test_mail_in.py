@@ -127,7 +127,6 @@ def test_a_mail_with_more_than_any_mail_has_is_refused() -> None:
             read_mail(mail, SENDER)
 
 
-@pytest.mark.timed
 def test_what_is_too_much_is_refused_while_it_is_read() -> None:
     before = time.process_time()
     for mail in (_nested(300) + b"\n" * 120_000, _nested(9) + b"\r" * 2_000_000, _nested(9) + b"\n" * 2_000_000):
@@ -193,7 +192,6 @@ HUGE = {
 
 
 @pytest.mark.parametrize("name", HUGE)
-@pytest.mark.timed
 def test_no_mail_keeps_its_reader_busy(name: str) -> None:
     before = time.process_time()
     received, mail = read_mail(HUGE[name], SENDER)

@@ -129,7 +129,6 @@ def test_a_text_that_is_too_long_becomes_several(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["[" * 8_000, "*a " * 4_000, "![[" * 3_000, "@a." * 4_000, "~a" * 5_000, ":a" * 5_000,
                                   "> " * 5_000, "a*" * 5_000, "http://" * 2_000, "@" * 9_000, "![a](b " * 2_000])  # fmt: skip
-@pytest.mark.timed
 def test_reading_takes_time_in_proportion_to_the_length(text: str) -> None:
     assert len(text) <= MOST_MARKUP
     check_proportion(written, text[: len(text) // 4], text)
