@@ -12,6 +12,7 @@ from subprocess import CompletedProcess
 import psycopg2
 import pytest
 
+from tertulia.cli.init import system
 from tests.harness.command import said_once, tertulia
 from tests.harness.server import Engines
 
@@ -120,3 +121,15 @@ def test_what_is_no_host_and_no_address_is_refused(tmp_path: Path, host: str, ow
     done = tertulia("init", host, owner, "--no-system", "--folder", str(tmp_path / "new"))
     assert re.search("without https://|no email address", said_once(done))
     assert not (tmp_path / "new").exists()
+
+
+def test_without_systemd_the_units_are_laid_down_and_it_says_so(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("UNITS", "_CADDY", "_NGINX"):
+        monkeypatch.setattr(system, name, folder / name)
+    monkeypatch.setenv("PATH", str(folder))
+    steps = system.System(folder, HOST, standalone=True).install(has_own_nats=True, must_restart=False)
+    assert steps == ["systemctl restart tertulia"]
+    assert {path.name for path in (folder / "UNITS").iterdir()} == {"tertulia.service", "tertulia.socket"}
+    assert "no systemd here" in "".join(capsys.readouterr())

@@ -158,6 +158,8 @@ def test_the_link_leads_to_a_form_that_needs_no_script(nobody: Speaker, user: Us
     assert f'value="{user.email}" readonly' in page.text
     answer = nobody.http.post(urljoin(url[0], action), data={"token": token, "new_password": "weak"})
     assert (answer.status_code, "text/html" in answer.headers["content-type"]) == (400, True)
+    assert 'role="alert"' in answer.text
+    assert re.findall(r'name="token" value="([^"]+)"', answer.text) == [token]  # and the form again
     answer = nobody.http.post(urljoin(url[0], action), data={"token": token, "new_password": NEW})
     assert (answer.status_code, "is set" in answer.text) == (200, True)
     check_success(log_in(nobody, user, NEW))

@@ -1,6 +1,7 @@
 """What only root can set up: accounts, systemd's units, and the site of a proxy that is installed."""
 
 import pwd
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -64,7 +65,10 @@ class System:
         if Path("/run/systemd/system").is_dir():
             subprocess.run(["systemctl", "daemon-reload"], check=False)
         begun = [*STANDALONE] if self._standalone else [TARGET]
-        subprocess.run(["systemctl", "--quiet", "enable", *begun], check=False)
+        if shutil.which("systemctl"):
+            subprocess.run(["systemctl", "--quiet", "enable", *begun], check=False)
+        else:
+            say(f"no systemd here: the units wait in {UNITS}; without them, start what their ExecStart= says")
         restarted = (["postgresql"] if must_restart else []) + (["tertulia"] if self._standalone else begun)
         if _CADDY.is_dir():
             self._add_to_caddy()

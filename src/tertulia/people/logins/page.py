@@ -6,11 +6,13 @@ The link alone does nothing: programs that look at mails follow links.
 from html import escape
 
 from tertulia.kernel.endpoint import Reply
+from tertulia.kernel.errors import Refusal
 from tertulia.kernel.page import show_page
 from tertulia.people.logins.words import Words
 
 _FORM = """
 <p dir="auto">{realm}</p>
+{problem}
 <form method="post" action="/accounts/password/reset/confirm">
 <input type="hidden" name="token" value="{token}">
 <p><label>{your_address} <input type="email" value="{email}" readonly autocomplete="username"></label></p>
@@ -28,17 +30,21 @@ _BUTTON = """
 """
 
 
-def form(words: Words, realm_name: str, token: str, email: str) -> Reply:
-    """The form. The address is shown to whoever has the token, who can take the account anyway; password managers keep it."""
+def form(words: Words, realm_name: str, token: str, email: str, refusal: Refusal | None = None) -> Reply:
+    """The form. The address is shown to whoever has the token, who can take the account anyway; password managers keep it.
+
+    `refusal`: of the password that was tried before.
+    """
     text = _FORM.format(
         realm=escape(realm_name),
+        problem=f'<p role="alert">{escape(refusal.msg)}</p>' if refusal else "",
         token=escape(token),
         email=escape(email),
         your_address=escape(words.your_address),
         new_password=escape(words.new_password),
         button=escape(words.set_password),
     )
-    return show_page(words.choose_password, text, language=words.language)
+    return show_page(words.choose_password, text, refusal.status if refusal else 200, language=words.language)
 
 
 def is_spent(words: Words, *, by_mail: bool) -> Reply:

@@ -150,12 +150,7 @@ async def confirm_password_reset(
 async def show_password_form(call: Call, database: Database, settings: Settings, *, token: str) -> Reply:
     """The page behind the link in the mail, which says whose password is chosen, or that the link is no longer good."""
     realm = await _realm_with_passwords(call, database)
-    async with database.reader() as reader:
-        account = await queries.find_reset_owner(reader, realm.id, digest_of_key(token))
-    words = _words(call, realm)
-    if account is None:
-        return page.is_spent(words, by_mail=mails_leave(settings))
-    return page.form(words, realm.name, token, account.email)
+    return await _password_form(call, database, settings, realm, token)
 
 
 @post("/accounts/password/reset/confirm", prefix="", listed=False)
@@ -163,15 +158,12 @@ async def use_password_form(
     call: Call, database: Database, settings: Settings, *, token: Token, new_password: str
 ) -> Reply:
     """As the endpoint of the API, with an answer for people."""
-    words = _words(call, await _realm_of(call, database))
+    realm = await _realm_of(call, database)
     try:
         await confirm_password_reset(call, database, settings, token=token, new_password=new_password)
-    except reset.Spent:
-        return page.is_spent(words, by_mail=mails_leave(settings))
     except Refusal as refusal:
-        told = f"{refusal.msg} {words.try_again}"
-        return show_text(words.password_kept, told, refusal.status, language=words.language)
-    return page.is_set(words)
+        return await _password_form(call, database, settings, realm, token, refusal)
+    return page.is_set(_words(call, realm))
 
 
 @post("/accounts/email/confirm")
@@ -203,6 +195,18 @@ async def use_email_button(call: Call, database: Database, *, token: Token) -> R
     if not confirmed.is_changed:
         return show_text(words.other_address, words.other_address_text, language=words.language)
     return show_text(words.address_set, words.address_set_text, language=words.language)
+
+
+async def _password_form(
+    call: Call, database: Database, settings: Settings, realm: Realm, token: str, refusal: Refusal | None = None
+) -> Reply:
+    """The form, with what was wrong with the password that was tried; or that the link is no longer good."""
+    async with database.reader() as reader:
+        account = await queries.find_reset_owner(reader, realm.id, digest_of_key(token))
+    words = _words(call, realm)
+    if account is None:
+        return page.is_spent(words, by_mail=mails_leave(settings))
+    return page.form(words, realm.name, token, account.email, refusal)
 
 
 def _words(call: Call, realm: Realm) -> Words:

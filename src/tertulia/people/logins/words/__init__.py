@@ -20,8 +20,6 @@ class Words(languages.Words, frozen=True):
     set_password: str
     password_set: str
     password_set_text: str
-    password_kept: str
-    try_again: str
     link_spent: str
     link_spent_text: str
     by_mail: str
