@@ -89,7 +89,7 @@ test('somebody chooses how topics follow, the sound, who sees their address, and
     await page.getByLabel('Sound', { exact: true }).selectOption('Bell')
     await page.getByLabel('Number on the tab').selectOption('No number')
     await nora.go('#settings/privacy')
-    await page.getByLabel('Who can see your email address').selectOption('Administrators')
+    await page.getByLabel('Who can see the email address').selectOption('Administrators')
     await expect(async () => {
         const { user_settings } = await nora.call<{ user_settings: object }>('POST', 'register', {
             fetch_event_types: ['user_settings'],

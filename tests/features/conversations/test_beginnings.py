@@ -28,14 +28,15 @@ class Place(NamedTuple):
     key: str
 
     def begin(self, **other: object) -> Json:
-        return self.door.post(f"beginnings/{self.key}", **(self.wish() | other))
+        return self.door.post("beginnings", **(self.wish() | other))
 
     def refused(self, key: str | None = None, /, **other: object) -> str:
-        path = f"beginnings/{self.key if key is None else key}"
-        return check_error(self.door.request("POST", path, **(self.wish() | other)))
+        wish = self.wish() | ({} if key is None else {"key": key}) | other
+        return check_error(self.door.request("POST", "beginnings", **wish))
 
     def wish(self) -> dict[str, object]:
         return {
+            "key": self.key,
             "realm_name": "The Harbour",
             "email": "olga@example.com",
             "full_name": "Olga Owner",
@@ -57,7 +58,7 @@ def waiting(stage: Stage) -> Place:
 
 
 def test_the_owner_names_it_and_is_greeted_in_the_first_channel(waiting: Place) -> None:
-    assert waiting.door.get(f"beginnings/{waiting.key}")["realm_name"] == "Not yet named"
+    assert waiting.door.post("beginnings/look", key=waiting.key)["realm_name"] == "Not yet named"
     begun = waiting.begin()
     door = waiting.door  # which has the cookie of the session now
     me = door.get("users/me")
@@ -78,13 +79,13 @@ def test_the_owner_names_it_and_is_greeted_in_the_first_channel(waiting: Place) 
 def test_a_link_is_good_once(waiting: Place) -> None:
     waiting.begin()
     assert NOT_GOOD in waiting.refused(email="eve@example.com")
-    assert NOT_GOOD in check_error(waiting.door.request("GET", f"beginnings/{waiting.key}"))
+    assert NOT_GOOD in check_error(waiting.door.request("POST", "beginnings/look", key=waiting.key))
 
 
 def test_of_two_who_begin_at_once_one_is_the_owner(waiting: Place, stage: Stage) -> None:
     def ask(number: int) -> int:
         fields = waiting.wish() | {"email": f"olga{number}@example.com"}
-        return waiting.door.request("POST", f"beginnings/{waiting.key}", **fields).status_code
+        return waiting.door.request("POST", "beginnings", **fields).status_code
 
     with ThreadPoolExecutor(4) as pool:
         assert sorted(pool.map(ask, range(4))) == [200, 400, 400, 400]
@@ -99,7 +100,7 @@ def test_another_key_an_old_one_and_one_of_elsewhere_are_answered_alike(waiting:
     ended = "update realm set settings = settings || jsonb_build_object('_waiting', split_part(settings->>'_waiting', ' ', 1)"
     stage.sql(f"{ended} || ' {int(time.time()) - 1}') where id = %s", waiting.id)
     said.add(waiting.refused(replaced))
-    said.add(check_error(stage.nobody().request("POST", f"beginnings/{replaced}", **waiting.wish())))
+    said.add(check_error(stage.nobody().request("POST", "beginnings", **waiting.wish() | {"key": replaced})))
     assert len(said) == 1
     assert NOT_GOOD in said.pop()
 
@@ -129,9 +130,9 @@ def test_what_cannot_be_leaves_everything_as_it_was(waiting: Place, other: dict[
 
 def test_two_channels_of_one_name_begin_nothing(waiting: Place) -> None:
     fields = waiting.wish() | {"channels": ["same", "SAME"]}
-    reply = waiting.door.request("POST", f"beginnings/{waiting.key}", **fields)
+    reply = waiting.door.request("POST", "beginnings", **fields)
     check_error(reply, "CHANNEL_ALREADY_EXISTS", 409, channel_name="SAME")
-    assert waiting.door.get(f"beginnings/{waiting.key}")["realm_name"] == "Not yet named"
+    assert waiting.door.post("beginnings/look", key=waiting.key)["realm_name"] == "Not yet named"
 
 
 def test_the_key_is_stored_as_a_digest_only(waiting: Place, stage: Stage) -> None:
@@ -151,8 +152,8 @@ def test_the_operator_makes_the_link_and_another_one(server: Server, stage: Stag
     door = stage.nobody(host=f"{subdomain}.localhost")
     keys = [re.fullmatch(r"https?://[^/]+/#begin/([\w-]+)\n", link) for link in (first, second)]
     old, new = (found[1] for found in keys if found is not None)
-    assert NOT_GOOD in check_error(door.request("GET", f"beginnings/{old}"))
-    assert door.get(f"beginnings/{new}")["realm_name"] == "Ours"
+    assert NOT_GOOD in check_error(door.request("POST", "beginnings/look", key=old))
+    assert door.post("beginnings/look", key=new)["realm_name"] == "Ours"
 
 
 def _commands(server: Server) -> Callable[..., str]:

@@ -110,7 +110,7 @@ NOTED: dict[str, tuple[Act, ...]] = {
     "PATCH /settings/notifications": _OWN_SETTINGS,
     "POST /signups/{key}": _SIGNED_UP,
     "POST outside /join": _SIGNED_UP,
-    "POST /beginnings/{key}": (*_SIGNED_UP, Act.REALM_CHANGED, Act.CHANNEL_CREATED, Act.CHANNEL_CHANGED),
+    "POST /beginnings": (*_SIGNED_UP, Act.REALM_CHANGED, Act.CHANNEL_CREATED, Act.CHANNEL_CHANGED),
     # invitations
     "POST /invites": (Act.INVITATION_SENT,),
     "POST /invites/multiuse": (Act.INVITATION_LINK_MADE,),
@@ -155,6 +155,7 @@ NOT_NOTED: dict[str, str] = {
     "PATCH /users/me/passkeys/{passkey_id}": OWN_VIEW,
     "DELETE /events": NOTHING,
     "POST /messages/render": NOTHING,
+    "POST /beginnings/look": NOTHING,
     "POST /typing": NOTHING,
     "POST /messages/{message_id}/typing": NOTHING,
     "POST /users/me/presence": NOTHING,

@@ -197,7 +197,7 @@ CALLS: dict[str, list[Ask]] = {
 NO_CALL = {
     "POST /users/me/subscriptions subscriptions": "makes the channel if there is none",
     "PATCH /users/me/subscriptions add": "makes the channel if there is none",
-    "POST /beginnings/{key} channels": "makes channels of an organization in which nobody is",
+    "POST /beginnings channels": "makes channels of an organization in which nobody is",
     "POST /register narrow": "a filter on what is heard: what it names need not be there",
     **dict.fromkeys(
         (

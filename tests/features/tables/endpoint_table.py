@@ -232,8 +232,8 @@ TABLE: dict[str, Row] = {
     "GET /signups/{key}": Row(EVERYBODY, {"key": "x"}, "not good"),
     "POST /signups": Row(EVERYBODY, {"email": "nobody"}, "valid email"),
     "POST /signups/{key}": Row(EVERYBODY, {"key": "x", "full_name": "Ada", "password": "y"}, "not good"),
-    "GET /beginnings/{key}": Row(EVERYBODY, {"key": "x"}, "not good"),
-    "POST /beginnings/{key}": Row(
+    "POST /beginnings/look": Row(EVERYBODY, {"key": "x"}, "not good"),
+    "POST /beginnings": Row(
         EVERYBODY,
         {"key": "x", "realm_name": "y", "email": "y", "full_name": "y", "password": "y", "channels": '["y"]'},
         "not good",

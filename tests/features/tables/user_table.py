@@ -178,7 +178,7 @@ NO_CALL: dict[str, str] = {
     "POST /accounts/password/reset email": _NO_ACCOUNT,
     "POST /signups email": _NO_ACCOUNT,
     "POST /join/address email": _NO_ACCOUNT,
-    "POST /beginnings/{key} email": _NO_ACCOUNT,
+    "POST /beginnings email": _NO_ACCOUNT,
     "PATCH /settings email": "whether an address is taken cannot be hidden: addresses are unique",
     "PATCH /settings/notifications email": "as PATCH /settings",
     "PATCH /settings/display email": "as PATCH /settings",

@@ -91,6 +91,12 @@ export class Api {
         return answer
     }
 
+    /** Nobody is signed in any more, whoever ended it. */
+    forget(): void {
+        this.csrfToken = ''
+        this.#userId = null
+    }
+
     /** The session's token again, if it is still the same person's. */
     async #renew(): Promise<Answer<SignedIn>> {
         const answer = await this.#once<SignedIn>('GET', 'sessions/current', {}, {})
@@ -177,7 +183,7 @@ export class Api {
 
     /** The organization that waits for its owner, begun by the key of its link. */
     async begin(key: string, chosen: Params): Promise<Answer<Begun>> {
-        const answer = await this.#once<Begun>('POST', `beginnings/${encodeURIComponent(key)}`, chosen, {})
+        const answer = await this.#once<Begun>('POST', 'beginnings', { key, ...chosen }, {})
         this.#remember(answer)
         return answer
     }
@@ -185,8 +191,7 @@ export class Api {
     async signOut(): Promise<Answer<object>> {
         const answer = await this.#once<object>('DELETE', 'sessions/current', {}, {})
         if (answer.ok) {
-            this.csrfToken = ''
-            this.#userId = null
+            this.forget()
         }
         return answer
     }

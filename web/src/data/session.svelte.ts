@@ -17,6 +17,7 @@ export class Session {
     server: ServerSettings | null = $state.raw(null)
     readonly #lastRead = new LastRead()
     readonly #tabs: BroadcastChannel | null
+    #visiting: Promise<void> | null = null
     #again: ReturnType<typeof setTimeout> | null = null
 
     constructor(api: Api = new Api()) {
@@ -46,17 +47,24 @@ export class Session {
     /** Nobody is signed in: they read, where something is open to the web, or are at the door. */
     async #receive(): Promise<void> {
         if (!(await this.#askSettings())) return
+        await this.#lastRead.forget() // of whoever was here: their session ended elsewhere
         if (this.server?.realm_web_public_access_enabled) await this.visit()
         if (this.state === 'looking' || this.state === 'failed') this.state = 'signedOut'
     }
 
     /** Read what is open to the web; where that fails, everything stays as it is. */
-    async visit(): Promise<void> {
+    visit(): Promise<void> {
+        this.#visiting ??= this.#visit().finally(() => (this.#visiting = null))
+        return this.#visiting
+    }
+
+    async #visit(): Promise<void> {
         const world = new World(this.api, browserKeep, this.#lastRead, true)
         world.onSignedOut = () => this.#leave()
         const answer = await world.begin()
         // Somebody may have signed in meanwhile.
         if (!answer.ok || this.state === 'loading' || this.state === 'ready') return world.end()
+        this.#endWorld()
         this.world = world
         this.state = 'visiting'
     }
@@ -163,6 +171,7 @@ export class Session {
 
     #leave(): void {
         this.#endWorld()
+        this.api.forget()
         void this.#lastRead.forget()
         void this.#showDoor()
     }

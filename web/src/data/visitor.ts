@@ -63,6 +63,9 @@ export class VisitLoop {
     #stopped = true
     #failures = 0
     #anewAt = 0
+    #isAsking = false
+    /** Until then the server wants to be left alone. */
+    #notBefore = 0
 
     constructor(api: Api, handlers: LoopHandlers, shown: () => Talk | undefined) {
         this.#api = api
@@ -83,7 +86,7 @@ export class VisitLoop {
 
     /** Somebody looks again, or the network is back. */
     wake(): void {
-        if (!this.#stopped) this.#soon(0)
+        if (!this.#stopped) this.#soon(Math.max(0, this.#notBefore - Date.now()))
     }
 
     #soon(milliseconds: number): void {
@@ -93,8 +96,16 @@ export class VisitLoop {
 
     async #turn(): Promise<void> {
         // Whoever looks again wakes us.
-        if (document.visibilityState !== 'visible') return
-        const answer = Date.now() < this.#anewAt ? await this.#look() : await this.#beginAnew()
+        if (this.#isAsking || document.visibilityState !== 'visible') return
+        this.#isAsking = true
+        let answer: Answer<unknown>
+        try {
+            answer = Date.now() < this.#anewAt ? await this.#look() : await this.#beginAnew()
+        } catch {
+            answer = { ok: true, value: null } // a mistake of ours: the page goes on
+        } finally {
+            this.#isAsking = false
+        }
         if (this.#stopped) return
         if (answer.ok) {
             this.#failures = 0
@@ -106,7 +117,9 @@ export class VisitLoop {
         } else {
             this.#failures += 1
             if (this.#failures > 1) this.#handlers.onOffline(answer.error)
-            this.#soon(Math.max(LOOK_MS, waitBefore(this.#failures, answer.error.retryAfter)))
+            const wait = Math.max(LOOK_MS, waitBefore(this.#failures, answer.error.retryAfter))
+            if (answer.error.retryAfter) this.#notBefore = Date.now() + wait
+            this.#soon(wait)
         }
     }
 

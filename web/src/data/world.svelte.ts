@@ -131,7 +131,8 @@ export class World {
         this.outbox.isTold = (place) =>
             place.kind === 'direct' || (this.realm.channels.get(place.channelId)?.isSubscribed ?? false)
         this.outbox.bring = (id) => this.messages.bring(id)
-        this.messages.findKept = (key) => this.#lastRead.talk(key)
+        // What is kept is of whoever was signed in here.
+        if (!this.isVisitor) this.messages.findKept = (key) => this.#lastRead.talk(key)
         this.messages.onFetched = (ids) => this.outbox.found(ids)
         this.presence.isTold = () => this.realm.settings.presence_enabled
         this.presence.isShown = () => !this.realm.value('realm_presence_disabled', false)

@@ -47,6 +47,6 @@ test('what is no refusal says what happened and what to do', () => {
     expect(text({})).toMatch(/didn’t respond/)
     expect(text({ kind: 'busy', status: 429, msg: 'API usage exceeded', retryAfter: 3.2 })).toMatch(/Wait 4 seconds/)
     expect(text({ kind: 'busy', status: 503, retryAfter: 5 })).toMatch(/busy. Try again in 5 seconds/)
-    expect(text({ kind: 'broken', status: 500 })).toMatch(/went wrong on the server/)
+    expect(text({ kind: 'broken', status: 500 })).toMatch(/internal error/)
     expect(text({ kind: 'signedOut', status: 401, code: 'AUTHENTICATION_FAILED', msg: 'No.' })).toMatch(/password/)
 })

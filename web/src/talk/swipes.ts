@@ -103,8 +103,9 @@ export function takeSwipes(talk: HTMLElement, act: Swipes): () => void {
 
 /** What a finger does there is something else already. */
 function isTaken(target: Element, talk: Element): boolean {
-    if (!(getSelection()?.isCollapsed ?? true) || target.closest('input, textarea, [contenteditable], audio, video'))
-        return true
+    const above = 'dialog, [popover], [role=dialog]' // a picture that is looked at, a menu, a question
+    const own = 'input, textarea, [contenteditable], audio, video'
+    if (!(getSelection()?.isCollapsed ?? true) || target.closest(`${own}, ${above}`)) return true
     for (let each: Element | null = target; each && each !== talk; each = each.parentElement) {
         const moves = ['auto', 'scroll'].includes(getComputedStyle(each).overflowX)
         if (moves && each.scrollWidth > each.clientWidth) return true

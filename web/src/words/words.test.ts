@@ -82,3 +82,12 @@ it('takes a kind of a language for that language', () => {
     if ('zh-hans' in LANGUAGES)
         expect(['zh', 'zh-CN', 'zh-Hans-SG', 'zh-hans'].map(known)).toEqual(Array(4).fill('zh-hans'))
 })
+
+it('has the names of all pages of settings with the first view: the palette lists them', () => {
+    const first = { ...read('en/ui.json'), ...read('en/places.json') }
+    const tabs = readFileSync(new URL('../settings/tabs.ts', import.meta.url), 'utf8')
+    const lists = [...tabs.matchAll(/_TABS = \[(.*?)\]/gs)].map(([, list = '']) => list.match(/\w+/g) ?? [])
+    expect(lists.map((list) => list.length > 5)).toEqual([true, true])
+    const names = lists.flatMap((list, index) => list.map((tab) => `${['own', 'org'][index]}.${tab}`))
+    expect(names.filter((name) => !(name in first))).toEqual([])
+})

@@ -1,4 +1,7 @@
-"""Endpoints behind the link by which an organization begins. Without authentication: whoever has the key is the owner."""
+"""Endpoints behind the link by which an organization begins. Without authentication: whoever has the key is the owner.
+
+The key never stands in an address: proxies write these down.
+"""
 
 from typing import Annotated
 
@@ -7,7 +10,7 @@ import msgspec
 from tertulia.conversations.beginnings.actions import BeginningRequest, begin, check_request
 from tertulia.conversations.channels.words import words_of
 from tertulia.kernel.db import Database
-from tertulia.kernel.endpoint import Call, get, post
+from tertulia.kernel.endpoint import Call, post
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.routes import get_realm_of
 from tertulia.organization.realms.waiting import check_waiting
@@ -34,8 +37,8 @@ class Begun(Session, kw_only=True):
     topic: str
 
 
-@get("/beginnings/{key}")
-async def get_beginning(call: Call, database: Database, *, key: str) -> Waiting:
+@post("/beginnings/look", while_frozen=True)
+async def look_at_beginning(call: Call, database: Database, *, key: str) -> Waiting:
     """Look at the organization that waits for its owner. Used, expired and unknown keys are answered alike."""
     async with database.reader() as reader:
         realm = await get_realm_of(call, reader)
@@ -43,7 +46,7 @@ async def get_beginning(call: Call, database: Database, *, key: str) -> Waiting:
     return Waiting(realm.name)
 
 
-@post("/beginnings/{key}")
+@post("/beginnings")
 async def begin_organization(
     call: Call, database: Database, settings: Settings,
     *, key: str, realm_name: str, email: str, full_name: str, password: str, channels: Names,

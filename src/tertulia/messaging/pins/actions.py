@@ -1,5 +1,7 @@
 """Pinning messages, unpinning them, and which there are."""
 
+import msgspec
+
 from tertulia.conversations.channels.access import find_channel
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import check_room
@@ -15,7 +17,7 @@ from tertulia.messaging.reading.access import Reached, access_message, hold_mess
 async def pin(tx: Transaction, caller: Caller, message_id: int) -> None:
     """Pin a message. One that is pinned stays so."""
     message = await _hold(tx, caller, message_id)
-    if await queries.is_pinned(tx, message_id):
+    if await queries.is_pinned(tx, message_id, message.conversation_id, message.topic_id):
         return
     if message.topic_id is None:
         await check_room(tx, OF_DIRECT, message.conversation_id)
@@ -52,4 +54,9 @@ async def _hold(tx: Transaction, caller: Caller, message_id: int) -> Reached:
         channel = await find_channel(tx, caller, message.conversation_id)
         if channel is None or not (channel.may_post and channel.may_send):
             raise Refusal("You can't pin messages in a channel where you can't post.")
-    return message
+    elif not await queries.may_write(tx, caller.realm_id, caller.user_id, message.conversation_id):
+        raise Refusal("You can't pin messages in a conversation where you can't write.")
+    if message.topic_id is None:
+        return message
+    # As it is called now: what is told of it comes after what is told of its renaming.
+    return msgspec.structs.replace(message, topic=await queries.hold_topic(tx, message.topic_id))

@@ -15,15 +15,30 @@ class PinRecord(msgspec.Struct, frozen=True):
     """Seconds."""
 
 
-async def is_pinned(reader: Reader, message_id: int) -> bool:
-    """Whether a message is pinned."""
-    return bool(await reader.fetchval("select true from pin where message_id = $1", message_id))
+async def is_pinned(reader: Reader, message_id: int, conversation_id: int, topic_id: int | None) -> bool:
+    """Whether a message is pinned where it is."""
+    sql = """
+    select true from pin where message_id = $1 and conversation_id = $2 and topic_id is not distinct from $3::bigint
+    """
+    return bool(await reader.fetchval(sql, message_id, conversation_id, topic_id))
+
+
+async def hold_topic(tx: Transaction, topic_id: int) -> str:
+    """The name of a topic, which it keeps until this is over."""
+    return str(await tx.fetchval("select name from topic where id = $1 for key share", topic_id))
+
+
+async def may_write(reader: Reader, realm_id: int, user_id: int, conversation_id: int) -> bool:
+    """Whether somebody may write in a direct conversation that has begun."""
+    sql = "select direct_refusal($2, $1, participants, false) is null from conversation where id = $3"
+    return bool(await reader.fetchval(sql, realm_id, user_id, conversation_id))
 
 
 async def insert_pin(tx: Transaction, message_id: int, conversation_id: int, topic_id: int | None) -> int:
-    """Pin a message where it is; returns when."""
+    """Pin a message where it is; returns when. A program of the version before may have moved it without its pin."""
     sql = """
     insert into pin (message_id, conversation_id, topic_id) values ($1, $2, $3)
+    on conflict (message_id) do update set conversation_id = excluded.conversation_id, topic_id = excluded.topic_id
     returning extract(epoch from pinned_at)::bigint
     """
     return int(await tx.fetchval(sql, message_id, conversation_id, topic_id))
