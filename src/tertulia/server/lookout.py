@@ -13,6 +13,7 @@ import structlog
 
 from tertulia.kernel.chores import PROMPT_SECONDS, Chore
 from tertulia.kernel.db import LOST, Database
+from tertulia.kernel.log import Seldom
 
 log = structlog.get_logger()
 
@@ -27,6 +28,7 @@ class Lookout:
         self._due = {chore.name: asyncio.Event() for chore in watched}
         self._pause = min((chore.seconds for chore in watched), default=PROMPT_SECONDS)
         self._sql = due_of(watched)
+        self._seldom = Seldom(UNSEEN_SECONDS)
 
     async def keep_looking(self, database: Database) -> None:
         """Until cancelled."""
@@ -35,7 +37,7 @@ class Lookout:
                 async with database.reader() as reader:
                     found = [row["chore"] for row in await reader.fetch(self._sql)]
             except Exception as error:
-                if not isinstance(error, LOST):
+                if not isinstance(error, LOST) and self._seldom.is_due("look"):
                     log.warning("nobody can look for what is due: each chore asks for itself", error=repr(error))
                 self.wake_all()
             else:

@@ -8,6 +8,7 @@ import tertulia.messaging.pins.routes
 from tertulia.conversations.channels.actions import subscribe
 from tests.contract.changes import edit
 from tests.features.messaging.test_changing_messages import set_holder
+from tests.features.messaging.test_sending_rights import permit, system_group
 from tests.harness.counting import counting
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, Server
@@ -223,3 +224,24 @@ async def test_what_a_pin_costs_does_not_grow_with_the_pins_there_are(
         assert await cost("POST", f"/messages/{messages[-1]}/pin") == first
         assert await cost("GET", f"/messages/{messages[0]}/pins") == listed
         assert listed <= 4
+
+
+def test_where_nobody_may_write_directly_nobody_pins(realm: Realm) -> None:
+    message = realm.member.send([realm.owner.id], content="b")
+    permit(realm, "direct_message_permission_group", system_group(realm.stage, realm.id, "role:nobody"))
+    check_error(realm.member.request("POST", f"messages/{message}/pin"))
+    assert pins(realm.owner, message) == []
+
+
+def test_a_pin_that_an_older_program_left_behind_is_there_again_when_it_is_pinned_again(
+    realm: Realm, channel: Channel
+) -> None:
+    message, elsewhere = (realm.member.send(channel.stream_id, topic, "a") for topic in ("tea", "coffee"))
+    pin(realm.owner, message)
+    sql = "update pin set topic_id = (select topic_id from message where id = %s) where message_id = %s"
+    realm.stage.sql(sql, elsewhere, message)
+    assert pins(realm.member, message) == []
+    with listen(realm.member) as queue:
+        pin(realm.owner, message)
+        assert [(event["op"], event["message_id"]) for event in told(queue)] == [("add", message)]
+    assert pins(realm.member, message) == [message]

@@ -426,41 +426,39 @@ def looked_at(node: Json) -> int:
 
 FILL = """
 insert into audit_entry (realm_id, created, act, actor_id, target_kind, target_id, changes)
-select %s, now() - interval '20 days' * (1 - n / 20000.0), case when n %% 10 < 6 then 'login.succeeded' else 'login.failed' end,
-    case when n %% 10 < 4 then 1 else 3 + n %% 100 end, 'user', case when n %% 10 > 5 then 2 else 3 + n %% 100 end, '{}'
+select $1, now() - interval '20 days' * (1 - n / 20000.0), case when n % 10 < 6 then 'login.succeeded' else 'login.failed' end,
+    case when n % 10 < 4 then 1 else 3 + n % 100 end, 'user', case when n % 10 > 5 then 2 else 3 + n % 100 end, '{}'
 from generate_series(1, 20000) as n
 """
 
 
 async def test_a_page_looks_at_few_entries_among_many(realm: Realm) -> None:
-    realm.stage.sql(FILL, realm.id)
-    [(first,)] = realm.stage.sql("select min(id) from audit_entry where realm_id = %s", realm.id)
-    realm.stage.sql("analyze audit_entry")
     to = {"target_type": "user", "target_id": 2}
     week_ago = time.time() - 7 * 86_400
-    searches: list[dict[str, Any]] = [
-        {},
-        {"before": 10_000_000},
-        {"after": first},  # and not 0: before it come those of other tests
-        {"actor_id": 1},
-        {"actor_id": 77},
-        {"acts": ("login.failed",)},
-        {"acts": acts_named("user")},
-        to,
-        {"since": week_ago, "until": week_ago + 60},
-        {"actor_id": 1, "acts": ("factor.removed",)},
-        {"actor_id": 1, **to},
-        {"actor_id": 1, **to, "acts": ("login.failed",)},
-        {"since": week_ago, "acts": ("user.erased",)},
-    ]
     connection = await asyncpg.connect(realm.stage.server.postgres_url)
     try:
+        # A table of its own stands before the real one: which index is chosen must not depend on what other tests wrote.
+        await connection.execute("create temp table audit_entry (like audit_entry including all)")
+        await connection.execute(FILL, realm.id)
+        await connection.execute("analyze audit_entry")
+        searches: list[dict[str, Any]] = [
+            {},
+            {"before": 10_000_000},
+            {"after": await connection.fetchval("select min(id) from audit_entry")},
+            {"actor_id": 1},
+            {"actor_id": 77},
+            {"acts": ("login.failed",)},
+            {"acts": acts_named("user")},
+            to,
+            {"since": week_ago, "until": week_ago + 60},
+            {"actor_id": 1, "acts": ("factor.removed",)},
+            {"actor_id": 1, **to},
+            {"actor_id": 1, **to, "acts": ("login.failed",)},
+            {"since": week_ago, "acts": ("user.erased",)},
+        ]
         for wanted in searches:
             reader = Explaining(connection)
             await search(reader, Search(realm_id=realm.id, limit=50, **wanted))
-            if reader.looked_at >= 500:  # autovacuum began before the filling, and its statistics were written last
-                realm.stage.sql("analyze audit_entry")
-                await search(reader, Search(realm_id=realm.id, limit=50, **wanted))
             assert reader.looked_at < 500, wanted
     finally:
         await connection.close()

@@ -228,8 +228,8 @@ async def test_what_a_request_asks_of_the_database_does_not_grow_with_the_users(
             assert await cost("GET", f"users/{realm.member.id}") == 2
             assert await cost("GET", f"users/{realm.member.email}") == 3
             assert await cost("GET", "users/me") == 3
-            # Lock, write, who hears of it, the entry in the audit log, the events.
-            assert await cost("PATCH", f"users/{realm.member.id}", full_name=unique("Name")) == 6
+            # Lock, whether they were erased, write, who hears of it, the entry in the audit log, the events.
+            assert await cost("PATCH", f"users/{realm.member.id}", full_name=unique("Name")) == 7
             for _more in range(10):
                 await asyncio.to_thread(realm.stage.user, realm_id=realm.id)
         off = await cost("DELETE", f"users/{realm.member.id}")

@@ -10,6 +10,7 @@ from tertulia.conversations.invitations.arrival import ARRIVAL
 from tertulia.kernel.limits import LocalBudgets, RateLimits
 from tertulia.kernel.settings import Settings
 from tertulia.people.logins.login import PasswordLogin
+from tertulia.people.users.archives import StoredArchives
 from tertulia.people.users.reauthentication import Reauthentication
 from tests.harness.browser import Browser, person
 from tests.harness.counting import counting
@@ -156,6 +157,7 @@ async def test_a_request_asks_as_much_of_the_database_for_many_settings_as_for_o
         "login": lambda database: PasswordLogin(database, Settings(), ARRIVAL),
         "limits": lambda _: RateLimits(Settings(), LocalBudgets()),
         "again": lambda _: Reauthentication(),  # nothing here asks for it
+        "archives": lambda _: StoredArchives(),
     }
     async with counting(realm.stage.server.postgres_url, tertulia.people.preferences.routes, **services) as counter:
 

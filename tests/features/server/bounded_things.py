@@ -205,7 +205,16 @@ def soon() -> int:
 DRAFT = {"type": "private", "to": [], "topic": "", "content": "draft #", "timestamp": 1}
 LONG = "x" * 430
 
+
+def pinning(place: Place, to: object, topic: str | None = None) -> Try:
+    """Each time another message of one conversation."""
+    messages = [place.owner.send(to, topic, str(number)) for number in range(TRIED)]
+    return lambda number: place.owner.request("POST", f"messages/{messages[number]}/pin")
+
+
 TRIES: dict[str, Callable[[Place], Try]] = {
+    "pins_of_topic": lambda place: pinning(place, place.channel().stream_id, "tea"),
+    "pins_of_direct": lambda place: pinning(place, [place.member.id]),
     "drafts": lambda place: posting(place.member, "drafts", drafts=[DRAFT]),
     "saved_snippets": lambda place: posting(place.member, "saved_snippets", title="#", content="#"),
     "scheduled_messages": lambda place: posting(

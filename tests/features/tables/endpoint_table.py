@@ -111,9 +111,9 @@ TABLE: dict[str, Row] = {
     "POST /users/me/api_key/regenerate": Row(ANYBODY),
     "POST /accounts/password/reset": Row(EVERYBODY, {"email": "nobody"}, "valid email"),
     "POST /accounts/password/reset/confirm": Row(EVERYBODY, {"token": "x", "new_password": "y"}, "no longer good"),
-    "GET outside /accounts/password/reset/{token}": Row(EVERYBODY, {"token": "x"}, "no longer good"),
+    "GET outside /accounts/password/reset/{token}": Row(EVERYBODY, {"token": "x"}, "no longer works"),
     "POST outside /accounts/password/reset/confirm": Row(
-        EVERYBODY, {"token": "x", "new_password": "y"}, "no longer good"
+        EVERYBODY, {"token": "x", "new_password": "y"}, "no longer works"
     ),
     "POST /accounts/email/confirm": Row(EVERYBODY, {"token": "x"}, "no longer good"),
     "GET outside /accounts/email/confirm/{token}": Row(EVERYBODY, {"token": "x"}),
