@@ -28,7 +28,7 @@ test('the owner of a new organization takes the three first steps', async ({ pag
     await expect(welcome.getByRole('listitem')).toHaveCount(3)
     await expect(isDone('Create a channel')).toHaveCount(0)
     await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'general' }).click()
-    await expect(page.getByRole('article').filter({ hasText: 'Welcome! This is a topic' })).toBeVisible()
+    await expect(page.getByRole('article').filter({ hasText: 'Welcome! You’re in a topic' })).toBeVisible()
     await page.getByRole('link', { name: 'Inbox' }).click()
 
     await step('Create a channel').getByRole('link').click()
@@ -74,7 +74,7 @@ test('an owner begins an organization by a link, once, and is greeted in a topic
     await page.getByLabel('Password', { exact: true }).fill('violet anchors drift slowly')
     await page.getByLabel('First channels').fill('general\nboats')
     await page.getByRole('button', { name: 'Create organization' }).click()
-    await expect(page.getByRole('article').filter({ hasText: 'Welcome! This is a topic' })).toBeVisible()
+    await expect(page.getByRole('article').filter({ hasText: 'Welcome! You’re in a topic' })).toBeVisible()
     await expect(page).toHaveURL(/topic\/welcome/)
     const places = page.getByRole('navigation', { name: 'Places' })
     await expect(places.getByRole('link', { name: 'The Harbour' })).toBeVisible()

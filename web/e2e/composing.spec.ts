@@ -107,7 +107,7 @@ test('a voice message is recorded, and played by whoever it is for; a group is m
         await expect(page).toHaveURL(/narrow\/dm\/\d+,\d+/)
 
         await page.getByRole('button', { name: 'Voice message' }).click()
-        await expect(page.getByText('Recording')).toBeVisible()
+        await expect(page.getByText('Recording', { exact: true })).toBeVisible()
         await expect(page.getByText('0:01')).toBeVisible()
         // Esc is pressed by habit: what was said is not gone with it.
         await page.keyboard.press('Escape')
@@ -115,7 +115,7 @@ test('a voice message is recorded, and played by whoever it is for; a group is m
         await expect(question).toBeVisible()
         await page.keyboard.press('Escape')
         await expect(question).toBeHidden()
-        await expect(page.getByText('Recording')).toBeVisible()
+        await expect(page.getByText('Recording', { exact: true })).toBeVisible()
         await page.getByRole('button', { name: 'Use recording' }).click()
         await expect(talk.box).toHaveValue(/^!\[voice-[\d-]+\.\w+\]\(\/user_uploads\//)
         await talk.box.press('Control+Enter')

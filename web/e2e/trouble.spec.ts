@@ -48,7 +48,7 @@ test('without a network one reads on, writes, and it goes out when the network i
     await kofi.context.setOffline(true)
     await page.write('Written in a tunnel')
     await expect(page.outgoing).toContainText('Written in a tunnel')
-    await expect(kofi.page.getByText('Will be sent when you’re back online')).toBeVisible()
+    await expect(kofi.page.getByText('Will be sent when you’re back online', { exact: true })).toBeVisible()
     await ines.send(general, topic, 'Said meanwhile')
     await kofi.context.setOffline(false)
 
