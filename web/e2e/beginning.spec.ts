@@ -83,5 +83,5 @@ test('an owner begins an organization by a link, once, and is greeted in a topic
     await page.context().clearCookies()
     await page.goto('about:blank')
     await page.goto(home.href)
-    await expect(page.getByRole('alert')).toContainText('isn’t valid')
+    await expect(page.getByRole('alert')).toContainText('not good')
 })
