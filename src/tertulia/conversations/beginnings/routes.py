@@ -37,7 +37,7 @@ class Begun(Session, kw_only=True):
     topic: str
 
 
-@post("/beginnings/look", while_frozen=True)
+@post("/beginnings/look")
 async def look_at_beginning(call: Call, database: Database, *, key: str) -> Waiting:
     """Look at the organization that waits for its owner. Used, expired and unknown keys are answered alike."""
     async with database.reader() as reader:
