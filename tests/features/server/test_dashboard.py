@@ -56,14 +56,17 @@ def panels() -> dict[str, list[str]]:
     return {panel["title"]: [asked["expr"] for asked in panel["targets"]] for panel in shown if panel.get("targets")}
 
 
-def answer(prometheus: str, expression: str) -> list[object]:
+def found_by(prometheus: str, expression: str) -> list[object]:
     for name, value in VARIABLES.items():
         expression = expression.replace(name, value)
     assert not re.search(r"\$\w", expression), f"nobody knows what stands for the variable in {expression}"
     try:
-        said = httpx.get(f"{prometheus}/api/v1/query", params={"query": expression}, trust_env=False).json()
+        answer = httpx.get(f"{prometheus}/api/v1/query", params={"query": expression}, trust_env=False)
     except httpx.TransportError:
         return []  # it is starting
+    if answer.status_code == 503:
+        return []  # it is starting still, and says so in plain text
+    said = answer.json()
     assert said["status"] == "success", said
     found: list[object] = said["data"]["result"]
     return found
@@ -88,7 +91,7 @@ def test_every_panel_of_the_dashboard_shows_something(realm: Realm, prometheus: 
         with realm.member.register(event_types=["message"]) as queue:
             queue.until_message(realm.owner.send(channel.stream_id, "tea", "Some water, please."))
         check_success(realm.owner.http.post("user_uploads", files={"file": ("tea.txt", b"leaves")}))
-        empty[:] = [title for title in empty if not any(answer(prometheus, one) for one in everything[title])]
+        empty[:] = [title for title in empty if not any(found_by(prometheus, one) for one in everything[title])]
         return not empty
 
     deadline = time.monotonic() + SECONDS
