@@ -47,7 +47,7 @@ export class Session {
     /** Nobody is signed in: they read, where something is open to the web, or are at the door. */
     async #receive(): Promise<void> {
         if (!(await this.#askSettings())) return
-        await this.#lastRead.forget() // of whoever was here: their session ended elsewhere
+        void this.#lastRead.forget() // of whoever was here: their session ended elsewhere
         if (this.server?.realm_web_public_access_enabled) await this.visit()
         if (this.state === 'looking' || this.state === 'failed') this.state = 'signedOut'
     }

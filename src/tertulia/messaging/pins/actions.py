@@ -12,6 +12,7 @@ from tertulia.messaging.pins.bounds import OF_DIRECT, OF_TOPIC
 from tertulia.messaging.pins.events import tell
 from tertulia.messaging.pins.queries import PinRecord
 from tertulia.messaging.reading.access import Reached, access_message, hold_message, no_such_message, reached_among
+from tertulia.messaging.sending.queries import direct_place
 
 
 async def pin(tx: Transaction, caller: Caller, message_id: int) -> None:
@@ -54,8 +55,10 @@ async def _hold(tx: Transaction, caller: Caller, message_id: int) -> Reached:
         channel = await find_channel(tx, caller, message.conversation_id)
         if channel is None or not (channel.may_post and channel.may_send):
             raise Refusal("You can't pin messages in a channel where you can't post.")
-    elif not await queries.may_write(tx, caller.realm_id, caller.user_id, message.conversation_id):
-        raise Refusal("You can't pin messages in a conversation where you can't write.")
+    else:
+        _, refusal = await direct_place(tx, caller.realm_id, caller.user_id, message.participants)
+        if refusal is not None:
+            raise Refusal("You can't pin messages in a conversation where you can't write.")
     if message.topic_id is None:
         return message
     # As it is called now: what is told of it comes after what is told of its renaming.

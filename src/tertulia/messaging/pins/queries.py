@@ -28,12 +28,6 @@ async def hold_topic(tx: Transaction, topic_id: int) -> str:
     return str(await tx.fetchval("select name from topic where id = $1 for key share", topic_id))
 
 
-async def may_write(reader: Reader, realm_id: int, user_id: int, conversation_id: int) -> bool:
-    """Whether somebody may write in a direct conversation that has begun."""
-    sql = "select direct_refusal($2, $1, participants, false) is null from conversation where id = $3"
-    return bool(await reader.fetchval(sql, realm_id, user_id, conversation_id))
-
-
 async def insert_pin(tx: Transaction, message_id: int, conversation_id: int, topic_id: int | None) -> int:
     """Pin a message where it is; returns when. A program of the version before may have moved it without its pin."""
     sql = """

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from tertulia.archives.converting.accounts import decided, no_owner
+from tertulia.archives.converting.known import address_of
 from tertulia.archives.converting.names import MOST_TOPIC, person_name, plain, shortened
 from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.zulip.tables import Json, Tables
@@ -16,7 +17,6 @@ from tertulia.archives.converting.zulip.values import id_of, moment, words
 from tertulia.archives.form import kinds
 from tertulia.kernel.auth import Role
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.mail_addresses import is_address
 from tertulia.organization.notices.model import BOT_NAME
 from tertulia.organization.realms.queries import NOTIFICATION_BOT_EMAIL
 from tertulia.people.preferences.choices import check_choices, check_timezone
@@ -99,12 +99,9 @@ class People:
         self._describe(known, row)
 
     def _address(self, known: Known, row: Json) -> str | None:
-        mapped = self._mapped.get(str(known.id), {}).get("email", "")
-        email = (mapped or words(row.get("delivery_email")) or words(row.get("email"))).strip()
-        if not email:
-            return None
-        if not is_address(email) or len(email) < 3:
-            self._incidents.change("addresses that are none: left out", str(known.id), email)
+        said = words(row.get("delivery_email")) or words(row.get("email"))
+        email = address_of(str(known.id), said, self._mapped, self._incidents)
+        if email is None:
             return None
         if email.lower() in self._by_address:
             self._incidents.change("addresses that somebody else has already: left out", str(known.id), email)
