@@ -260,3 +260,15 @@ def test_marking_everything_waits_in_no_circle(stage: Stage, reader: Speaker, wr
     marking.result(30)
     other.result(30)
     assert unread_ids(reader) == []
+
+
+def test_a_state_of_many_ranges_is_not_compressed_anew_at_each_send(stage: Stage, reader: Speaker, writer: Speaker) -> None:
+    """As somebody has who writes among others and reads little: compressing took most of the time of their sends."""
+    channel = stage.channel(reader, writer)
+    every_third = "(select range_agg(int8range(3 * n, 3 * n + 1)) from generate_series(1, 500) as n)"
+    stage.sql(f"update read_state set read = {every_third} where user_id = %s", writer.id)
+    stage.sql("update conversation set last_seq = 3000 where id = %s", channel.stream_id)
+    writer.send(channel.stream_id, "topic", read_by_sender=True)
+    statement = "select pg_column_compression(read), range_count from read_state, lateral (\
+        select count(*) as range_count from unnest(read)) as ranges where user_id = %s and conversation_id = %s"
+    assert stage.sql(statement, writer.id, channel.stream_id) == [(None, 501)]
