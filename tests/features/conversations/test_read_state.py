@@ -262,7 +262,9 @@ def test_marking_everything_waits_in_no_circle(stage: Stage, reader: Speaker, wr
     assert unread_ids(reader) == []
 
 
-def test_a_state_of_many_ranges_is_not_compressed_anew_at_each_send(stage: Stage, reader: Speaker, writer: Speaker) -> None:
+def test_a_state_of_many_ranges_is_not_compressed_anew_at_each_send(
+    stage: Stage, reader: Speaker, writer: Speaker
+) -> None:
     """As somebody has who writes among others and reads little: compressing took most of the time of their sends."""
     channel = stage.channel(reader, writer)
     every_third = "(select range_agg(int8range(3 * n, 3 * n + 1)) from generate_series(1, 500) as n)"
