@@ -2,8 +2,8 @@
 
 from tertulia.migrations.steps import run
 
-revision = "0016"
-down_revision = "0015"
+revision = "0017"
+down_revision = "0016"
 branch_labels = None
 depends_on = None
 works_with = "0001"
