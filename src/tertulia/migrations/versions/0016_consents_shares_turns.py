@@ -11,8 +11,8 @@ works_with = "0001"
 # A program of the version before does not note when somebody agrees: they count as having agreed before. It adds up what is
 # held of a share, and takes the organizations by their numbers.
 SQL = """
--- Since when they agree to be in exports, if they do (settings: allow_private_data_export). Where that is the default, since
--- they joined; whoever is here already counts as having agreed always.
+-- Since when they agree to be in exports, if they do (settings: allow_private_data_export). Who is here already counts as having
+-- agreed always, and whom an archive brings since then.
 alter table account add column consented timestamptz not null default '-infinity';
 alter table account alter column consented set default now();
 
@@ -41,6 +41,9 @@ for each statement execute function count_held_shares();
 insert into held_share (user_id, bytes)
 select account.id, sum(greatest((body->>'size')::bigint, 4096))
 from held_copy join account on account.id = (body->>'share_of')::bigint where key is not null group by 1;
+
+-- When digests of the organization were made last: each has its turn.
+alter table digest_run add column served timestamptz;
 """
 
 

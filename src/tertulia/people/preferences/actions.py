@@ -118,6 +118,8 @@ async def _tell_consent(tx: Transaction, caller: Caller, *, consented: bool) -> 
 async def change_defaults(tx: Transaction, caller: Caller, wanted: dict[str, object]) -> None:
     """Change what the settings of people are who come from now on, and tell everybody."""
     check_choices(wanted)
+    if wanted.get(CONSENT):
+        raise Refusal("Everybody agrees for themselves that owners may export their private data.")
     await check_is_administrator(tx, caller)
     old = await queries.lock_defaults(tx, caller.realm_id)
     changed = {name: value for name, value in wanted.items() if value != getattr(old, name)}
