@@ -303,17 +303,66 @@ def test_who_is_erased_is_in_no_archive_of_the_store_any_more(realm: Realm, own:
     eventually(lambda: not any((own.files / key).exists() for key in keys))
 
 
-def test_who_withdraws_is_in_no_archive_of_the_store_any_more(realm: Realm, own: OwnServer) -> None:
-    check_success(realm.member.request("PATCH", "settings", allow_private_data_export=True))
-    agreed, public = (when_ended(realm.owner, ask(realm.owner, kind)) for kind in (STANDARD, PUBLIC))
+def consent(speaker: Speaker, agrees: bool) -> None:
+    check_success(speaker.request("PATCH", "settings", allow_private_data_export=agrees))
+
+
+def hurry(realm: Realm) -> None:
+    """Nobody waits for others to withdraw."""
+    realm.stage.sql("update export_job set due = now() where realm_id = %s and attempts = 0", realm.id)
+
+
+def test_who_withdraws_is_in_no_archive_of_the_store_any_more_and_it_is_made_without_them(
+    realm: Realm, own: OwnServer, folder: Path
+) -> None:
+    for speaker in (realm.member, realm.moderator):
+        consent(speaker, True)
+        speaker.send([realm.guest.id], content=f"a pear of {speaker.id}")
+    older, agreed, public = (when_ended(realm.owner, ask(realm.owner, kind)) for kind in (STANDARD, STANDARD, PUBLIC))
     [(key,)] = realm.stage.sql("select key from export_job where id = %s", agreed["id"])
     with queue_of(realm.owner) as queue:
-        check_success(realm.member.request("PATCH", "settings", allow_private_data_export=False))
-        [event] = [one for one in queue.so_far() if one["type"] == "realm_export"]
+        consent(realm.member, False)
+        event = next(one for one in queue.so_far() if one["type"] == "realm_export")
     assert fetch(realm.owner, agreed["export_url"]).status_code == 404
+    assert fetch(realm.owner, older["export_url"]).status_code == 404
     assert fetch(realm.owner, public["export_url"]).status_code == 200
-    assert [one["id"] for one in event["exports"] if one["deleted_timestamp"]] == [agreed["id"]]
+    told = {one["id"]: (one["pending"], one["deleted_timestamp"] is not None) for one in event["exports"]}
+    assert told == {older["id"]: (False, True), agreed["id"]: (True, False), public["id"]: (False, False)}
     eventually(lambda: not (own.files / key).exists())
+    hurry(realm)
+    found = fetched(realm.owner, when_ended(realm.owner, agreed["id"]), folder / "anew.tar").text()
+    assert f"a pear of {realm.moderator.id}".encode() in found
+    assert f"a pear of {realm.member.id}".encode() not in found
+
+
+def test_who_agrees_and_withdraws_again_and_again_keeps_no_owner_from_an_export(realm: Realm, folder: Path) -> None:
+    consent(realm.member, True)
+    realm.member.send([realm.guest.id], content="a fig of the member")
+    with holding(realm.stage, "reaction"):
+        export_id = ask(realm.owner, STANDARD)
+        begun = "select 1 from export_job where id = %s and attempts = 1"
+        eventually(lambda: realm.stage.sql(begun, export_id))
+        consent(realm.member, False)
+        assert not realm.stage.sql(begun, export_id)
+        hurry(realm)
+        eventually(lambda: realm.stage.sql(begun, export_id))
+        for agrees in (True, False, True):
+            consent(realm.member, agrees)
+        assert realm.stage.sql(begun, export_id)
+    made = when_ended(realm.owner, export_id)
+    assert made["failure"] is None
+    consent(realm.member, False)
+    assert b"a fig of the member" not in fetched(realm.owner, made, folder / "made.tar").text()
+
+
+def test_an_archive_is_not_made_anew_while_another_one_is_being_made(realm: Realm, own: OwnServer) -> None:
+    consent(realm.member, True)
+    made = when_ended(realm.owner, ask(realm.owner, STANDARD))
+    with own.paused("worker"):
+        waits = ask(realm.owner)
+        consent(realm.member, False)
+    assert shown(realm.owner, made["id"])["deleted_timestamp"]
+    assert when_ended(realm.owner, waits)["export_url"]
 
 
 def test_exports_leave_the_last_of_a_disk_to_others(

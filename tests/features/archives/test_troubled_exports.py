@@ -62,6 +62,17 @@ def test_an_export_that_the_store_does_not_take_three_times_has_failed_with_a_se
     assert when_ended(owner, ask(owner))["failure"] is None
 
 
+def test_an_export_is_claimed_without_waiting_for_the_account_of_whoever_asked(realm: Realm, own: OwnServer) -> None:
+    """Who withdraws their consent holds their account, and waits for the exports that have them."""
+    stage, owner = realm.stage, realm.owner
+    with own.paused("worker"):
+        export_id = ask(owner)
+    with stage.session() as sql:
+        sql("select from account where id = %s for no key update", owner.id)
+        eventually(lambda: stage.sql("select attempts from export_job where id = %s", export_id) == [(1,)])
+    assert when_ended(owner, export_id)["failure"] is None
+
+
 def test_who_asks_meanwhile_sees_how_far_an_export_is(realm: Realm, own: OwnServer) -> None:
     stage, owner = realm.stage, realm.owner
     channel = stage.channel(owner, realm_id=realm.id)

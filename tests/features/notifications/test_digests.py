@@ -9,11 +9,12 @@ import pytest
 
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
+from tertulia.notifications.weekly_mail import making
 from tertulia.notifications.weekly_mail.making import Digests
 from tests.features.notifications.test_missed_mail import parts, stop_link
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm
-from tests.harness.server import Channel
+from tests.harness.server import Channel, OwnServer, Server
 from tests.harness.talk import Speaker, check_success, eventually
 
 
@@ -29,18 +30,21 @@ def want(realm: Realm, day: int) -> None:
 
 
 def make(realm: Realm) -> None:
-    """What the worker does every minute."""
+    """What the worker does every minute, to its end."""
+    run_once(realm)
+    done = "select 1 from digest_run where realm_id = %s and after_user is not null"
+    eventually(lambda: realm.stage.sql(done, realm.id) == [])
+    people = "select 1 from mail_outbox join account on account.email = recipient where realm_id = %s"
+    eventually(lambda: realm.stage.sql(people, realm.id) == [])
 
+
+def run_once(realm: Realm) -> None:
     async def run() -> None:
         url = realm.stage.server.postgres_url
         async with await Database.connect(url, shards=4, size=2) as database:
             await Digests(database, Settings(mail_folder="somewhere")).make_due()
 
     asyncio.run(run())
-    done = "select 1 from digest_run where realm_id = %s and after_user is not null"
-    eventually(lambda: realm.stage.sql(done, realm.id) == [])
-    people = "select 1 from mail_outbox join account on account.email = recipient where realm_id = %s"
-    eventually(lambda: realm.stage.sql(people, realm.id) == [])
 
 
 def digests(folder: Path, person: Speaker) -> list[EmailMessage]:
@@ -97,3 +101,20 @@ def test_whoever_was_away_for_days_gets_one_mail_in_the_week(
     assert visitor.http.post(f"{realm.stage.server.url}{path}").status_code == 200
     [(chosen,)] = realm.stage.sql("select settings->>'enable_digest_emails' from account where id = %s", member.id)
     assert chosen == "false"
+
+
+def test_a_large_organization_does_not_keep_others_waiting(
+    realm: Realm, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not isinstance(server, OwnServer):
+        pytest.skip("pauses the worker of the server")
+    monkeypatch.setattr(making, "PEOPLE", 1)
+    monkeypatch.setattr(making, "ROUNDS", 2)
+    another = Realm(realm.stage)
+    with server.paused("worker"):
+        realm.stage.sql("update digest_run set after_user = null")
+        for one in (realm, another):
+            want(one, datetime.now(UTC).weekday())
+        run_once(realm)
+        begun = "select realm_id from digest_run where after_user > 0 order by realm_id"
+        assert realm.stage.sql(begun) == [(realm.id,), (another.id,)]

@@ -32,6 +32,7 @@ EXPLAINED = {
     "erasure.user_id": PEOPLE,
     "erasure.asked_by": PEOPLE,
     "held_copy.user_id": "nobody but the operator sees copies under a legal hold",
+    "held_share.user_id": SHARE,
     "legal_hold.user_id": PEOPLE,
     "legal_hold.made_by": PEOPLE,
     "mail_batch.user_id": PEOPLE,

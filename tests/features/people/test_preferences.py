@@ -220,6 +220,16 @@ def test_deactivated_users_can_be_muted(realm: Realm) -> None:
     assert [one["id"] for one in state(realm.member)["muted_users"]] == [gone.id]
 
 
+def test_nobody_agrees_to_exports_by_a_default(realm: Realm) -> None:
+    check_error(realm.owner.request("PATCH", "realm/user_settings_defaults", allow_private_data_export=True))
+    check_success(realm.owner.request("PATCH", "realm/user_settings_defaults", allow_private_data_export=False))
+    # As an archive may have brought it.
+    brought = """update realm set user_defaults = user_defaults || '{"allow_private_data_export": true}' where id = %s"""
+    realm.stage.sql(brought, realm.id)
+    realm.speaker()
+    assert not any(one["consented"] for one in realm.owner.get("export/realm/consents")["export_consents"])
+
+
 def test_new_people_begin_with_the_defaults_of_the_organization(realm: Realm) -> None:
     types = ["realm_user_settings_defaults", "user_settings", "realm_user", "message"]
     with Queue(realm.guest, event_types=types, fetch_event_types=types) as queue:

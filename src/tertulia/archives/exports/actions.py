@@ -124,9 +124,8 @@ def _signed(job: Job, user_id: int) -> str:
     return f"export {job.id} {user_id}"
 
 
-async def find_lost_right(tx: Transaction, job: Job) -> str | None:
-    """Why whoever asked may not have it any more; None: they may, until the commit."""
-    role = await hold_role(tx, job.user_id)
+def find_lost_right(job: Job, role: int | None) -> str | None:
+    """Why whoever asked may not have it any more, with their role if they are active; None: they may."""
     if role is None:
         return "Whoever asked for it has no active account any more."
     if job.scope != "mine" and not may_have(role, job.scope):

@@ -22,6 +22,7 @@ from tertulia.content.storage import Store, StoreUnavailable, orphans
 from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.disk import is_nearly_full, room_of_files
 from tertulia.kernel.tasks import end_tasks
+from tertulia.organization.realms.queries import find_role, hold_role
 
 log = structlog.get_logger()
 
@@ -70,7 +71,9 @@ async def _claim(database: Database) -> Job | None:
             job = await queries.claim_job(tx, key, LEASE_SECONDS)
             if job is None:
                 return None
-            reason = INTERRUPTED if job.attempts > MAX_ATTEMPTS else await find_lost_right(tx, job)
+            # Not held: accounts come before exports, and it is asked again when the archive is ready.
+            role = await find_role(tx, job.user_id)
+            reason = INTERRUPTED if job.attempts > MAX_ATTEMPTS else find_lost_right(job, role)
             if reason is None:
                 await orphans.announce(tx, [key], LEFT_SECONDS)
                 await tell_changed(tx, job)
@@ -118,7 +121,7 @@ async def _build(database: Database, store: Store, job: Job) -> None:
 async def _store(database: Database, store: Store, job: Job, progress: _Progress) -> tuple[int, int]:
     """Its size, and how many messages are in it."""
     assert job.key is not None
-    flow, asked = Flow(), Asked(job.realm_id, job.scope, job.user_id)
+    flow, asked = Flow(), Asked(job.realm_id, job.scope, job.user_id, job.asked)
     writing = asyncio.create_task(flow.filled_by(write_archive(database, store, asked, flow, progress)))
     try:
         size = await store.put(job.key, flow.pieces(), "application/x-tar")
@@ -158,7 +161,7 @@ async def _keep_lease(database: Database, store: Store, job: Job, progress: _Pro
 async def _finish(database: Database, job: Job, size: int, messages: int) -> None:
     assert job.key is not None
     async with database.transaction() as tx:
-        reason = await find_lost_right(tx, job)
+        reason = find_lost_right(job, await hold_role(tx, job.user_id))
         if not await queries.hold_lease(tx, job):
             raise LeaseLost
         if reason is not None:

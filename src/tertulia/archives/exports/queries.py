@@ -135,13 +135,31 @@ async def lock_former(tx: Transaction, job: Job) -> list[Job]:
     return [Job(**row) for row in await tx.fetch(sql, job.user_id, job.id)]
 
 
-async def lock_consented(tx: Transaction, realm_id: int) -> list[Job]:
-    """Those with the private data of who agreed, held: in the store, begun, or asked for."""
+async def lock_consented(tx: Transaction, realm_id: int, user_id: int) -> list[Job]:
+    """Those that somebody who agreed is in, held: in the store, or begun."""
     sql = f"""
     select {_COLUMNS} from export_job where realm_id = $1 and scope = 'consenting' and failed is null and deleted is null
+        and attempts > 0 and asked >= (select consented from account where account.id = $2)
     order by id for no key update
     """
-    return [Job(**row) for row in await tx.fetch(sql, realm_id)]
+    return [Job(**row) for row in await tx.fetch(sql, realm_id, user_id)]
+
+
+async def find_under_way(tx: Transaction, realm_id: int) -> int | None:
+    """The export of the organization that is being made, or waits to be."""
+    sql = "select id from export_job where realm_id = $1 and scope <> 'mine' and ended is null"
+    found: int | None = await tx.fetchval(sql, realm_id)
+    return found
+
+
+async def begin_anew(tx: Transaction, export_id: int, seconds: float) -> None:
+    """As if nobody had begun it, after that time. Whoever works on it finds that it is no longer theirs."""
+    sql = """
+    update export_job set ended = null, deleted = null, size = null, expires = null, key = null, attempts = 0,
+        due = now() + make_interval(secs => $2), messages_done = 0, messages_total = null
+    where id = $1
+    """
+    await tx.execute(sql, export_id, seconds)
 
 
 async def lock_expired(tx: Transaction, limit: int) -> list[Job]:

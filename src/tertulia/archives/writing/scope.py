@@ -1,5 +1,6 @@
 """What an export may hold: conversations, as far as they may be read, and people whose private data it has."""
 
+from datetime import datetime
 from typing import NamedTuple
 
 from tertulia.archives.form.manifest import Scope
@@ -11,7 +12,7 @@ from tertulia.kernel.db import Connection
 _ALLOWED = """
 with willing as materialized (
     select id from account where $2 and realm_id = $1 and bot_type is null and is_active
-        and settings->>'allow_private_data_export' = 'true'
+        and settings->>'allow_private_data_export' = 'true' and ($3::timestamptz is null or consented <= $3)
 )
 select id, null::text as numbers from channel where realm_id = $1 and not invite_only
 union all
@@ -36,6 +37,7 @@ select account.id from account left join account as owner on owner.id = account.
 where $2 and account.realm_id = $1 and coalesce(owner.bot_type, case when owner.id is null then account.bot_type end) is null
     and coalesce(owner.is_active, account.is_active)
     and coalesce(owner.settings, account.settings)->>'allow_private_data_export' = 'true'
+    and ($3::timestamptz is null or coalesce(owner.consented, account.consented) <= $3)
 """
 
 
@@ -46,6 +48,8 @@ class Asked(NamedTuple):
     scope: Scope
     user_id: int = 0
     """Whose own data it is, if it is `mine`."""
+    agreed_by: datetime | None = None
+    """Who agreed later is left out; None: nobody is."""
 
 
 class Allowed(NamedTuple):
@@ -67,9 +71,9 @@ async def find_allowed(connection: Connection, asked: Asked) -> Allowed:
         return Allowed(None, None, None)
     if scope == "mine":
         return await _find_mine(connection, realm_id, asked.user_id)
-    asks_people = scope == "consenting"
-    rows = await connection.fetch(_ALLOWED, realm_id, asks_people)
-    people = await connection.fetch(_WILLING, realm_id, asks_people)
+    asks = (realm_id, scope == "consenting", asked.agreed_by)
+    rows = await connection.fetch(_ALLOWED, *asks)
+    people = await connection.fetch(_WILLING, *asks)
     return Allowed([row["id"] for row in rows], [row["numbers"] for row in rows], [row["id"] for row in people])
 
 

@@ -23,7 +23,7 @@ attachment.id, name, path_id, size, (extract(epoch from created_at) * 1000)::big
 """
 
 SMALLEST = 4096
-"""Bytes that a file takes of somebody's share at least: empty ones take a row, and an object."""
+"""Bytes that a file takes of somebody's share at least: empty ones take a row, and an object. `held_share` counts so too."""
 
 
 def reached(user_id: str) -> str:
@@ -118,11 +118,7 @@ async def share_used(reader: Reader, user_id: int) -> int | None:
     sql = f"""
     select (
         select coalesce(sum(greatest(size, {SMALLEST})), 0) from attachment where share_of = coalesce(bot_owner_id, account.id)
-    ) + (
-        select coalesce(sum((body->>'size')::bigint), 0)::bigint from held_copy
-        where realm_id = account.realm_id and key is not null
-            and (body->>'share_of')::bigint = coalesce(bot_owner_id, account.id)
-    )
+    ) + coalesce((select bytes from held_share where held_share.user_id = coalesce(bot_owner_id, account.id)), 0)
     from account where id = $1 and role > $2
     """
     used = await reader.fetchval(sql, user_id, Role.ADMINISTRATOR)

@@ -72,6 +72,7 @@ TABLES: dict[str, Line] = {
     "group_member": Gone("user_id"),
     "group_subgroup": Kept(NOBODY),
     "held_copy": Kept(COPIES, ("user_id",)),
+    "held_share": Kept(NUMBER, ("user_id",)),
     "hook_call": Gone("bot_id"),
     "hook_secret": Gone("user_id"),
     "invitation": Gone("inviter_id", why="and those to the person's address"),

@@ -20,10 +20,13 @@ async def begin_runs(tx: Transaction) -> None:
 
 
 async def claim_run(tx: Transaction) -> tuple[int, int] | None:
-    """An organization whose digests are being made, and up to which person they are; nobody else goes on until the commit."""
+    """An organization whose digests are being made, and up to which person they are; nobody else goes on until the commit.
+
+    That whose last turn was longest ago: however large one is, the others do not wait for its end.
+    """
     sql = """
-    select realm_id, after_user from digest_run where after_user is not null order by realm_id limit 1
-    for update skip locked
+    select realm_id, after_user from digest_run where after_user is not null
+    order by served nulls first, realm_id limit 1 for update skip locked
     """
     row = await tx.fetchrow(sql)
     return None if row is None else (row["realm_id"], row["after_user"])
@@ -50,8 +53,9 @@ async def next_people(tx: Transaction, realm_id: int, after: int, limit: int, da
 
 
 async def advance(tx: Transaction, realm_id: int, after: int | None) -> None:
-    """The run has come to this person; None: to its end."""
-    await tx.execute("update digest_run set after_user = $2 where realm_id = $1", realm_id, after)
+    """The run has come to this person; None: to its end. The next turn is another's."""
+    sql = "update digest_run set after_user = $2, served = clock_timestamp() where realm_id = $1"
+    await tx.execute(sql, realm_id, after)
 
 
 async def busy_topics(

@@ -55,9 +55,11 @@ async def change_settings(
     await _tell_others(tx, msgspec.structs.replace(caller, email=old.email), old, new)
     if CONSENT in changed:
         await _tell_consent(tx, caller, consented=new.settings.allow_private_data_export)
-        if not new.settings.allow_private_data_export:
+        if new.settings.allow_private_data_export:
+            await queries.note_consent(tx, caller.user_id)
+        else:
             assert archives is not None
-            await archives.end_consented(tx, caller.realm_id)
+            await archives.leave_out(tx, caller.realm_id, caller.user_id)
 
 
 async def turn_off(tx: Transaction, realm_id: int, user_id: int, setting: str) -> None:
@@ -116,6 +118,8 @@ async def _tell_consent(tx: Transaction, caller: Caller, *, consented: bool) -> 
 async def change_defaults(tx: Transaction, caller: Caller, wanted: dict[str, object]) -> None:
     """Change what the settings of people are who come from now on, and tell everybody."""
     check_choices(wanted)
+    if wanted.get(CONSENT):
+        raise Refusal("Everybody agrees for themselves that owners may export their private data.")
     await check_is_administrator(tx, caller)
     old = await queries.lock_defaults(tx, caller.realm_id)
     changed = {name: value for name, value in wanted.items() if value != getattr(old, name)}

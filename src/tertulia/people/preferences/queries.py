@@ -48,6 +48,11 @@ async def update_settings(
     await tx.execute(sql, user_id, changed, stored, timezone, full_name)
 
 
+async def note_consent(tx: Transaction, user_id: int) -> None:
+    """They agree to be in exports from now on."""
+    await tx.execute("update account set consented = now() where id = $1", user_id)
+
+
 async def get_defaults(reader: Reader, realm_id: int) -> UserSettings:
     """The settings that a new person starts with."""
     return _decode(await reader.fetchval("select user_defaults::text from realm where id = $1", realm_id))

@@ -6,8 +6,8 @@ from tertulia.kernel.db import Transaction
 class StoredArchives:
     """Those of one organization. The feature above that makes them provides it as a service."""
 
-    async def end_consented(self, tx: Transaction, realm_id: int) -> None:
-        """Somebody has withdrawn their consent: nobody fetches what was made while they agreed."""
+    async def leave_out(self, tx: Transaction, realm_id: int, user_id: int) -> None:
+        """Somebody has withdrawn their consent: nobody fetches what they are in."""
         raise NotImplementedError
 
     async def tell(self, tx: Transaction, realm_id: int) -> None:

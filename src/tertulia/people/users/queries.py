@@ -244,12 +244,14 @@ async def insert_user(
 ) -> int:
     """Insert an account; returns its id. `bot` is its type and owner.
 
-    People begin with the organization's defaults, and in its language unless these name another one.
+    People begin with the organization's defaults, and in its language unless these name another one. They have agreed to
+    nothing, whatever the defaults say that an archive brought.
     """
     sql = """
     insert into account (realm_id, email, email_key, full_name, role, bot_type, bot_owner_id, password_hash, settings)
     select $1, $2, $3, $4, $5, $6, $7, $8, case when $6::smallint is null
-        then jsonb_strip_nulls(jsonb_build_object('default_language', settings -> 'default_language')) || user_defaults
+        then jsonb_strip_nulls(jsonb_build_object('default_language', settings -> 'default_language'))
+            || (user_defaults - 'allow_private_data_export')
         else '{}' end
     from realm where id = $1 returning id
     """

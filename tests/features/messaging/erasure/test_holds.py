@@ -103,11 +103,14 @@ def test_what_is_held_takes_room_until_the_hold_ends_though_nobody_is_shown_that
         assert person.get("attachments")["upload_space_used"] == 0
         [(before,)] = stage.sql("select held from upload_space where realm_id = %s", realm.id)
         assert before == MIB
+        share = "select bytes from held_share where user_id = %s"
+        assert stage.sql(share, person.id) == ([(MIB,)] if person == realm.member else [])
         resize(stage, realm, left - MIB // 2)
         assert post_file(person, "second.bin", b"x" * MIB).status_code == 400
         resize(stage, realm, 0)
     assert run("hold", "remove", hold.stdout.strip()).returncode == 0
     assert stage.sql("select held from upload_space where realm_id = %s", realm.id) == [(0,)]
+    assert stage.sql(share, realm.member.id) == [(0,)], "each file is taken off as it was added"
     upload(realm.owner, "second.bin", b"x" * MIB)
 
 
@@ -116,6 +119,7 @@ def resize(stage: Stage, realm: Realm, size: int) -> None:
     as_large = "update held_copy set body = jsonb_set(body, '{size}', to_jsonb(%s::bigint)) where realm_id = %s"
     stage.sql(as_large, size, realm.id)
     stage.sql("update upload_space set held = held_bytes(realm_id) where realm_id = %s", realm.id)
+    stage.sql("update held_share set bytes = greatest(%s, 4096) where user_id = %s", size, realm.member.id)
 
 
 def test_what_the_bots_of_a_held_person_wrote_and_uploaded_is_held_too(
