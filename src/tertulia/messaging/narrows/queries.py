@@ -8,6 +8,7 @@ import msgspec
 from tertulia.conversations.channels.rights import MAY_READ, MAY_SEE
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
+from tertulia.messaging.narrows.search import WORDS, Query, words_asked
 
 
 class ChannelNamed(msgspec.Struct, frozen=True):
@@ -117,11 +118,23 @@ async def first_id_since(reader: Reader, moment: datetime) -> int:
     return found or 0
 
 
-async def estimate_hits(reader: Reader, words: Sequence[str], phrases: Sequence[str]) -> tuple[int, int]:
-    """How many messages hold all these words and phrases, and how many there are, as the planner believes."""
-    row = await reader.fetchrow("select hits, total from search_estimate($1::text[], $2::text[])", words, phrases)
-    assert row is not None
-    return row["hits"], row["total"]
+_TOTAL = "select greatest(reltuples, 0)::bigint from pg_class where oid = 'message'::regclass"
+_ASKED = f"""
+select made.query::text as query, ({_TOTAL}) as total
+from ({WORDS.format(every=True, words="$1::text[]", also="$2::text[]", phrases="$3::text[]")}) as made
+"""
+
+
+async def estimate_hits(reader: Reader, query: Query) -> tuple[int, int]:
+    """How many messages hold all the words and phrases, and how many there are, as the planner believes."""
+    asked = await reader.fetchrow(_ASKED, *words_asked(query).values())
+    assert asked is not None
+    if asked["query"] is None:
+        return 0, asked["total"]
+    plan = await reader.fetchval(
+        "explain (format json) select from message where search @@ $1::text::tsquery", asked["query"]
+    )
+    return msgspec.json.decode(plan)[0]["Plan"]["Plan Rows"], asked["total"]
 
 
 async def stems_of(reader: Reader, words: Sequence[str]) -> tuple[str, dict[str, list[str]]]:

@@ -31,6 +31,7 @@ from tertulia.messaging.narrows.conditions import (
 from tertulia.messaging.narrows.model import Narrowed
 from tertulia.messaging.narrows.rules import ScopeOf, check_mixture, number_of, scope_of, topic_key_of
 from tertulia.messaging.narrows.search import Matches, Query, join_queries
+from tertulia.messaging.narrows.stems import complete
 from tertulia.messaging.narrows.terms import Term, bad_narrow
 from tertulia.organization.realms.settings import settings_of
 from tertulia.people.users.access import get_user_id
@@ -81,6 +82,7 @@ class _Resolver:
                 await self._add(term)
         query = join_queries([term.operand for term in terms if term.operator == "search"])
         if any(term.operator == "search" for term in terms):
+            query = await complete(self._reader, query)
             self._conditions.append(Matches(query=query, is_rare=await self._is_rare(query)))
         scope = scope_of(terms, is_guest=self._caller.is_guest, is_anonymous=not self._caller.user_id)
         return Narrowed(
@@ -264,7 +266,7 @@ class _Resolver:
         """Whether the index of words is the shorter way than a walk along the messages."""
         if not query.is_stemmed:
             return any(len(piece) >= SHORTEST_INDEXED for piece in query.pieces)
-        holding, total = await queries.estimate_hits(self._reader, query.words, query.stemmed_phrases)
+        holding, total = await queries.estimate_hits(self._reader, query)
         hits = holding // int(RARER_AS_A_PHRASE ** len(query.stemmed_phrases))
         if self._conversation is not None and self._size:
             return hits < self._size

@@ -1,8 +1,9 @@
 """Full-text search: what was typed into the search box, as a condition on messages.
 
-Words are stemmed and must all be there, in the topic or in the text. A "quoted phrase" must also be there as it was written,
-in one of the two. Scripts without spaces between words are searched by substrings. The stemming is PostgreSQL's: the
-configuration that the index was made with is `search_language()` in the database (first_release/conversations.sql).
+Words are stemmed and must all be there, in the topic or in the text; a word may be only begun (beginnings.py). A "quoted
+phrase" must also be there as it was written, in one of the two. Scripts without spaces between words are searched by
+substrings. The stemming is PostgreSQL's: the configuration that the index was made with is `search_language()` in the
+database (first_release/conversations.sql).
 """
 
 import re
@@ -10,7 +11,9 @@ from collections.abc import Hashable, Mapping, Sequence
 
 import msgspec
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import TSQUERY
 
+from tertulia.messaging.narrows.beginnings import Beginning, beginnings_of
 from tertulia.messaging.narrows.conditions import OfMessage
 from tertulia.messaging.narrows.scopes import Test
 from tertulia.messaging.narrows.tables import message, text, topic
@@ -37,6 +40,8 @@ class Query(msgspec.Struct, frozen=True):
     """Each must be there as written, whatever the case."""
     runs: tuple[str, ...] = ()
     """The same, for parts of words in scripts without spaces; each may be in the topic or in the text."""
+    beginnings: tuple[Beginning, ...] = ()
+    """Those of the words that may also be only begun."""
 
     @property
     def stemmed_phrases(self) -> tuple[str, ...]:
@@ -64,10 +69,12 @@ def parse_query(typed: str) -> Query:
             phrases.append(quoted.strip())
         runs += _RUNS.findall(single)
         words += [part for part in _UNSPACED.sub(" ", single).split() if any(map(str.isalnum, part))]
+    asked = tuple(dict.fromkeys(words))[:MAX_WORDS]
     return Query(
-        tuple(dict.fromkeys(words))[:MAX_WORDS],
+        asked,
         tuple(dict.fromkeys(phrases))[:MAX_RUNS],
         tuple(dict.fromkeys(runs))[:MAX_RUNS],
+        beginnings_of(asked),
     )
 
 
@@ -89,7 +96,7 @@ class Matches(OfMessage, frozen=True, kw_only=True):
 
     def values(self) -> Mapping[str, object]:
         pieces = {f"piece{number}": like(piece) for number, piece in enumerate(self.query.pieces)}
-        return pieces | {"words": list(self.query.words), "phrases": list(self.query.stemmed_phrases)}
+        return pieces | words_asked(self.query)
 
     def test(self, at: str) -> Test:
         tests: list[Test] = []
@@ -125,18 +132,43 @@ class Matches(OfMessage, frozen=True, kw_only=True):
 
 def every_word(at: str) -> sa.ColumnElement[str]:
     """The query for texts that hold all the words. Of stop words alone nothing is left, and nothing matches."""
-    return _words(at, sa.true())
+    return _words(at, every=True)
 
 
 def any_word(at: str) -> sa.ColumnElement[str]:
     """The query for texts that hold one of the words."""
-    return _words(at, sa.false())
+    return _words(at, every=False)
 
 
-def _words(at: str, every: Test) -> sa.ColumnElement[str]:
+# Of stop words nothing is left, whatever they might begin: most words of a language begin with one.
+WORDS = """
+select string_agg(query, case when {every} then ' & ' else ' | ' end)::tsquery as query from (
+    select '(' || plain::text || also || ')' as query
+    from unnest({words}, {also}) as asked(word, also), plainto_tsquery(search_language(), word) as plain
+    where numnode(plain) > 0
+    union all
+    select '(' || phrase::text || ')' from unnest({phrases}) as quoted, phraseto_tsquery(search_language(), quoted) as phrase
+    where numnode(phrase) > 0
+) as made
+"""
+
+
+def words_asked(query: Query) -> dict[str, list[str]]:
+    """The parameters of `WORDS`."""
+    also = {beginning.typed: beginning.alternatives for beginning in query.beginnings}
+    return {
+        "words": list(query.words),
+        "also": [also.get(word, "") for word in query.words],
+        "phrases": list(query.stemmed_phrases),
+    }
+
+
+def _words(at: str, *, every: bool) -> sa.ColumnElement[str]:
+    names = ("words", "also", "phrases")
+    typed = [sa.bindparam(f"{at}{name}", type_=sa.ARRAY(sa.Text())) for name in names]
+    asked = WORDS.format(every=every, **{name: f":{at}{name}" for name in names})
     # As a query of its own it is made once per statement, and not for each row.
-    typed = [sa.bindparam(f"{at}{kind}", type_=sa.ARRAY(sa.Text())) for kind in ("words", "phrases")]
-    return sa.select(sa.func.search_words(*typed, every)).scalar_subquery()
+    return sa.text(asked).bindparams(*typed).columns(sa.column("query", TSQUERY())).scalar_subquery()
 
 
 def like(piece: str) -> str:

@@ -9,8 +9,11 @@ import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
+import msgspec
+
 from tertulia.kernel.db import Reader
 from tertulia.kernel.threads import Threads
+from tertulia.messaging.narrows.beginnings import become, with_stems
 from tertulia.messaging.narrows.highlight import MAX_CHARACTERS, escape_text, highlight, words_of
 from tertulia.messaging.narrows.queries import stems_of
 from tertulia.messaging.narrows.search import Query
@@ -64,7 +67,24 @@ async def marker_for(reader: Reader, query: Query, markups: Sequence[str], texts
     wanted = [word.lower() for part in (*query.words, *query.phrases) for word in part.split()]
     stems = await _kept.find(reader, [*wanted, *words.difference(wanted)])
     searched = frozenset[str]().union(*(stems[word] for word in wanted))
-    return Marker(query, {word for word in words if not searched.isdisjoint(stems.get(word, ()))})
+    # Stop words are left out of a search, whatever they might begin.
+    begun = [beginning for beginning in query.beginnings if stems[beginning.typed.lower()]]
+
+    def is_hit(stem: str) -> bool:
+        return stem in searched or any(beginning.begins(stem) for beginning in begun)
+
+    return Marker(query, {word for word in words if any(map(is_hit, stems.get(word, ())))})
+
+
+async def complete(reader: Reader, query: Query) -> Query:
+    """The query, with the stems of the words that those which are only begun may become."""
+    forms = [form for beginning in query.beginnings for form in become(beginning)]
+    if not forms:
+        return query
+    stems = await _kept.find(reader, forms)
+    return msgspec.structs.replace(
+        query, beginnings=tuple(with_stems(beginning, stems) for beginning in query.beginnings)
+    )
 
 
 def first_marked(markups: Sequence[str]) -> int:
