@@ -382,7 +382,10 @@ NARROWS: dict[str, Callable[[Narrowed, int], Narrowed]] = {
     "a sender": lambda narrow, _: replace(narrow, conditions=(SentBy(user_id=narrow.user_id),)),
     "links": lambda narrow, _: replace(narrow, conditions=(Has(what="link"),)),
     "a rare word": lambda narrow, _: replace(
-        narrow, conditions=(Matches(query=parse_query("zebra crossing"), is_rare=True),)
+        narrow, conditions=(Matches(query=parse_query('"zebra crossing"'), is_rare=True),)
+    ),
+    "a word that was only begun": lambda narrow, _: replace(
+        narrow, conditions=(Matches(query=parse_query("zeb"), is_rare=True),)
     ),
 }
 

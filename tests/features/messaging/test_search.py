@@ -23,6 +23,7 @@ TEXTS = {
     "thai": "สวัสดีชาวโลก",
     "address": "look at www.example.org/path now",
     "stop": "the and of",
+    "begun": "Theory: 12345 deployments of a universe",
 }
 
 
@@ -77,6 +78,16 @@ def names(room: Room, typed: str) -> list[str]:
         ("the river", ["run"]),
         ("%", []),
         ("' | & ! :* <->", []),
+        ("dep", ["begun"]),
+        ("DEPLO, univ", ["begun"]),
+        ("deploym", ["begun"]),
+        ("univers begu", ["begun"]),
+        ("gre blu", ["phrase"]),
+        ("gre nothing", []),
+        ("de", []),
+        ('"deplo"', []),
+        ("123", []),
+        ("12345 deplo", ["begun"]),
     ],
 )
 def test_a_search_finds(room: Room, typed: str, found: list[str]) -> None:
@@ -92,6 +103,9 @@ def test_hits_are_marked_as_they_were_written(room: Room) -> None:
     [message] = search(room, "runs")
     assert f"were {OPEN}running{CLOSE} along" in message["match_content"]
     assert message["match_content"].replace(OPEN, "").replace(CLOSE, "") == message["content"]
+    [message] = search(room, "deploym the uni beg")
+    assert f"Theory: 12345 {OPEN}deployments{CLOSE} of a {OPEN}universe{CLOSE}" in message["match_content"]
+    assert message["match_subject"] == f"About {OPEN}begun{CLOSE}"
     [message] = search(room, "東京")
     assert f"は{OPEN}東京{CLOSE}タ" in message["match_content"]
 
@@ -118,7 +132,7 @@ def test_a_blank_search_is_refused(room: Room, typed: str) -> None:
 def test_both_ways_of_a_search_find_the_same(room: Room, backstage: Backstage) -> None:
     speaker, channel, _ = room
     everything = {"user_id": speaker.id, "realm_id": 1, "scope": Scope.RECEIVED}
-    for typed in ("run", "green red", '"red green"', "phrase green", "東京", "東京タワー", "about", "phrase river"):
+    for typed in ("run", "green red", '"red green"', "phrase green", "東京", "東京タワー", "about", "phrase river", "dep", "gre phr"):
         found = []
         for is_rare in (True, False):
             matches = Matches(query=parse_query(typed), is_rare=is_rare)

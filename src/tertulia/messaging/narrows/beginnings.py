@@ -12,8 +12,8 @@ import msgspec
 
 SHORTEST: Final = 3
 """Letters of a beginning. Of two, a large part of all words would be read (docs/decisions/0181)."""
-MOST: Final = 8
-"""Words of one search that may be begun: each reads all stems with its beginning."""
+MOST: Final = 4
+"""Words of one search that may be begun, the last ones: each reads all stems with its beginning."""
 SHORTEST_STEM: Final = 4
 """Of a stem that is shorter than what was typed: shorter ones are too often those of other words (`commi`: com)."""
 # Endings that an English stemmer takes off and that are long enough to be typed in part; of other languages' words a stemmer
@@ -46,7 +46,7 @@ class Beginning(msgspec.Struct, frozen=True):
 
 def beginnings_of(words: Sequence[str]) -> tuple[Beginning, ...]:
     """Those of the words that may be only begun."""
-    return tuple(_beginnings(words))[:MOST]
+    return tuple(_beginnings(words))[-MOST:]
 
 
 def _beginnings(words: Sequence[str]) -> Iterator[Beginning]:
