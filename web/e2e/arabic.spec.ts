@@ -1,5 +1,5 @@
 /** In Arabic: the page runs from right to left, as a whole, and nothing in it is hard to read, cut or in the wrong place. */
-import { complaints } from './complaints'
+import { COLOURS, complaints } from './complaints'
 import { callerOf, expect, makeChannel, type Person, test, unique } from './people'
 import { stickingOut } from './sticking-out'
 import { TalkPage } from './talk-page'
@@ -60,7 +60,10 @@ test('every page in Arabic is as clean as in English, and fits a phone', async (
         await amal.go(hash)
         await expect(amal.page.getByRole('main').getByRole('heading').first()).toBeVisible()
         await expect(amal.page.locator('html')).toHaveAttribute('dir', 'rtl')
+        await amal.page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })
         expect.soft(await complaints(amal.page, null), hash).toEqual([])
+        await amal.page.emulateMedia({ colorScheme: 'dark', reducedMotion: 'reduce' })
+        expect.soft(await complaints(amal.page, COLOURS), `${hash}, dark`).toEqual([])
         expect.soft(await stickingOut(amal.page), hash).toEqual([])
     }
 })

@@ -1,6 +1,6 @@
 /** axe finds nothing serious, on any page, in light and in dark. */
 import type { Page } from '@playwright/test'
-import { complaints } from './complaints'
+import { COLOURS, complaints } from './complaints'
 import { callerOf, expect, makeChannel, type Person, test, unique } from './people'
 import { TalkPage } from './talk-page'
 import { channelView, placeViews, settingsViews, type View } from './views'
@@ -8,9 +8,6 @@ import { channelView, placeViews, settingsViews, type View } from './views'
 test.describe.configure({ mode: 'parallel' })
 // What is wrong is in the complaint itself; recording every page would cost more than looking at it.
 test.use({ trace: 'off' })
-
-/** The others do not depend on the theme. */
-const COLOURS = ['color-contrast', 'link-in-text-block']
 
 async function clean(page: Page, name: string): Promise<void> {
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' })

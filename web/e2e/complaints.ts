@@ -6,6 +6,9 @@ import type axe from 'axe-core'
 
 const SOURCE = readFileSync(fileURLToPath(new URL('../node_modules/axe-core/axe.min.js', import.meta.url)), 'utf8')
 
+/** The rules that another theme may break; the others do not depend on it. */
+export const COLOURS = ['color-contrast', 'link-in-text-block']
+
 /** `rules`: only these, or all. Frames inside are not looked at. */
 export async function complaints(page: Page | Frame, rules: string[] | null = null): Promise<string[]> {
     if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(SOURCE)

@@ -129,6 +129,9 @@ describe('a new message', () => {
             '<p>So <span aria-label="tada" class="emoji emoji-1f389" role="img" title="tada">:tada:</span></p>'
         expect(plainText(emoji)).toBe('So 🎉')
         expect(plainText('<img alt=":ours:" class="emoji" src="/x.png">')).toBe(':ours:')
+        expect(plainText('<p><time datetime="2026-11-20T14:00:00Z">2026-11-20T14:00:00Z</time></p>')).toMatch(
+            /^Nov \d+, 2026/,
+        )
     })
 })
 

@@ -19,8 +19,18 @@ export function asksFor(glimpses: Glimpses, id: Id): Attachment {
     }
 }
 
-/** What it says in one line; nothing of somebody who is muted. */
+/** What it says in one line, after its sender's name; nothing of somebody who is muted. */
 export function glimpseText(realm: Realm, { senderId, html }: Glimpse): string {
     if (realm.mutedUsers.has(senderId)) return ''
-    return plainText(html, LENGTH) || t('places.line.file')
+    return withoutCommand(html) || t('places.line.file')
+}
+
+/** The commands as the talk shows them: `/me` goes on after the name, a poll is its question. */
+function withoutCommand(html: string): string {
+    const [, command] = /^<p>\/(me|poll|todo)\b/.exec(html) ?? []
+    if (command === undefined) return plainText(html, LENGTH)
+    if (command === 'me') return plainText(html.replace('/me', ''), LENGTH)
+    const [first = ''] = html.split('<br')
+    const heading = plainText(first.replace(`/${command}`, ''), LENGTH)
+    return [t(command === 'poll' ? 'poll.label' : 'todo.label'), heading].filter(Boolean).join(' · ')
 }

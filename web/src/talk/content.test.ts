@@ -26,6 +26,16 @@ describe('the HTML of a message', () => {
         expect(show(html).innerHTML).not.toContain('steal')
     })
 
+    it('has lines, marks and columns where its letters begin, whatever the page runs like', () => {
+        const direction = (html: string) => show(html).querySelector('blockquote, ul, ol, table')?.getAttribute('dir')
+        expect(direction('<blockquote><p>“Quoted”</p></blockquote>')).toBe('ltr')
+        expect(direction('<blockquote><p>1: سطر with words</p></blockquote>')).toBe('rtl')
+        expect(direction('<ul><li>אחת</li></ul>')).toBe('rtl')
+        expect(direction('<table><tr><td>12</td></tr></table>')).toBe(null)
+        const time = show('<p>At <time datetime="2026-11-20T14:00:00Z">x</time></p>').querySelector('time')
+        expect(time?.getAttribute('dir')).toBe('auto')
+    })
+
     it('is large where it is one to three emoji and nothing else', () => {
         const emoji = (code: string) => `<span class="emoji emoji-${code}" role="img">:x:</span>`
         const own = '<img alt=":party:" class="emoji" src="/user_avatars/1/emoji/images/1.png">'

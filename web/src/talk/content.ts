@@ -46,6 +46,11 @@ export function dress(html: string, reader: Reader): DocumentFragment {
     // Each block by its own letters: one message may quote another script.
     for (const block of content.querySelectorAll('p, li, h1, h2, h3, h4, h5, h6, td, th'))
         block.setAttribute('dir', 'auto')
+    // What holds such blocks has its line, marks and columns where theirs begin. `auto` would not look into them.
+    for (const holder of content.querySelectorAll('blockquote, ul, ol, table')) {
+        const direction = directionOf(holder.textContent)
+        if (direction) holder.setAttribute('dir', direction)
+    }
     for (const link of content.querySelectorAll('a')) dressLink(link)
     for (const image of content.querySelectorAll('img')) dressImage(image)
     for (const embed of content.querySelectorAll('div.message_embed')) dressEmbed(embed, reader)
@@ -60,6 +65,15 @@ export function dress(html: string, reader: Reader): DocumentFragment {
     const [only] = content.children
     if (only && content.children.length === 1 && isFewEmoji(only)) only.classList.add('few-emoji')
     return content
+}
+
+/** Hebrew, Arabic and their neighbours, as Unicode has them in blocks. */
+const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
+
+/** By the first letter; null where there is none. */
+function directionOf(text: string): 'ltr' | 'rtl' | null {
+    const [letter] = /\p{L}/u.exec(text) ?? []
+    return letter === undefined ? null : FROM_THE_RIGHT.test(letter) ? 'rtl' : 'ltr'
 }
 
 const FEW = 3
@@ -243,6 +257,8 @@ function dressTime(time: Element, reader: Reader): void {
     const seconds = Date.parse(time.getAttribute('datetime') ?? '') / 1000
     if (Number.isNaN(seconds)) return
     time.textContent = momentText(seconds, reader.locale)
+    // In the reader's language, whatever the words around it are in.
+    time.setAttribute('dir', 'auto')
     time.setAttribute('title', exactTime(seconds, reader.locale))
 }
 

@@ -30,10 +30,16 @@ export function addKeys(title: Word, keys: Key[]): () => void {
     }
 }
 
-/** One layer for each title, in the order in which they came. */
+/** One layer for each title, in the order in which they came. What a later one only does in its own way is said once. */
 export function allKeys(): Layer[] {
+    const said = new Set<Word>()
     return [...new Set(layers.map((layer) => layer.title))]
-        .map((title) => ({ title, keys: layers.flatMap((layer) => (layer.title === title ? layer.keys : [])) }))
+        .map((title) => {
+            const all = layers.flatMap((layer) => (layer.title === title ? layer.keys : []))
+            const keys = all.filter(({ word }) => !said.has(word))
+            for (const { word } of keys) said.add(word)
+            return { title, keys }
+        })
         .filter((layer) => layer.keys.length > 0)
 }
 

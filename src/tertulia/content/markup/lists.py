@@ -69,19 +69,19 @@ def _items(state: StateBlock, line: int, end: int, is_ordered: bool) -> bool:
 
 def _item(state: StateBlock, line: int, end: int, content_start: int) -> bool:
     state.push("item_open", "li", 1)
-    old_shift, old_count = state.tShift[line], state.sCount[line]
+    old_begin, old_shift, old_count = state.bMarks[line], state.tShift[line], state.sCount[line]
     old_indent, old_tight = state.blkIndent, state.tight
     state.blkIndent = old_count + 2
-    # The first line is never code, however far its text is from the marker.
-    state.tShift[line] = content_start - state.bMarks[line]
-    state.sCount[line] = state.blkIndent
+    # The first line begins where its text does, however long the marker is and however far away: it is never code, and no
+    # part of a number of several digits is left in it.
+    state.bMarks[line], state.tShift[line], state.sCount[line] = content_start, 0, state.blkIndent
     state.tight = True
     if content_start >= state.eMarks[line]:
         state.line = line + 1
     else:
         state.md.block.tokenize(state, line, end)
     is_tight = state.tight
-    state.tShift[line], state.sCount[line] = old_shift, old_count
+    state.bMarks[line], state.tShift[line], state.sCount[line] = old_begin, old_shift, old_count
     state.blkIndent, state.tight = old_indent, old_tight
     state.push("item_close", "li", -1)
     return is_tight
