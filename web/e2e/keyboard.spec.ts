@@ -1,25 +1,7 @@
 /** Without a mouse: from the sign-in page to the last unread message, and the focus is always where one goes on. */
 import type { Page } from '@playwright/test'
 import { Caller, callerOf, expect, makeChannel, newcomerTo, test, unique } from './people'
-import { TalkPage } from './talk-page'
-
-/** Who has nothing else to do than press keys. */
-class Typist extends TalkPage {
-    readonly main = this.page.getByRole('main')
-    readonly press = (key: string) => this.page.keyboard.press(key)
-    readonly type = (text: string) => this.page.keyboard.type(text)
-
-    /** Find something by Ctrl-K and go there. */
-    async find(text: string): Promise<void> {
-        await this.press('Control+k')
-        const field = this.page.getByRole('combobox', { name: /Find a place/ })
-        await expect(field).toBeFocused()
-        await this.type(text)
-        await expect(this.page.getByRole('option', { name: text, selected: true })).toBeVisible()
-        await this.press('Enter')
-        await expect(field).toHaveCount(0)
-    }
-}
+import { Typist } from './typist'
 
 async function signInByKeys(page: Page, user: { email: string; password: string | null }): Promise<void> {
     await expect(page.getByLabel('Email')).toBeFocused()

@@ -5,7 +5,7 @@ import { explain } from '../page/explain'
 import { go, here } from '../page/route.svelte'
 import { beginToWrite } from '../page/shared.svelte'
 import type { Key } from '../ui/keys.svelte'
-import { sayError } from '../ui/toasts.svelte'
+import { sayError, takeUp } from '../ui/toasts.svelte'
 import { inboxFor, linesOf } from './inbox'
 import type { Action } from './offers'
 
@@ -18,6 +18,7 @@ export function globalKeys(world: World, open: { find: () => void; sheet: () => 
         { keys: 'shift+r', word: 'keys.recent', run: () => go({ kind: 'recent' }) },
         { keys: 'shift+a', word: 'keys.feed', run: () => go({ kind: 'feed' }) },
         { keys: 'n', word: 'keys.nextunread', run: () => nextUnread(world) },
+        { keys: 'z', word: 'keys.takeup', run: takeUp },
     ]
 }
 

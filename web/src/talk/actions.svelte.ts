@@ -105,6 +105,9 @@ export class TalkActions {
 
     // Reactions
 
+    /** The quick reactions that are shown beside messages, by the message. */
+    readonly quickShown = new Map<number, readonly ReactionEmoji[]>()
+
     /** What the reader reacts with most, as far as it can still be chosen. */
     quickReactions(most: number): readonly ReactionEmoji[] {
         const { realm, usedEmoji } = this.world
@@ -113,8 +116,9 @@ export class TalkActions {
         return usedEmoji.most.filter(isThere).slice(0, most)
     }
 
+    /** By its place beside the message: the order there stays while one is at it. */
     quickReact(message: Message, place: number): void {
-        const emoji = this.quickReactions(place + 1)[place]
+        const emoji = (this.quickShown.get(message.id) ?? this.quickReactions(place + 1))[place]
         if (emoji) this.react(message, emoji)
     }
 

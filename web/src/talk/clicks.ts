@@ -7,6 +7,14 @@ export interface ClickActions {
     removePreview(messageId: number, address: string): void
 }
 
+/** What is a button by its role alone is pressed as every button is. */
+export function handlePress(event: KeyboardEvent, actions: ClickActions): void {
+    if (event.key !== 'Enter' && event.key !== ' ') return
+    if (!(event.target as Element).matches('[role=button]')) return
+    event.preventDefault()
+    handleClick(event, actions)
+}
+
 export function handleClick(event: Event, actions: ClickActions): void {
     const target = event.target
     if (!(target instanceof Element) || (event instanceof MouseEvent && event.button !== 0)) return

@@ -166,8 +166,11 @@ function dressImage(image: HTMLImageElement): void {
         // A film is where its link leads; of a picture from elsewhere we have a copy.
         if (!link.dataset['id']) link.dataset['view'] = isOurs(href) ? href : (image.getAttribute('src') ?? '')
         image.alt ||= link.title || link.getAttribute('href')?.split('/').at(-1) || t('message.image')
-    } else if (image.classList.contains('inline-image'))
+    } else if (image.classList.contains('inline-image')) {
         image.dataset['view'] = image.dataset['originalSrc'] ?? image.src
+        image.tabIndex = 0
+        image.setAttribute('role', 'button')
+    }
     image.alt ||= t('message.image')
 }
 

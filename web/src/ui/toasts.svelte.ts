@@ -24,6 +24,15 @@ export function hush(): void {
     line = null
 }
 
+/** Does what the line offers, and the line is gone; false: it offers nothing. */
+export function takeUp(): boolean {
+    const action = line?.action
+    if (!action) return false
+    hush()
+    action.run()
+    return true
+}
+
 export function hold(): void {
     clearTimeout(timer)
 }
