@@ -1,12 +1,9 @@
 /** Small things that people trip over: where the caret is, what a drop does, what a search understands, what is cut or far away. */
 import type { Page } from '@playwright/test'
 import { expect, makeChannel, ownerOf, test, unique } from './people'
+import { PICTURE } from './pictures'
 import { TalkPage } from './talk-page'
 
-const PICTURE = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGPYEqCPFTEMLQkAHspMwdhob2wAAAAASUVORK5CYII=',
-    'base64',
-)
 const WIDE_TABLE = `|${'measurement|'.repeat(14)}\n|${'---|'.repeat(14)}\n|${'approximately|'.repeat(14)}`
 
 /** A file dragged from elsewhere and let go over what `selector` names; whether the page took it. */
