@@ -71,12 +71,17 @@ def spoken(language: str) -> str | None:
 
 def language_for(accepted: str | None, default: str) -> str:
     """The language for somebody of whom nothing is known but what their browser asks for (the header Accept-Language)."""
+    return asked_language(accepted) or default
+
+
+def asked_language(accepted: str | None) -> str | None:
+    """The language of ours that a browser asks for first."""
     asked = []
     for entry in (accepted or "").split(",")[:MAX_ASKED]:
         name, _, weight = entry.partition(";")
         found = re.fullmatch(r"\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*", weight)
         asked.append((-(float(found[1]) if found else 1.0), spoken(name)))
-    return next((known for weight, known in sorted(asked, key=lambda one: one[0]) if known and weight), default)
+    return next((known for weight, known in sorted(asked, key=lambda one: one[0]) if known and weight), None)
 
 
 def direction_of(language: str) -> str:

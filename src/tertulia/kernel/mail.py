@@ -195,6 +195,12 @@ def check_mails_leave(settings: Settings) -> None:
         raise Refusal("This server does not send mail. Ask whoever runs it.", code="NO_MAIL")
 
 
+def check_no_mails_leave(settings: Settings) -> None:
+    """Refuse what stands in for mails, where they are sent."""
+    if mails_leave(settings):
+        raise Refusal("This server sends mail: invite by that.", code="MAIL_IS_SENT")
+
+
 def choose_way(settings: Settings) -> Callable[[], Way] | None:
     """How mails leave: by SMTP, into a folder, or not at all (they wait)."""
     if settings.smtp_url:

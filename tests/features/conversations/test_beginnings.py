@@ -57,6 +57,16 @@ def waiting(stage: Stage) -> Place:
     return Place(realm_id, stage.nobody(host=f"{subdomain}.localhost"), key)
 
 
+def test_it_begins_in_the_language_of_its_owners_browser(waiting: Place) -> None:
+    waiting.door.http.headers["accept-language"] = "de-AT, en;q=0.7"
+    begun = waiting.begin()
+    assert waiting.door.get("server_settings")["realm_default_language"] == "de"
+    waiting.door.http.headers["x-csrf-token"] = begun["csrf_token"]
+    state = waiting.door.post("register", fetch_event_types=["user_settings"])
+    assert state["user_settings"]["default_language"] == "de"
+    assert begun["topic"] == "Willkommen"
+
+
 def test_the_owner_names_it_and_is_greeted_in_the_first_channel(waiting: Place) -> None:
     assert waiting.door.post("beginnings/look", key=waiting.key)["realm_name"] == "Not yet named"
     begun = waiting.begin()

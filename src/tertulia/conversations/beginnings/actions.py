@@ -34,6 +34,8 @@ class Beginning(msgspec.Struct, frozen=True):
     password_hash: str
     channels: Sequence[str]
     """The first is where everybody is greeted; newcomers are subscribed to all."""
+    language: str
+    """The owner's, and the organization's."""
 
 
 class BeginningRequest(msgspec.Struct, frozen=True):
@@ -44,6 +46,8 @@ class BeginningRequest(msgspec.Struct, frozen=True):
     full_name: str
     password: str
     channels: Sequence[str]
+    language: str | None
+    """That of the browser, if it asks for one of ours."""
 
 
 async def check_request(
@@ -58,7 +62,9 @@ async def check_request(
     email = clean_address(realm, settings, request.email)
     full_name = clean_full_name(request.full_name)
     await check_strength(request.password, (*words, realm_name), email, full_name)
-    return Beginning(realm_name, email, full_name, await hash_password(request.password, settings), request.channels)
+    hashed = await hash_password(request.password, settings)
+    language = request.language or realm.settings.default_language
+    return Beginning(realm_name, email, full_name, hashed, request.channels, language)
 
 
 async def begin(tx: Transaction, realm: Realm, key: str, beginning: Beginning) -> tuple[Account, int]:
@@ -67,7 +73,7 @@ async def begin(tx: Transaction, realm: Realm, key: str, beginning: Beginning) -
     The realm's row is held first, against the order of locks: nobody is there who could hold another.
     """
     await take_key(tx, realm.id, key)
-    await change_settings(tx, realm.id, {"name": beginning.realm_name})
+    await change_settings(tx, realm.id, {"name": beginning.realm_name, "default_language": beginning.language})
     first = await begin_channels(tx, realm.id, beginning.channels)
     channels = await hold_defaults(tx, realm.id)
     user_id = await create_user(

@@ -11,6 +11,7 @@ from tertulia.conversations.beginnings.actions import BeginningRequest, begin, c
 from tertulia.conversations.channels.words import words_of
 from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, post
+from tertulia.kernel.languages import asked_language
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.routes import get_realm_of
 from tertulia.organization.realms.waiting import check_waiting
@@ -54,16 +55,18 @@ async def begin_organization(
     """Begin an organization by the key that whoever runs the server made: its name, its owner, its first channels.
 
     Newcomers are subscribed to these channels; the first has a topic to begin with. This browser is logged in as the owner, as
-    POST /sessions does. A key is good once, for a day.
+    POST /sessions does. Both begin in the language that the browser asks for. A key is good once, for a day.
     """
     check_same_origin(call, settings)
     async with database.reader() as reader:
         realm = await get_realm_of(call, reader)
-    request = BeginningRequest(realm_name, email, full_name, password, channels)
+    request = BeginningRequest(
+        realm_name, email, full_name, password, channels, asked_language(call.header("accept-language"))
+    )
     beginning = await check_request(database, settings, realm, key, request)
     async with database.transaction() as tx:
         owner, channel_id = await begin(tx, realm, key, beginning)
         cleared = await clear_newcomer(tx, realm, owner.id)
         csrf_token = await begin_session(tx, call, settings, owner, cleared, by_password=True)
-    topic = words_of(realm.settings.default_language).first_topic
+    topic = words_of(beginning.language).first_topic
     return Begun(owner.id, owner.email, csrf_token, channel_id=channel_id, topic=topic)

@@ -1,7 +1,7 @@
 """Inviting people, and looking after invitations. Rights are those of the moment of the write."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -13,7 +13,7 @@ from tertulia.conversations.invitations.arrival import offered_channels
 from tertulia.conversations.invitations.bounds import INVITATIONS
 from tertulia.conversations.invitations.frequency import Spend
 from tertulia.conversations.invitations.mails import join_url, send_invitation
-from tertulia.conversations.invitations.model import Invite, Offer
+from tertulia.conversations.invitations.model import Invite, Offer, PersonalLink
 from tertulia.conversations.invitations.rules import (
     INVITES_BY_LINK,
     INVITES_BY_MAIL,
@@ -84,7 +84,7 @@ async def invite(
     free, left_out = [], []
     for email in emails:
         if email_key_of(email) in known:
-            left_out.append((email, "There is an account with this address.", not known[email_key_of(email)]))
+            left_out.append(_taken(email, known))
         elif why := await spend(email):
             left_out.append((email, why, False))
         else:
@@ -93,17 +93,45 @@ async def invite(
         return Failures(left_out, sent=False)
     if not await queries.count_mails(tx, realm.id, len(free), limit):
         return Failures([], sent=False, daily_limit_reached=True)
-    await check_room(tx, INVITATIONS, caller.user_id, len(free))
-    keys = [secrets.token_urlsafe(KEY_BYTES) for _ in free]
-    made = await queries.insert_invitations(
-        tx, realm.id, caller.user_id, offer, free, [digest_of_key(key) for key in keys]
-    )
-    for invitation_id in made:
-        _note(tx, caller, Act.INVITATION_SENT, invitation_id, offer)
+    keys = await _insert(tx, caller, realm, free, offer, Act.INVITATION_SENT)
     for email, key in zip(free, keys, strict=True):
         await send_invitation(tx, realm, caller.full_name, email, join_url(base, key))
-    await tell_invites(tx, realm.id, [caller.user_id])
     return Failures(left_out, sent=True) if left_out else None
+
+
+async def make_personal_links(
+    tx: Transaction, caller: Caller, realm: Realm, base: str, emails: Sequence[str], offer: Offer
+) -> list[PersonalLink]:
+    """Make each of these addresses a link, which the caller hands over; for all of them, or for none.
+
+    No mail shows whose the addresses are. The caller vouches for them, as an administrator does who makes accounts.
+    """
+    if await _check_offer(tx, caller, INVITES_BY_MAIL, offer) > Role.ADMINISTRATOR:
+        raise Refusal("Must be an organization administrator", code="UNAUTHORIZED_PRINCIPAL")
+    wrong = await _wrong(tx, caller, emails)
+    known = await queries.accounts_at(tx, realm.id, [email_key_of(email) for email in emails])
+    wrong += [_taken(email, known) for email in emails if email_key_of(email) in known]
+    if wrong:
+        raise Failures(wrong, sent=False).refusal()
+    keys = await _insert(tx, caller, realm, emails, offer, Act.INVITATION_LINK_MADE)
+    return [PersonalLink(email, join_url(base, key)) for email, key in zip(emails, keys, strict=True)]
+
+
+async def _insert(
+    tx: Transaction, caller: Caller, realm: Realm, emails: Sequence[str], offer: Offer, act: Act
+) -> list[str]:
+    """Store an invitation for each address; returns their keys."""
+    await check_room(tx, INVITATIONS, caller.user_id, len(emails))
+    keys = [secrets.token_urlsafe(KEY_BYTES) for _ in emails]
+    digests = [digest_of_key(key) for key in keys]
+    for invitation_id in await queries.insert_invitations(tx, realm.id, caller.user_id, offer, emails, digests):
+        _note(tx, caller, act, invitation_id, offer)
+    await tell_invites(tx, realm.id, [caller.user_id])
+    return keys
+
+
+def _taken(email: str, known: Mapping[str, bool]) -> tuple[str, str, bool]:
+    return email, "There is an account with this address.", not known[email_key_of(email)]
 
 
 async def make_link(tx: Transaction, caller: Caller, base: str, offer: Offer) -> str:
@@ -180,8 +208,8 @@ async def forget_old_invitations(database: Database) -> int:
         return await queries.delete_old(tx)
 
 
-async def _check_offer(tx: Transaction, caller: Caller, right: str, offer: Offer) -> None:
-    """Refuse who may not invite at all, or not to all of this."""
+async def _check_offer(tx: Transaction, caller: Caller, right: str, offer: Offer) -> int:
+    """Refuse who may not invite at all, or not to all of this; returns their role."""
     role = await hold_role(tx, caller.user_id)
     if role is None:
         raise Refusal("Insufficient permission")
@@ -196,6 +224,7 @@ async def _check_offer(tx: Transaction, caller: Caller, right: str, offer: Offer
     for group_id in offer.group_ids:
         group = await get_group(tx, caller, group_id)
         await check_may_in_group(tx, caller, group, GroupAction.ADD_MEMBERS)
+    return role
 
 
 async def _not_offered(tx: Transaction, caller: Caller, channel_id: int) -> Refusal:

@@ -19,6 +19,13 @@ class Offer(msgspec.Struct, frozen=True):
     """How long it is valid; None: it never expires."""
 
 
+class PersonalLink(msgspec.Struct, frozen=True):
+    """A link that makes the account of one address."""
+
+    email: str
+    link_url: str
+
+
 class Terms(msgspec.Struct, frozen=True):
     """What a good key stands for: an invitation, a link for many, or an address that was confirmed by it."""
 

@@ -7,13 +7,13 @@ import msgspec
 from tertulia.conversations.channels.rules import no_such_id
 from tertulia.conversations.invitations import actions
 from tertulia.conversations.invitations.frequency import budget_of
-from tertulia.conversations.invitations.model import Invite, Offer
+from tertulia.conversations.invitations.model import Invite, Offer, PersonalLink
 from tertulia.conversations.invitations.rules import DEFAULT_MINUTES, MAX_MINUTES, addresses_in
-from tertulia.kernel.auth import HumanMember, Role, RoleNumber
+from tertulia.kernel.auth import HumanAdministrator, HumanMember, Role, RoleNumber
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import Call, NoSuchId, Wire, decode_json, delete, get, post
 from tertulia.kernel.limits import RateLimits
-from tertulia.kernel.mail import check_mails_leave
+from tertulia.kernel.mail import check_mails_leave, check_no_mails_leave
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.queries import get_realm
 from tertulia.organization.realms.routes import realm_url
@@ -49,6 +49,12 @@ class Link(msgspec.Struct):
     """The answer of POST /invites/multiuse."""
 
     invite_link: str
+
+
+class PersonalLinks(msgspec.Struct):
+    """The answer of POST /invites/personal."""
+
+    invite_links: list[PersonalLink]
 
 
 class Invites(msgspec.Struct):
@@ -135,6 +141,45 @@ async def make_invite_link(
         return Link(await actions.make_link(tx, caller, base, offer))
 
 
+@post("/invites/personal")
+async def make_personal_links(
+    caller: HumanAdministrator,
+    call: Call,
+    database: Database,
+    settings: Settings,
+    again: Reauthentication,
+    *,
+    invitee_emails: Addresses,
+    stream_ids: ChannelIds | None = None,
+    invite_as: RoleNumber = Role.MEMBER.value,
+    invite_expires_in_minutes: Minutes = DEFAULT_MINUTES,
+    group_ids: Ids | None = None,
+    include_realm_default_subscriptions: bool = False,
+    notify_referrer_on_join: bool = True,
+    password: str | None = None,
+    code: str | None = None,
+    passkey: Assertion | None = None,
+) -> PersonalLinks:
+    """Make a link for each of these addresses, as an administrator of a server that sends no mail: you hand them over yourself.
+
+    Each makes one account, whose password its holder chooses. Where mail is sent, POST /invites is the way: there an address is
+    confirmed. If one of the addresses cannot be invited, there are no links at all. For more than a member, a browser's session has
+    to send the password.
+    """
+    if invite_as < Role.MEMBER:
+        await again.check_session(caller, call, Proof(password, code, passkey))
+    check_no_mails_leave(settings)
+    emails = addresses_in(invitee_emails)
+    offer = _offer(
+        invite_as, stream_ids, group_ids, include_realm_default_subscriptions, notify_referrer_on_join,
+        invite_expires_in_minutes,
+    )  # fmt: skip
+    async with database.transaction() as tx:
+        realm = await get_realm(tx, caller.realm_id)
+        base = realm_url(realm, call, settings)
+        return PersonalLinks(await actions.make_personal_links(tx, caller, realm, base, emails, offer))
+
+
 @get("/invites")
 async def get_invites(caller: HumanMember, call: Call, reader: Reader, settings: Settings) -> Invites:
     """The invitations you can revoke: your own, as an administrator also those of others."""
@@ -159,6 +204,7 @@ async def resend_invite(
     caller: HumanMember, call: Call, tx: Transaction, settings: Settings, limits: RateLimits, *, invite_id: int
 ) -> None:
     """Send an invitation once more. It gets a new link, valid for as long as the first one was."""
+    check_mails_leave(settings)
     realm = await get_realm(tx, caller.realm_id)
     base = realm_url(realm, call, settings)
     spend = budget_of(call, caller, settings, limits)

@@ -60,15 +60,16 @@ async def create_user(
     password_hash: str | None = None,
     bot_type: int | None = None,
     bot_owner_id: int | None = None,
+    language: str | None = None,
 ) -> int:
-    """Make an account and tell the realm; returns its id."""
+    """Make an account and tell the realm; returns its id. `language` is what its holder asked for."""
     tx.respect_freeze()  # whoever logs in for the first time may be given an account: not while it is being moved
     email, full_name = email.strip(), clean_full_name(full_name)
     if not is_email(email):
         raise Refusal("That is not an email address.")
     try:
         user_id = await queries.insert_user(
-            tx, realm_id, email, full_name, role, (bot_type, bot_owner_id), password_hash
+            tx, realm_id, email, full_name, role, (bot_type, bot_owner_id), password_hash, language
         )
     except asyncpg.UniqueViolationError as error:
         raise address_taken() from error

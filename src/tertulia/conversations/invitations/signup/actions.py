@@ -92,9 +92,9 @@ async def check_answer(
 
 
 async def accept(
-    tx: Transaction, realm: Realm, arrival: Arrival, key: str, full_name: str, password_hash: str
+    tx: Transaction, realm: Realm, arrival: Arrival, key: str, full_name: str, password_hash: str, language: str | None
 ) -> Account:
-    """Make the account a key stands for. Of two who bring the same key one gets it."""
+    """Make the account a key stands for, in the language that its holder asks for. Of two who bring the same key one gets it."""
     terms = await get_terms(tx, realm, key)
     if terms.email is None:
         raise bad_key()
@@ -104,7 +104,9 @@ async def accept(
         raise Refusal("Somebody here has this name already, and names are unique in this organization.")
     reception = await arrival.hold(tx, realm.id, Newcomer(terms.email, key))
     try:
-        user_id = await create_user(tx, realm.id, terms.email, full_name, reception.role, password_hash=password_hash)
+        user_id = await create_user(
+            tx, realm.id, terms.email, full_name, reception.role, password_hash=password_hash, language=language
+        )
     except Refusal as refusal:  # the address has an account by now
         raise bad_key() from refusal
     await arrival.welcome(tx, realm.id, user_id, reception)

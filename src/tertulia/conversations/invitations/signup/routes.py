@@ -13,7 +13,7 @@ from tertulia.conversations.invitations.words import Words, words_of
 from tertulia.kernel.db import Database
 from tertulia.kernel.endpoint import Call, Reply, get, post
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.languages import language_for
+from tertulia.kernel.languages import asked_language, language_for
 from tertulia.kernel.limits import RateLimits
 from tertulia.kernel.mail import check_mails_leave
 from tertulia.kernel.page import show_text
@@ -80,8 +80,9 @@ async def sign_up(
     check_same_origin(call, settings)
     realm = await _realm_of(call, database)
     name, password_hash = await signup.check_answer(database, settings, realm, key, full_name, password)
+    language = asked_language(call.header("accept-language"))
     async with database.transaction() as tx:
-        account = await signup.accept(tx, realm, arrival, key, name, password_hash)
+        account = await signup.accept(tx, realm, arrival, key, name, password_hash, language)
         cleared = await clear_newcomer(tx, realm, account.id)
         csrf_token = await begin_session(tx, call, settings, account, cleared, by_password=True)
     return Session(account.id, account.email, csrf_token)
