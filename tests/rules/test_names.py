@@ -53,6 +53,7 @@ BAD = {
     "control": "a\u0007",
     "surrogate": "a\ud800",
     "line": "a\u2028b",
+    "a letter that is not known yet": "a\u1c8f",
 }
 
 
@@ -69,6 +70,10 @@ def test_what_deceives_is_refused(kind: str) -> None:
     assert bad_character(without_bad_characters(BAD[kind])) is None
     with pytest.raises(Refusal):
         clean_full_name(BAD[kind])
+
+
+def test_pictures_and_ideographs_of_a_later_unicode_may_stand_in_a_name() -> None:
+    assert bad_character("\U0001fadf \U0003347a") is None
 
 
 def test_every_emoji_may_stand_in_a_name() -> None:

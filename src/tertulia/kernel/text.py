@@ -2,7 +2,8 @@
 
 A name is shown beside others, so nothing in it may be unseen or turn around what stands next to it. Two unseen characters are
 part of how people write and stay: joiners inside words of scripts that need them (Persian, Indic and others), and what
-emoji are put together with. Names that were stored before this rule stay as they are.
+emoji are put together with. Letters that our Unicode does not know yet are in no name: which of them are one letter in two
+cases a browser may know, and two names would be one there. Names that were stored before these rules stay as they are.
 """
 
 import re
@@ -71,7 +72,15 @@ def _is_bad(character: str) -> bool:
     is_variant = 0xFE00 <= code <= 0xFE0F or 0xE0100 <= code <= 0xE01EF
     if is_none or is_variant or character in _UNSEEN:
         return True
-    return unicodedata.category(character) in ("Cc", "Cf", "Cs") and character not in _VISIBLE_FORMATS
+    category = unicodedata.category(character)
+    if category == "Cn":
+        return not _has_no_case(code)
+    return category in ("Cc", "Cf", "Cs") and character not in _VISIBLE_FORMATS
+
+
+def _has_no_case(code: int) -> bool:
+    """Whatever a later Unicode has here: pictures, or ideographs."""
+    return 0x1F000 <= code <= 0x1FAFF or 0x20000 <= code <= 0x3FFFF
 
 
 def name_key_of(name: str) -> str:

@@ -166,6 +166,21 @@ def test_the_operator_makes_the_link_and_another_one(server: Server, stage: Stag
     assert door.post("beginnings/look", key=new)["realm_name"] == "Ours"
 
 
+def test_a_channel_that_is_there_already_is_one_of_the_first(server: Server, stage: Stage) -> None:
+    subdomain = unique("made").replace(" ", "-")
+    run = _commands(server)
+    realm_id = int(run("realm", "create", "Ours", "--subdomain", subdomain))
+    key = run("realm", "link", "--realm", subdomain).strip().rpartition("/")[2]
+    place = Place(realm_id, stage.nobody(host=f"{subdomain}.localhost"), key)
+    begun = place.begin(channels=["General", "boats"])
+    found = place.door.get("users/me/subscriptions")["subscriptions"]
+    assert {one["name"]: one["stream_id"] == begun["channel_id"] for one in found} == {"general": True, "boats": False}
+    written = "select count(distinct content), count(*) from message where conversation_id = %s"
+    eventually(lambda: stage.sql("select 1 from notice where realm_id = %s", realm_id) == [])
+    [(different, all_of_them)] = stage.sql(written, begun["channel_id"])
+    assert 0 < different == all_of_them, "the first words are said once"
+
+
 def _commands(server: Server) -> Callable[..., str]:
     def run(*words: str) -> str:
         done = tertulia(*words, env={"TERTULIA_POSTGRES_URL": server.postgres_url})

@@ -7,8 +7,8 @@ from tertulia.messaging.reading.revisions import MAX_SHOWN
 from tests.contract.changes import TYPES, edit, events, history, listen, one, refused, topic_ids
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
-from tests.harness.stage import Stage, at_once
-from tests.harness.talk import Json, Speaker, check_error, unique
+from tests.harness.stage import Stage, at_once, later
+from tests.harness.talk import Json, Speaker, check_error, check_success, eventually, unique
 
 QUIET = {"send_notification_to_new_thread": False}
 
@@ -405,6 +405,18 @@ def test_a_large_topic_is_deleted_in_portions(realm: Realm, channel: Channel) ->
         told = [len(event["message_ids"]) for event in events(queue, "delete_message")]
     assert answer["complete"] is True
     assert told == [100, 100, 31]
+
+
+def test_who_is_no_administrator_any_more_deletes_no_topic(realm: Realm, channel: Channel) -> None:
+    sent = realm.owner.send(channel.stream_id, "topic", "stays")
+    with realm.stage.session() as execute:
+        execute("select from conversation where id = %s for no key update", channel.stream_id)
+        path = f"streams/{channel.stream_id}/delete_topic"
+        asked = later(realm.administrator.request, "POST", path, topic_name="topic")
+        eventually(lambda: realm.stage.sql("select 1 from pg_locks where not granted"))
+        check_success(realm.owner.request("PATCH", f"users/{realm.administrator.id}", role=400))
+    assert asked.result().status_code == 400
+    assert one(realm.owner, sent)["content"] == "<p>stays</p>"
 
 
 # Mentions

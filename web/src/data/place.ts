@@ -76,6 +76,10 @@ export function topicKey(channelId: Id, topic: string): string {
     return `topic:${channelId}:${topic.toLowerCase()}`
 }
 
+export function isSameTopic(one: string, other: string): boolean {
+    return one.toLowerCase() === other.toLowerCase()
+}
+
 /** A direct conversation with these others; my own id alone is the talk with myself. Sorted, each once, without me. */
 export function directPlace(userIds: Iterable<Id>, me: Id): TalkPlace {
     const others = [...new Set(userIds)].filter((id) => id !== me).sort((a, b) => a - b)

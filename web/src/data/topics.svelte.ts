@@ -3,6 +3,7 @@ import { SvelteMap } from 'svelte/reactivity'
 import type { Api } from './api'
 import type { ApiEvent, ApiNewMessage, ApiTopic, Id } from './api-types'
 import { isMove } from './messages.svelte'
+import { isSameTopic } from './place'
 
 /** A list that is being asked for. */
 interface Asked {
@@ -79,8 +80,7 @@ export class Topics {
 }
 
 function withMessage(topics: readonly ApiTopic[], message: ApiNewMessage): readonly ApiTopic[] {
-    const same = message.subject.toLowerCase()
-    const old = topics.find((topic) => topic.name.toLowerCase() === same)
+    const old = topics.find((topic) => isSameTopic(topic.name, message.subject))
     if (old && old.max_id >= message.id) return topics
     const others = topics.filter((topic) => topic !== old)
     const grown = { name: old?.name ?? message.subject, max_id: message.id }

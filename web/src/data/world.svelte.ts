@@ -17,7 +17,7 @@ import { LastRead } from './last-read'
 import { Connection, watchWaking } from './connection.svelte'
 import { idsOf, isMove, Messages } from './messages.svelte'
 import { Outbox } from './outbox.svelte'
-import { keyOf, type TalkPlace } from './place'
+import { isSameTopic, keyOf, type TalkPlace } from './place'
 import { Pins } from './pins.svelte'
 import { Presence } from './presence.svelte'
 import { Reads } from './reads'
@@ -438,7 +438,7 @@ function receives(place: TalkPlace, event: EventOf<'update_message'>): boolean {
     if (place.kind !== 'topic' && place.kind !== 'channel') return place.kind === 'feed'
     if (place.channelId !== (event.new_stream_id ?? event.stream_id)) return false
     const topic = event.subject ?? event.orig_subject
-    return place.kind === 'channel' || topic?.toLowerCase() === place.topic.toLowerCase()
+    return place.kind === 'channel' || (topic !== undefined && isSameTopic(topic, place.topic))
 }
 
 /** Whether other channels or topics are in the feed now. */

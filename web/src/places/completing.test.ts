@@ -21,6 +21,13 @@ test('after the colon its values are offered, as they are given, in quotes where
     expect(of('unknown:x')).toEqual([])
 })
 
+test('a name that two people have is offered once', () => {
+    expect(completions('sender:le', { channels: [], people: ['Leo', 'Lea', 'Leo'] })).toEqual([
+        'sender:Leo ',
+        'sender:Lea ',
+    ])
+})
+
 test('several words of a name are one value inside quotes', () => {
     expect(of('sender:"léa fo')).toEqual(['sender:"Léa Fournier" '])
 })

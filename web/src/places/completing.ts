@@ -22,7 +22,7 @@ export function completions(typed: string, known: Known): string[] {
         const [, head = '', word = ' '] = WORD.exec(typed) ?? []
         return OPERATORS.filter((each) => each.startsWith(word)).map((each) => `${head}${each}:`)
     }
-    const offered = valuesOf(operator, known)
+    const offered = [...new Set(valuesOf(operator, known))] // people may have the same name
     const fitting = best(
         offered,
         quoted ?? plain,

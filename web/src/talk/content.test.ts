@@ -180,6 +180,20 @@ describe('the HTML of a message', () => {
             ['x^2', true],
         ])
     })
+
+    it('draws no formula that would take long, and not too many', () => {
+        const drawn = (...all: string[]) => {
+            const spans = all.map((tex) => `<span class="katex"><math><annotation>${tex}</annotation></math></span>`)
+            return formulas(show(`<p>${spans.join('')}</p>`)).map((each) => each.tex)
+        }
+        const long = 'x'.repeat(1001)
+        expect(drawn('a', String.raw`\def\a{xx}\a`, 'b')).toEqual(['a', 'b'])
+        for (const word of ['gdef', 'let', 'futurelet', 'newcommand', 'renewcommand', 'providecommand', 'global'])
+            expect(drawn(`\\${word}\\a{x}`)).toEqual([])
+        expect(drawn(String.raw`\left(x\right)`, String.raw`\longleftarrow`)).toHaveLength(2)
+        expect([drawn(long.slice(1)).length, drawn(long).length]).toEqual([1, 0])
+        expect(drawn(...Array.from({ length: 120 }, () => 'x'))).toHaveLength(100)
+    })
 })
 
 it('names a file as people do, also one with a percent sign of its own', () => {

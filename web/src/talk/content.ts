@@ -93,13 +93,29 @@ function isFewEmoji(paragraph: Element): boolean {
     return count > 0 && count <= FEW && shown.every((each) => PICTURE.test(each))
 }
 
-/** The TeX of everything that wants to be drawn; the server names it in the annotation. */
-export function formulas(root: ParentNode): { element: Element; tex: string; display: boolean }[] {
-    return [...root.querySelectorAll('.katex')].map((element) => ({
-        element,
-        tex: element.querySelector('annotation')?.textContent ?? '',
-        display: element.parentElement?.classList.contains('katex-display') ?? false,
-    }))
+export interface Formula {
+    element: Element
+    tex: string
+    display: boolean
+}
+
+/** Characters of TeX that are drawn in one message. Drawing takes up to half a millisecond for each, of everybody who reads it. */
+const MOST_TEX = 1000
+/** What a formula costs however short it is, in characters. */
+const LEAST_TEX = 10
+/** Definitions stand for texts of any length: a short formula could take minutes. */
+const DEFINES = /\\(?:[egx]?def|let|futurelet|(?:new|renew|provide)command|global|long)(?![a-zA-Z])/
+
+/** The TeX of what is drawn; the server names it in the annotation. Whatever is too much stays as it was written. */
+export function formulas(root: ParentNode): Formula[] {
+    let left = MOST_TEX
+    return [...root.querySelectorAll('.katex')]
+        .map((element) => ({
+            element,
+            tex: element.querySelector('annotation')?.textContent ?? '',
+            display: element.parentElement?.classList.contains('katex-display') ?? false,
+        }))
+        .filter(({ tex }) => !DEFINES.test(tex) && (left -= Math.max(tex.length, LEAST_TEX)) >= 0)
 }
 
 /** The name at the end of an address, for people. */

@@ -8,6 +8,8 @@ import structlog
 from tertulia.conversations.channels.actions import create_channel
 from tertulia.conversations.channels.actions.defaults import add_default, hold_defaults, welcome
 from tertulia.conversations.channels.first_words import say_first_words
+from tertulia.conversations.channels.queries import open_by_name
+from tertulia.conversations.channels.rules import name_key_of
 from tertulia.conversations.invitations.signup.actions import clean_address
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Database, Transaction
@@ -86,10 +88,14 @@ async def begin(tx: Transaction, realm: Realm, key: str, beginning: Beginning) -
 
 async def begin_channels(tx: Transaction, realm_id: int, names: Sequence[str]) -> int:
     """The first channels of an organization, in which everybody lands who joins; returns that with a topic to begin with."""
-    made = []
+    # Whoever runs the server may have made some already, with their first words.
+    there = await open_by_name(tx, realm_id, [name_key_of(name) for name in names])
+    left = dict(there)  # each is named once
+    channels = []
     for name in names:
-        channel_id = await create_channel(tx, realm_id, name)
+        channel_id = left.pop(name_key_of(name), None) or await create_channel(tx, realm_id, name)
         await add_default(tx, realm_id, channel_id)
-        made.append(channel_id)
-    await say_first_words(tx, realm_id, made[0])
-    return made[0]
+        channels.append(channel_id)
+    if channels[0] not in there.values():
+        await say_first_words(tx, realm_id, channels[0])
+    return channels[0]

@@ -156,6 +156,15 @@ async def ids_by_name(reader: Reader, realm_id: int, name_keys: Sequence[str]) -
     return {row["name_key"]: row["id"] for row in await reader.fetch(sql, realm_id, name_keys)}
 
 
+async def open_by_name(reader: Reader, realm_id: int, name_keys: Sequence[str]) -> dict[str, int]:
+    """The same of those that are open to all members, and in use."""
+    sql = """
+    select name_key, id from channel
+    where realm_id = $1 and name_key = any($2::text[]) and not invite_only and not is_archived
+    """
+    return {row["name_key"]: row["id"] for row in await reader.fetch(sql, realm_id, name_keys)}
+
+
 async def topics_policy_of(reader: Reader, channel_id: int) -> str | None:
     """A channel's own policy of topics; None if it is not there or archived."""
     sql = "select topics_policy from channel where id = $1 and not is_archived"

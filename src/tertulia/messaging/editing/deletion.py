@@ -22,6 +22,7 @@ from tertulia.messaging.reading.access import Reached, access_message
 from tertulia.messaging.sending.participants import forget_participants, participants_by
 from tertulia.organization.audit_log import Act, note
 from tertulia.organization.audit_log import channel as channel_target
+from tertulia.organization.realms.changing.actions import check_is_administrator
 from tertulia.organization.realms.settings import settings_of
 
 PORTION = 100
@@ -74,8 +75,9 @@ async def delete_topic(database: Database, caller: Caller, channel_id: int, name
 
 
 async def _delete_portion(tx: Transaction, caller: Caller, channel_id: int, name: str) -> bool:
-    """Whether there may be more."""
+    """Whether there may be more. Each time anew it is asked whether the caller is an administrator: a topic takes long."""
     await queries.lock_conversation(tx, channel_id)
+    caller = await check_is_administrator(tx, caller)
     channel = await get_active_channel(tx, caller, channel_id)
     topic = await find_topic(tx, channel_id, name_key_of(name))
     if topic is None:
