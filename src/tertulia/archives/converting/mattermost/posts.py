@@ -172,7 +172,9 @@ class Posts:
         for part, text in enumerate(texts):
             linked = linked_in(text, addresses)
             made = message._replace(part=part, content=text, files=msgspec.json.encode(linked).decode())
-            self._shelf.add(made if not part else made._replace(excerpt="", reactions="[]", pinned=0), [] if part else people)
+            self._shelf.add(
+                made if not part else made._replace(excerpt="", reactions="[]", pinned=0), [] if part else people
+            )
 
     def _message(self, post: Json, kind: str) -> str:
         """What somebody does is told in stars, which our command adds by itself."""
