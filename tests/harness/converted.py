@@ -39,6 +39,11 @@ class Made(NamedTuple):
         [found] = [line for line in self.lines["messages"] if words in line["content"]]
         return found
 
+    def pins(self) -> list[tuple[str, str, str]]:
+        """What is pinned: the first word, when it was sent, and when it was pinned."""
+        lines = [line for line in self.lines["messages"] if line["pinned"]]
+        return [(line["content"].split()[0], line["sent"], line["pinned"]) for line in lines]
+
     def person(self, name: str) -> Json:
         return self.by("people", "full_name")[name]
 

@@ -205,13 +205,13 @@ def messages() -> list[Json]:
     link = "https://chat.example.com/channel/general?msg=m1"
     plan = {"_id": "fPlan", "name": "plan.txt", "type": "text/plain"}
     return [
-        said("m2", "uBea", "second", 1),
+        said("m2", "uBea", "second", 1, pinned=True),
         said("m1", "uAna", "first: hello *all* @bea and @nobody :tada: :party_cat:", 0, editedAt=at(3),
              mentions=[{"_id": "uBea", "username": "bea", "type": "user"}],
              reactions={":thumbsup:": {"usernames": ["bea", "cem.k"]}, ":thumbsup_tone2:": {"usernames": ["bea"]},
                         ":party_cat:": {"usernames": ["bea"]}, ":cat:": {"usernames": ["renamed", "ana"]},
                         ":no_such_emoji:": {"usernames": ["ana"]}, "odd": None},
-             starred=[{"_id": "uBea"}, {"_id": "uNobody"}], pinned=True),
+             starred=[{"_id": "uBea"}, {"_id": "uNobody"}], pinned=True, pinnedAt=at(70)),
         said("same", "uBea", "in the same millisecond", 1),
         said("t2", "uBea", "yes", 101, tmid="t1"),
         said("t1", "uAna", "Shall *we* [ship](https://x.org) it?", 100, tcount=2, replies=["uBea"]),

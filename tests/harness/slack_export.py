@@ -104,7 +104,9 @@ def workspace() -> Export:
     everybody = [ANA, BEA, CEM, GUEST, GONE, PARTNER]
     channels = [
         channel(GENERAL, "general", everybody, is_general=True, purpose={"value": "All &amp; *everything*"},
-                topic={"value": "now"}, pins=[{"id": stamp(0), "type": "C"}]),
+                topic={"value": "now"}, pins=[
+                    {"id": stamp(0, 100), "type": "C", "created": BEGAN + 60}, {"id": "F0PLAN", "type": "F"},
+                    {"id": stamp(99_999), "type": "C"}]),
         channel(RANDOM, "zufällig", [ANA, BEA], created=str(BEGAN - 5000), creator=None, is_archived=True),
         channel("C0CASE", "GENERAL", [], created=1),
     ]  # fmt: skip

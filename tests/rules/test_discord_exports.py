@@ -387,3 +387,9 @@ def test_a_thread_without_its_channel_is_a_topic_all_the_same(tmp_path: Path) ->
     made = converted(alone, tmp_path, owner="bea@example.com")
     assert [line["content"] for line in made.said_in("general")] == ["yes", "no"]
     assert GENERAL not in json.dumps(made.lines["channels"])
+
+
+def test_what_is_pinned_is_pinned_since_it_was_sent(made: Made) -> None:
+    [(words, sent, pinned)] = made.pins()
+    assert words == "first:"
+    assert sent == pinned

@@ -462,3 +462,9 @@ def test_one_place_and_one_millisecond_with_many_posts_take_no_more_time(tmp_pat
     made = converted(world().with_lines(*many), tmp_path)
     texts = [one["content"] for one in made.said_in("Old") if "at once" in one["content"]]
     assert texts == [f"at once {place}" for place in range(1100)]
+
+
+def test_what_is_pinned_is_pinned_since_it_was_sent(made: Made) -> None:
+    [(words, sent, pinned)] = made.pins()
+    assert words == "first:"
+    assert sent == pinned

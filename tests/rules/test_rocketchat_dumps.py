@@ -362,3 +362,11 @@ def test_fields_that_nobody_asked_for_are_passed_over() -> None:
     assert bson.parse(document, frozenset("abc")) == {"a": 1, "b": [True, None, int(at(1))], "c": 2.5}
     with pytest.raises(bson.Broken):
         bson.parse(document)
+
+
+def test_pins_come_with_their_times(made: Made) -> None:
+    pins = {words: (sent, pinned) for words, sent, pinned in made.pins()}
+    assert set(pins) == {"first:", "second"}
+    sent, pinned = map(datetime.fromisoformat, pins["first:"])
+    assert (pinned - sent).total_seconds() == 70
+    assert pins["second"][0] == pins["second"][1], "whoever does not say when: when it was sent"

@@ -96,6 +96,11 @@ def test_threads_are_topics_and_the_message_that_began_one_leads_there(made: Mad
     assert made.topic_of(made.find("below what was deleted")) == "This message was deleted."
 
 
+def test_a_pin_comes_with_its_time_and_without_its_message_it_is_counted(made: Made) -> None:
+    assert made.pins() == [("first:", "2023-11-14T22:13:20.000100Z", "2023-11-14T22:14:20Z")]
+    assert (made.lost["pins of files"], made.lost["pins of messages that are not in the export"]) == (1, 1)
+
+
 def test_people_bots_guests_and_those_who_left_are_what_they_were(made: Made) -> None:
     people = made.by("people", "full_name")
     assert people["Ana Admin"]["role"] == 100

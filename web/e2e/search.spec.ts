@@ -21,6 +21,10 @@ test('filters write what one could type and read it back, the newest is first, a
 
     await sami.go('#search')
     await expect(page.getByText('start with a filter')).toBeVisible()
+    await field.fill(word.slice(0, -2))
+    await field.press('Enter')
+    await expect(found, 'a word that was only begun').toHaveText([/My/, /https/, /An old/])
+    await expect(found.first().locator('.highlight')).toHaveText(word)
     await field.fill(word)
     await field.press('Enter')
     await expect(found).toHaveText([/My/, /https/, /An old/])

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { readdirSync, readFileSync } from 'node:fs'
+import { directionOf } from './direction'
 
 const SRC = new URL('../', import.meta.url)
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
@@ -30,4 +31,26 @@ it('mirrors every icon that points along the line', () => {
         .flatMap((path) => [...read(path).matchAll(pointing)].map(([, icon]) => icon!))
     const rules = read('ui/base.css')
     expect([...new Set(used)].filter((icon) => !rules.includes(`.lucide-${icon}`))).toEqual([])
+})
+
+it('says of every field for text which way what is typed runs', () => {
+    const FIELDS = /<(?:input|textarea)\b(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|=>|[^>{])*>/g
+    const OTHER = /type="(?:checkbox|radio|file|color|date|datetime-local|time|range|number)"/
+    const wrong = files
+        .filter((path) => path.endsWith('.svelte') && !path.startsWith('gallery/'))
+        .flatMap((path) =>
+            [...read(path).replace(/<!--[^]*?-->/g, '').matchAll(FIELDS)]
+                .map(([field]) => field)
+                .filter((field) => !OTHER.test(field) && !/\bdir=|\{dir\}/.test(field))
+                .map((field) => `${path}: ${field}`),
+        )
+    expect(wrong).toEqual([])
+})
+
+it('knows words from addresses and code', () => {
+    expect(directionOf('', {})).toBeUndefined()
+    expect(directionOf('\u0633\u0644\u0627\u0645', { type: 'text' })).toBe('auto')
+    expect(directionOf('', { type: 'email' })).toBe('ltr')
+    expect(directionOf('x', { spellcheck: 'false' })).toBe('ltr')
+    expect(directionOf('x', { type: 'text', autocomplete: 'new-password' })).toBe('ltr')
 })

@@ -220,6 +220,7 @@ class Assembly:
         content: Any,
         reactions: Any,
         files: Any,
+        pinned: Any,
     ) -> kinds.Message:
         is_direct = conversation in self._participants
         topic = None if is_direct else self._topics.made[conversation, thread]
@@ -239,6 +240,7 @@ class Assembly:
             content=content,
             reactions=[_reaction(at, *one) for one in msgspec.json.decode(reactions)],
             files=msgspec.json.decode(files),
+            pinned=time_of(pinned) if pinned else None,
         )
 
     def _address(self, reading: int, conversation: int, sent: int) -> str | None:

@@ -65,6 +65,8 @@ class Composed:
     begins_thread: bool = False
     stars: Sequence[int] = ()
     """Of whom."""
+    pinned: int = 0
+    """When; a source that does not say it: when it was sent. 0: it is not."""
 
 
 class Composer:
@@ -106,6 +108,7 @@ class Composer:
                 excerpt="" if part else excerpt,
                 reactions="[]" if part else msgspec.json.encode(message.reactions).decode(),
                 files=msgspec.json.encode(linked).decode(),
+                pinned=0 if part else message.pinned,
             )
             people = [] if part else [message.sender, *(one[0] for one in message.reactions)]
             self._shelf.add(shelved, people)

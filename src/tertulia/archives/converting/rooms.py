@@ -33,6 +33,8 @@ class Room:
     """Of the archive: where channels are grouped."""
     is_unknown: bool = False
     """It is in no list: who writes in it belongs to it."""
+    pins: dict[int, int] = field(default_factory=dict)
+    """Of a source that lists them with the room: when a message was pinned, by when it was sent, until it comes."""
 
 
 def began(rooms: Iterable[Room], shelf: Shelf) -> datetime:

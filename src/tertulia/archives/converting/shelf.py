@@ -15,7 +15,7 @@ _TABLES = """
 create table shelved (
     row integer primary key, conversation int not null, origin int not null, sent int not null, place int not null,
     part int not null, thread int not null, sender int not null, content text not null, excerpt text not null,
-    reactions text not null, files text not null
+    reactions text not null, files text not null, pinned int not null
 );
 create table participant (conversation int, thread int, person int, primary key (conversation, thread, person)) without rowid;
 create table taken (conversation int, sent int, primary key (conversation, sent)) without rowid;
@@ -31,8 +31,8 @@ pragma locking_mode = exclusive;
 """
 _INSERT = """
 insert into shelved
-    (conversation, origin, sent, place, part, thread, sender, content, excerpt, reactions, files)
-values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    (conversation, origin, sent, place, part, thread, sender, content, excerpt, reactions, files, pinned)
+values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _TWICE = """
 delete from shelved where row in (
@@ -50,7 +50,7 @@ from shelved;
 create unique index numbered_id on numbered (id);
 """
 _LINES = """
-select numbered.id, number, sent, part, thread, sender, content, reactions, files
+select numbered.id, number, sent, part, thread, sender, content, reactions, files, pinned
 from shelved join numbered using (row) where conversation = ? order by sent, place, part
 """
 
@@ -70,6 +70,8 @@ class Shelved(NamedTuple):
     excerpt: str = ""
     reactions: str = "[]"
     files: str = "[]"
+    pinned: int = 0
+    """When; 0: it is not."""
 
 
 class ShelvedFile(NamedTuple):

@@ -39,15 +39,17 @@ describe('an entry in words', () => {
             invite_only: [false, true],
             payload_url: [null, null],
             description: ['x', ''],
+            message_content_edit_limit_seconds: [600, 300],
         }
         expect(changesOf(entry({ changes }), (id) => `person ${id}`)).toEqual([
             'role: Member → Moderator',
             'full name: Bob → Rob',
             'members: person 1, person 2',
             'subgroups: nothing',
-            'invite only: no → yes',
-            'payload url changed',
+            'private: no → yes',
+            'address of the program changed',
             'description: x → nothing',
+            'message content edit limit seconds: 600 → 300',
         ])
     })
 })

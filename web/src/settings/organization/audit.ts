@@ -43,10 +43,14 @@ function startOf(day: string, daysLater: number): number | undefined {
     return new Date(year, month - 1, date + daysLater).getTime() / 1000
 }
 
-export const actWord = (act: string): string => {
-    const key = `audit.act.${act}` as Word
-    const text = t(key)
-    return text === key ? act : text
+export const actWord = (act: string): string => wordOr(`audit.act.${act}`, act)
+
+/** What a change is of. Settings are noted by the names the API has for them, a list that grows: these are shown as they are. */
+const nameWord = (name: string): string => wordOr(`audit.name.${name}`, name.replaceAll('_', ' '))
+
+function wordOr(key: string, otherwise: string): string {
+    const text = t(key as Word)
+    return text === key ? otherwise : text
 }
 
 export function whoDid(entry: Entry): string {
@@ -67,7 +71,7 @@ const OF_PEOPLE = new Set(['members', 'users', 'add', 'remove', 'sender', 'bot_o
 
 export function changesOf(entry: Entry, nameOf: (id: number) => string): string[] {
     return Object.entries(entry.changes).map(([name, [before, after]]) => {
-        const shown = name.replaceAll('_', ' ')
+        const shown = nameWord(name)
         const say = (value: unknown) => said(name, value, nameOf)
         if (before === null && after === null) return t('audit.changed', { name: shown })
         if (before === null) return t('audit.fact', { name: shown, after: say(after) })

@@ -145,8 +145,6 @@ class Messages:
         blocks = [*self._before(said, kind), *blocks] if blocks else []
         if said.get("timestampEdited"):
             self._incidents.changed["messages that were edited: the mark and the old text do not come"] += 1
-        if said.get("isPinned") is True:
-            self._incidents.lose("pins: there are none here", self._where)
         reactions = self._reactions(said)
         if self._place.room.is_unknown:
             self._place.room.people.update(one[0] for one in reactions)
@@ -161,6 +159,7 @@ class Messages:
                 reactions=reactions,
                 files=files,
                 begins_thread=id in self._places.thread_ids,
+                pinned=sent if said.get("isPinned") is True else 0,
             )
         )
 

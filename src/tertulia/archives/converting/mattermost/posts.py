@@ -159,6 +159,7 @@ class Posts:
             content="",
             excerpt=excerpt,
             reactions=msgspec.json.encode(reactions).decode(),
+            pinned=sent if post.get("is_pinned") is True else 0,
         )
         self._put(message, texts, files, [sender, *(one[0] for one in reactions)])
         for username in strings(post.get("flagged_by")):
@@ -171,7 +172,9 @@ class Posts:
         for part, text in enumerate(texts):
             linked = linked_in(text, addresses)
             made = message._replace(part=part, content=text, files=msgspec.json.encode(linked).decode())
-            self._shelf.add(made if not part else made._replace(excerpt="", reactions="[]"), [] if part else people)
+            self._shelf.add(
+                made if not part else made._replace(excerpt="", reactions="[]", pinned=0), [] if part else people
+            )
 
     def _message(self, post: Json, kind: str) -> str:
         """What somebody does is told in stars, which our command adds by itself."""
@@ -193,8 +196,6 @@ class Posts:
     def _count_lost_marks(self, post: Json) -> None:
         if post.get("edit_at"):
             self._incidents.changed["posts that were edited: the mark and the old text do not come"] += 1
-        if post.get("is_pinned"):
-            self._incidents.lose("pins: there are none here", self._where)
 
     def _reactions(self, post: Json) -> list[tuple[int, str, str, str, int]]:
         found: dict[tuple[int, str, str], tuple[int, str, str, str, int]] = {}

@@ -23,7 +23,7 @@ INDEXED = frozenset(("_id", "rid", "ts"))
 WANTED = INDEXED | frozenset(
     (
         *("msg", "u", "t", "tmid", "tcount", "editedAt", "reactions", "mentions", "channels", "file", "files"),
-        *("attachments", "starred", "pinned", "alias", "bot", "_hidden"),
+        *("attachments", "starred", "pinned", "pinnedAt", "alias", "bot", "_hidden"),
     )
 )
 DROPPED = {
@@ -149,8 +149,6 @@ class Messages:
             blocks = [Paragraph([Text("This message was deleted.", italic=True)])]
         if said.get("editedAt"):
             self._incidents.changed["messages that were edited: the mark and the old text do not come"] += 1
-        if said.get("pinned") is True:
-            self._incidents.lose("pins: there are none here", self._where)
         stars = [self._people.find(string(one.get("_id"))) for one in objects(said.get("starred"))]
         self._composer.put(
             Composed(
@@ -164,6 +162,7 @@ class Messages:
                 files=files,
                 begins_thread=bool(said.get("tcount")),
                 stars=[person for person in stars if person is not None],
+                pinned=_pinned(said, sent),
             )
         )
 
@@ -299,6 +298,11 @@ class Messages:
             return upload
         self._incidents.change("files of other rooms: only the name that the message gave them", self._where, key)
         return None
+
+
+def _pinned(said: Json, sent: int) -> int:
+    """When it was pinned; 0 if it is not."""
+    return (milliseconds(said.get("pinnedAt")) * 1000 or sent) if said.get("pinned") is True else 0
 
 
 def _file_of(said: dict[str, Any]) -> str:

@@ -139,6 +139,7 @@ class _Conversion:
             done += self._source.size(name)
             self._told("reading, bytes", done, total)
         drop_doubles(self._shelf, self._messages.tally, self._incidents)
+        self._rooms.count_pins_left()
 
     # The archive
 

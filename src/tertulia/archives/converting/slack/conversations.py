@@ -9,9 +9,10 @@ from tertulia.archives.converting.report import Incidents
 from tertulia.archives.converting.rooms import MOST_DESCRIPTION, NEWEST, OLDEST, Room
 from tertulia.archives.converting.slack.people import People
 from tertulia.archives.converting.slack.text import decoded
-from tertulia.archives.converting.values import objects
+from tertulia.archives.converting.values import objects, string
 from tertulia.messaging.sending.rules import MAX_RECIPIENTS
 
+_TIME = re.compile(r"(\d{9,11})(?:\.(\d{1,6}))?")
 _FOLDER = re.compile(r"[^/\x00-\x1f]{1,255}")
 
 
@@ -53,8 +54,7 @@ class Rooms:
         creator = said.get("creator")
         room.creator = self._people.person(creator) if isinstance(creator, str) and creator else None
         room.created = seconds_of(said.get("created"))
-        for _ in objects(said.get("pins")):
-            self._incidents.lose("pins: there are none here", slack_id)
+        self._take_pins(said, room)
 
     def add_direct(self, said: dict[str, Any]) -> None:
         """People who talk directly. Rooms of the same people are one conversation."""
@@ -71,6 +71,7 @@ class Rooms:
         same = self._by_people.get(frozenset(people))
         room = self._new(slack_id, folders, same)
         room.is_direct, room.people = True, people
+        self._take_pins(said, room)
         if same is not None:
             self._incidents.change("direct conversations of the same people became one", slack_id)
         self._by_people.setdefault(frozenset(people), room)
@@ -110,6 +111,20 @@ class Rooms:
         ids = [one for one in members if isinstance(one, str) and one] if isinstance(members, list) else []
         return {self._people.person(one) for one in dict.fromkeys(ids)}
 
+    def _take_pins(self, said: dict[str, Any], room: Room) -> None:
+        """The message of a pin is named by its time, which is its id there."""
+        for pin in objects(said.get("pins")):
+            if sent := microseconds(pin.get("id")):
+                room.pins[sent] = seconds_of(pin.get("created")) * 1_000_000 or sent
+            else:
+                self._incidents.lose("pins of files", room.folders[0], string(pin.get("id")))
+
+    def count_pins_left(self) -> None:
+        """When all messages are taken: those whose message did not come."""
+        for room in self.all:
+            for _ in room.pins:
+                self._incidents.lose("pins of messages that are not in the export", room.folders[0])
+
     def _description(self, said: dict[str, Any], slack_id: str) -> str:
         """What it is for, and what it was about last."""
         texts = []
@@ -131,3 +146,11 @@ def seconds_of(value: object) -> int:
     except (ValueError, OverflowError):
         return 0
     return found if OLDEST < found < NEWEST else 0
+
+
+def microseconds(stamp: object) -> int:
+    """Slack's `seconds.micro`, exactly; 0 if it is none."""
+    found = _TIME.fullmatch(stamp) if isinstance(stamp, str) else None
+    if found is None or not OLDEST < int(found[1]) < NEWEST:
+        return 0
+    return int(found[1]) * 1_000_000 + int((found[2] or "").ljust(6, "0"))

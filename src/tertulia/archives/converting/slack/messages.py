@@ -13,10 +13,10 @@ from tertulia.archives.converting.composing import Tally, addresses_of, linked_i
 from tertulia.archives.converting.emoji import code_of
 from tertulia.archives.converting.fetching import RemoteFile, without_secrets
 from tertulia.archives.converting.report import Incidents
-from tertulia.archives.converting.rooms import NEWEST, OLDEST, Room
+from tertulia.archives.converting.rooms import Room
 from tertulia.archives.converting.shelf import Shelf, Shelved, ShelvedFile
 from tertulia.archives.converting.slack.blocks import few, text_of
-from tertulia.archives.converting.slack.conversations import Rooms
+from tertulia.archives.converting.slack.conversations import Rooms, microseconds
 from tertulia.archives.converting.slack.people import People
 from tertulia.archives.converting.slack.text import parse
 from tertulia.archives.converting.topics import EXCERPT
@@ -49,7 +49,6 @@ USUAL = ("", "file_share", "thread_broadcast", "bot_message", "file_comment", "t
 GONE = ("tombstone", "hidden_by_limit")
 _SHARED = re.compile(r"(?:<@[^<>]+> )?(?:uploaded|shared) a file: <[^<>]+>(?: and commented: |\Z)")
 """What Slack wrote until 2018 for whoever shared a file, before what they said of it. The file has its link anyway."""
-_TIME = re.compile(r"(\d{9,11})(?:\.(\d{1,6}))?")
 
 
 class Messages:
@@ -139,6 +138,7 @@ class Messages:
         thread, is_parent = self._thread(entry, sent)
         excerpt = markdown.words_of(blocks)[:EXCERPT] if is_parent else ""
         addresses = addresses_of(files)
+        pinned = self._room.pins.pop(sent, 0)  # of what is there twice, the first is kept
         for part, text in enumerate(texts):
             linked = linked_in(text, addresses)
             message = Shelved(
@@ -153,6 +153,7 @@ class Messages:
                 excerpt="" if part else excerpt,
                 reactions="[]" if part else msgspec.json.encode(reactions).decode(),
                 files=msgspec.json.encode(linked).decode(),
+                pinned=0 if part else pinned,
             )
             self._shelf.add(message, [] if part else [sender, *(person for person, _, _ in reactions)])
         self.tally.imported += 1
@@ -267,11 +268,3 @@ def remote_files(entry: Json) -> Iterator[RemoteFile]:
             yield RemoteFile(
                 string(file.get("id")), url, size if isinstance(size, int) else 0, string(file.get("mimetype"))
             )
-
-
-def microseconds(stamp: object) -> int:
-    """Slack's `seconds.micro`, exactly; 0 if it is none."""
-    found = _TIME.fullmatch(stamp) if isinstance(stamp, str) else None
-    if found is None or not OLDEST < int(found[1]) < NEWEST:
-        return 0
-    return int(found[1]) * 1_000_000 + int((found[2] or "").ljust(6, "0"))
