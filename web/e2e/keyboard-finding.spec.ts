@@ -175,7 +175,6 @@ test('the sheet of short cuts is found, read and left, and its keys lead from pl
     const [fadi, kofi] = [await newcomer('Fadi Shortcuts'), callerOf(dev, 'kofi')]
     const { page } = fadi
     const id = await makeChannel(dev, unique('pier'), [fadi, kofi])
-    await kofi.send(id, 'gulls', 'They took my bread')
     const at = await typistAt(fadi, '#inbox')
     const heading = (name: string) => at.main.getByRole('heading', { name })
 
@@ -196,6 +195,8 @@ test('the sheet of short cuts is found, read and left, and its keys lead from pl
     await expect(heading('Recent conversations')).toBeVisible()
     await at.press('Shift+I')
     await expect(heading('Inbox')).toBeVisible()
+    await kofi.send(id, 'gulls', 'They took my bread')
+    await expect(at.main.getByRole('link', { name: /They took my bread/ })).toBeVisible()
     await at.press('n')
     await at.sees('They took my bread')
     await at.press('/')

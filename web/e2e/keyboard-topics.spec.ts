@@ -128,7 +128,9 @@ test('a channel is pinned and left from its menu in the side bar, and joined aga
     await kofi.send(id, 'tyres', 'All four are flat')
     const at = await typistAt(tomas, `#narrow/channel/${id}`)
     await at.sees('All four')
-    const menu = tomas.page.getByRole('navigation', { name: 'Places' }).getByRole('button', { name: `Menu for ${name}` })
+    const menu = tomas.page
+        .getByRole('navigation', { name: 'Places' })
+        .getByRole('button', { name: `Menu for ${name}` })
 
     await at.tabTo(menu, 'Shift+Tab')
     await at.press('Enter')
@@ -165,7 +167,10 @@ test('pictures open one by one with the arrows, and Esc leads back to where one 
     const shown = (name: string) => expect(viewer.getByRole('img', { name })).toHaveJSProperty('naturalWidth', 8)
 
     await at.reach('A first')
-    const pictures = page.getByRole('log').getByRole('link').filter({ has: page.locator('img') })
+    const pictures = page
+        .getByRole('log')
+        .getByRole('link')
+        .filter({ has: page.locator('img') })
     const opener = pictures.first()
     await at.tabTo(opener)
     await at.press('Enter')

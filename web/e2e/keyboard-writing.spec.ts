@@ -248,7 +248,7 @@ test('a file is added, looked at before it goes out, and read by the other', asy
     expect(await (await fetch(dev.url + url)).text()).toBe('tea, cake')
 })
 
-test('words are made bold, struck, a link and a list while one types', async ({ newcomer, dev }) => {
+test('words are made bold, struck, code and a list while one types', async ({ newcomer, dev }) => {
     const [wanda, kofi] = [await newcomer('Wanda Formats'), callerOf(dev, 'kofi')]
     const { at, id, topic } = await writer(wanda, kofi)
     const back = async (words: number) => {
