@@ -61,9 +61,10 @@ def test_what_each_widget_can_be_told(member: Speaker, other: Speaker, poll: int
     say(member, poll, {"type": "question", "question": "Where to?"})
     say(other, todo, {"type": "new_task", "key": 2, "task": "Hats", "desc": "", "completed": False})
     say(other, todo, {"type": "strike", "key": "canned,0"})
+    say(other, todo, {"type": "strike", "key": "0,canned"})
     say(member, todo, {"type": "new_task_list_title", "title": "Journey"})
     assert len(member.message(poll)["submessages"]) == 3
-    assert len(member.message(todo)["submessages"]) == 4
+    assert len(member.message(todo)["submessages"]) == 5
 
 
 @pytest.mark.holds("widgets.rules")

@@ -120,7 +120,9 @@ test('what somebody said is quoted in the answer, and forwarded to a topic that 
     await at.type('Mine too')
     await at.press('Control+Enter')
     await expect.poll(() => kofi.texts(id, 'returns')).toHaveLength(2)
-    expect((await kofi.texts(id, 'returns'))[1]).toMatch(/said\]\(#narrow.*```quote\nSeven books are late\n```\s+Mine too$/s)
+    expect((await kofi.texts(id, 'returns'))[1]).toMatch(
+        /said\]\(#narrow.*```quote\nSeven books are late\n```\s+Mine too$/s,
+    )
 
     await at.press('Escape')
     await at.reach('Seven books')

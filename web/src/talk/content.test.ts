@@ -126,6 +126,17 @@ describe('the HTML of a message', () => {
         ])
     })
 
+    it('makes a picture that is in no link a button, for the keyboard', () => {
+        const image = show(
+            '<p><img alt="x" class="inline-image" data-original-src="/user_uploads/2/ab/x.png" src="/user_uploads/thumbnail/2/ab/x.png/840x560.webp"></p>',
+        ).querySelector('img')
+        expect([image?.getAttribute('role'), image?.tabIndex, image?.dataset['view']]).toEqual([
+            'button',
+            0,
+            '/user_uploads/2/ab/x.png',
+        ])
+    })
+
     it('shows our copy of a picture from elsewhere, and a film where its link leads', () => {
         const page = show(
             '<div class="message_inline_image"><a href="https://a.example/cat.png"><img data-original-dimensions="10x5" src="/external_content/2/ab/840x560.webp"></a></div>' +

@@ -41,9 +41,12 @@ class NewTask(msgspec.Struct, tag="new_task"):
 
 
 class Strike(msgspec.Struct, tag="strike"):
-    """A task is done, or is not done after all."""
+    """A task is done, or is not done after all. Clients name tasks the other way round than options: index, then owner."""
 
-    key: Annotated[str, msgspec.Meta(pattern=r"^(canned|[0-9]{1,19}),[0-9]{1,9}$")]
+    key: Annotated[
+        str,
+        msgspec.Meta(pattern=r"^((canned|[0-9]{1,19}),[0-9]{1,9}|[0-9]{1,9},(canned|[0-9]{1,19}))$"),
+    ]
 
 
 class NewTitle(msgspec.Struct, tag="new_task_list_title"):
