@@ -195,7 +195,7 @@ test('a channel is found in the list, joined, opened and left', async ({ newcome
     const name = unique('orchard')
     const id = await makeChannel(dev, name, [kofi])
     await nora.go('#inbox')
-    await keys.enter(page.getByRole('link', { name: 'Browse channels' }))
+    await keys.enter(keys.main.getByRole('link', { name: 'Browse channels' }))
     await keys.write(page.getByRole('searchbox', { name: 'Find a channel' }), name)
     const row = keys.main.getByRole('listitem').filter({ hasText: name })
     await keys.enter(row.getByRole('button', { name: `Join ${name}` }))

@@ -90,7 +90,9 @@ test('the log tells who did what to whom, by action and person, and is taken alo
     await expect(entries).toContainText('Olga Audits')
     const downloading = page.waitForEvent('download')
     await keys.enter(page.getByRole('link', { name: 'Download as CSV' }))
-    const lines = readFileSync(await (await downloading).path(), 'utf8').trim().split('\n')
+    const lines = readFileSync(await (await downloading).path(), 'utf8')
+        .trim()
+        .split('\n')
     expect(lines).toHaveLength(2)
     expect(lines[1]).toContain('user.changed')
 

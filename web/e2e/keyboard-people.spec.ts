@@ -86,7 +86,8 @@ test('a card tells who somebody is, and leads to a talk with them', async ({ new
     await keys.press('Enter')
     await keys.enter(card.getByRole('link', { name: 'Send a message' }))
     await expect(card).toHaveCount(0)
-    await expect(page).toHaveURL(/#narrow\/dm\//)
+    await expect(keys.main.getByRole('heading', { level: 1, name: 'Tom Baker' })).toBeVisible()
+    await expect(keys.main).toBeFocused()
     await keys.press('c')
     await expect(talk.box).toBeFocused()
     await keys.type('Two loaves, please')
@@ -103,18 +104,19 @@ test('a card tells who somebody is, and leads to a talk with them', async ({ new
     expect(messages.map((each) => each.content)).toEqual(['Two loaves, please'])
 })
 
-test('somebody is found in the column of people, and written to', async ({ newcomer }) => {
+test('somebody is found in the column of people, and written to', async ({ newcomer, dev }) => {
     const [nora, name] = [await newcomer('Nora Writes'), unique('Ute Found')]
     const ute = await newcomer(name)
     const { page } = nora
     const [keys, talk] = [new Keys(nora), new TalkPage(page)]
-    await nora.go('#inbox')
+    const id = await makeChannel(dev, unique('yard'), [nora])
+    await nora.go(`#narrow/channel/${id}/topic/snow`)
     const people = page.getByRole('complementary', { name: 'People' })
     await keys.write(people.getByRole('searchbox', { name: 'Find people' }), name)
     await keys.enter(people.getByRole('link', { name }))
-    await expect(page).toHaveURL(new RegExp(`#narrow/dm/.*${ute.user.user_id}`))
-    await expect(keys.main).toBeFocused()
+    await expect(keys.main.getByRole('heading', { level: 1, name })).toBeVisible()
     await keys.press('c')
+    await expect(talk.box).toBeFocused()
     await keys.type('Good morning')
     await keys.press('Control+Enter')
     await talk.sees('Good morning')
@@ -128,8 +130,7 @@ interface Invitation {
     link_url?: string
     is_multiuse: boolean
 }
-const invitationsOf = async (person: Person) =>
-    (await person.call<{ invites: Invitation[] }>('GET', 'invites')).invites
+const invitationsOf = async (person: Person) => (await person.call<{ invites: Invitation[] }>('GET', 'invites')).invites
 
 test('somebody is invited by mail, once more, and then no longer', async ({ newcomer, dev }) => {
     const ada = await newcomer('Ada Invites', { role: 200 })
