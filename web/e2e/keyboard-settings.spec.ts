@@ -14,8 +14,7 @@ test('a status is chosen and written, stands beside one’s own picture, and is 
     const nora = await newcomer('Nora Status')
     const { page } = nora
     const [keys, kofi] = [new Keys(nora), callerOf(dev, 'kofi')]
-    const seen = async () =>
-        (await kofi.call<{ status: object }>('GET', `users/${nora.user.user_id}/status`)).status
+    const seen = async () => (await kofi.call<{ status: object }>('GET', `users/${nora.user.user_id}/status`)).status
     await nora.go('#settings/profile')
     const part = page.getByRole('region', { name: 'Status' })
     await keys.enter(part.getByRole('button', { name: 'Choose an emoji' }))
@@ -225,7 +224,9 @@ test('another browser is signed out, and a key is made and revoked', async ({ ne
         if (left) await expect(part.getByRole('listitem')).toHaveCount(left)
     }
     await expect(part.getByText('No keys.')).toBeFocused()
-    const headers = { Authorization: 'Basic ' + Buffer.from(`${made.user.email}:${made.user.api_key}`).toString('base64') }
+    const headers = {
+        Authorization: 'Basic ' + Buffer.from(`${made.user.email}:${made.user.api_key}`).toString('base64'),
+    }
     expect((await fetch(`${dev.url}/api/v1/users/me`, { headers })).status).toBe(401)
 })
 
@@ -275,7 +276,9 @@ test('a file is found in one’s own list, shown in its message, and deleted', a
     const id = await makeChannel(dev, unique('shelf'), [nora])
     const name = `${unique('plan')}.txt`
     const sent = await nora.context.request.post('/api/v1/user_uploads', {
-        headers: { Authorization: 'Basic ' + Buffer.from(`${nora.user.email}:${nora.user.api_key}`).toString('base64') },
+        headers: {
+            Authorization: 'Basic ' + Buffer.from(`${nora.user.email}:${nora.user.api_key}`).toString('base64'),
+        },
         multipart: { file: { name, mimeType: 'text/plain', buffer: Buffer.from('Two rooms') } },
     })
     const { url } = (await sent.json()) as { url: string }
@@ -298,8 +301,7 @@ test('topics that one follows and mutes are changed where all of them stand', as
     const { page } = nora
     const keys = new Keys(nora)
     const id = await makeChannel(dev, unique('garden'), [nora])
-    const follow = (topic: string) =>
-        nora.call('POST', 'user_topics', { stream_id: id, topic, visibility_policy: 3 })
+    const follow = (topic: string) => nora.call('POST', 'user_topics', { stream_id: id, topic, visibility_policy: 3 })
     await Promise.all(['beans', 'roses'].map(follow))
     const policies = async () => {
         const { user_topics } = await nora.call<{ user_topics: { topic_name: string; visibility_policy: number }[] }>(
