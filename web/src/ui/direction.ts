@@ -1,8 +1,10 @@
-/** Which way lines run: `dir` of the page, which follows the language that is shown. */
+/** Which way a text runs. */
 
-export const isRightToLeft = (): boolean => document.documentElement.dir === 'rtl'
+/** A letter of Hebrew, Arabic and their neighbours, by Unicode's blocks. */
+export const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 
-const MIRRORED: Record<string, string> = { ArrowLeft: 'ArrowRight', ArrowRight: 'ArrowLeft' }
-
-/** An arrow key as it counts along a line: ArrowRight goes on, ArrowLeft goes back, whichever way the line runs. */
-export const alongLine = (key: string): string => (isRightToLeft() ? (MIRRORED[key] ?? key) : key)
+/** By the first letter, as `dir="auto"` does it; null where there is none. */
+export function directionOf(text: string): 'ltr' | 'rtl' | null {
+    const [letter] = /\p{L}/u.exec(text) ?? []
+    return letter === undefined ? null : RIGHT_TO_LEFT.test(letter) ? 'rtl' : 'ltr'
+}
