@@ -6,6 +6,7 @@ export default defineConfig({
     testMatch: process.env['FIGURES'] ? '**/*.bench.ts' : '**/*.spec.ts',
     globalSetup: './e2e/setup.ts',
     outputDir: 'test-results',
+    snapshotPathTemplate: '{testDir}/looks/{arg}{ext}',
     fullyParallel: false,
     workers: 2,
     // On a machine that others use as well a browser may be starved for a while: bin/check gives a second try, alone, at the end.

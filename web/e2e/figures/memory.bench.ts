@@ -7,6 +7,8 @@ const HOUR = Number(process.env['MESSAGES'] ?? 3600)
 const QUARTERS = 4
 const SENDERS = 8
 const ROUNDS = 12
+/** How long somebody is at the page: MINUTES=30 is the long form. */
+const MINUTES = Number(process.env['MINUTES'] ?? 3)
 
 test.setTimeout(900_000)
 test.use({ trace: 'off', screenshot: 'off' })
@@ -44,6 +46,33 @@ test('memory after going from place to place', async ({ browser, dev }) => {
     for (let round = 1; round < ROUNDS; round += 1) await visit(ines, places)
     note(`after every place ${ROUNDS} times`, said(await useOf(devtools)))
     await ines.context.close()
+})
+
+test('memory over a time by the clock', async ({ browser, dev }) => {
+    test.setTimeout((MINUTES + 10) * 60_000)
+    const [ines, kofi, yuki] = await Promise.all(['ines', 'kofi', 'yuki'].map((name) => personOf(dev, name, browser)))
+    if (!ines || !kofi || !yuki) throw new Error('somebody is missing')
+    const channels = [channelOf(dev, 'general'), channelOf(dev, 'kitchen')]
+    const traffic = new Traffic(kofi, yuki, channels)
+    const places = ['#feed', '#inbox', '#recent', '#channels', ...channels.map((id) => `#narrow/channel/${id}`)]
+    const round = async () => {
+        await Promise.all([traffic.play(20), visit(ines, places)])
+        await traffic.isSeenBy(ines)
+    }
+    // What is fetched once, and caches that have an end, are no growth.
+    for (let warm = 0; warm < 5; warm += 1) await round()
+    const devtools = await ines.context.newCDPSession(ines.page)
+    const begin = await useOf(devtools)
+    const until = Date.now() + MINUTES * 60_000
+    let rounds = 0
+    for (; Date.now() < until; rounds += 1) await round()
+    const end = await useOf(devtools)
+    note(`${MINUTES} minutes by the clock (${rounds} rounds): at the begin; at the end`, `${said(begin)}; ${said(end)}`)
+    note(
+        `${MINUTES} minutes by the clock: growth of the heap, % (budget 10)`,
+        (100 * (end.heap / begin.heap - 1)).toFixed(1),
+    )
+    for (const person of [ines, kofi, yuki]) await person.context.close()
 })
 
 /** One after another. */

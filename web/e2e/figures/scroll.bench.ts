@@ -14,6 +14,8 @@ const IN_CHANNEL = 100_000
 /** Pixels in each frame: a wheel that is turned quickly. */
 const STEP = 200
 const RICH = 300
+/** Milliseconds, at 60 a second. */
+const FRAME = 16.7
 
 test.setTimeout(900_000)
 test.use({ trace: 'off', screenshot: 'off' })
@@ -124,6 +126,12 @@ function tell(what: string, scrolled: Scrolled, { all, longTasks }: Frames): voi
     )
     note(`${what}: of it, mean ms`, kinds.map((kind) => `${kind} ${mean(all.map((each) => each.of[kind]))}`).join(', '))
     note(`${what}: from frame to frame, ms p50 / p95 / p99`, at(all.map((each) => each.interval)))
+    // Of the thread's own clock: whether it could keep 60 frames a second, whatever else the machine does.
+    const over = all.filter((each) => each.work > FRAME).length
+    note(
+        `${what}: frames with more than ${FRAME} ms of work, % (budget 5)`,
+        ((100 * over) / Math.max(1, all.length)).toFixed(1),
+    )
     const late = all.filter((each) => each.interval > 25).length
     note(
         `${what}: late frames; tasks over 50 ms, by the thread's own clock`,

@@ -5,6 +5,7 @@ import type { Message } from '../data/message.svelte'
 import type { SendPlace } from '../data/outbox.svelte'
 import { directPlace, type TalkPlace } from '../data/place'
 import type { World } from '../data/world.svelte'
+import { RIGHT_TO_LEFT } from '../ui/direction'
 import { t } from '../words/words.svelte'
 import { peopleText } from '../page/people'
 
@@ -86,8 +87,6 @@ export class Addressee {
         }
     }
 }
-
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
 
 /** Read in its own direction, without turning what is around it: for texts that take no elements. */
 const isolated = (name: string) => (RIGHT_TO_LEFT.test(name) ? `\u2068${name}\u2069` : name)

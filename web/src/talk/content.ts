@@ -10,6 +10,7 @@
  *  What is clicked is handled once for the whole list (clicks.ts); elements carry data attributes for it. */
 import type { Playground } from '../data/api-schema'
 import { emojiText } from '../page/emoji'
+import { directionOf } from '../ui/direction'
 import { exactTime, momentText } from '../ui/times'
 import { t } from '../words/words.svelte'
 import { playgroundAddress, playgroundsFor } from './playgrounds'
@@ -65,15 +66,6 @@ export function dress(html: string, reader: Reader): DocumentFragment {
     const [only] = content.children
     if (only && content.children.length === 1 && isFewEmoji(only)) only.classList.add('few-emoji')
     return content
-}
-
-/** Hebrew, Arabic and their neighbours, as Unicode has them in blocks. */
-const FROM_THE_RIGHT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/
-
-/** By the first letter; null where there is none. */
-function directionOf(text: string): 'ltr' | 'rtl' | null {
-    const [letter] = /\p{L}/u.exec(text) ?? []
-    return letter === undefined ? null : FROM_THE_RIGHT.test(letter) ? 'rtl' : 'ltr'
 }
 
 const FEW = 3

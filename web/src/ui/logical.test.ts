@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readdirSync, readFileSync } from 'node:fs'
-import { directionOf } from './direction'
+import { fieldDirection } from './direction'
 
 const SRC = new URL('../', import.meta.url)
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
@@ -48,9 +48,9 @@ it('says of every field for text which way what is typed runs', () => {
 })
 
 it('knows words from addresses and code', () => {
-    expect(directionOf('', {})).toBeUndefined()
-    expect(directionOf('\u0633\u0644\u0627\u0645', { type: 'text' })).toBe('auto')
-    expect(directionOf('', { type: 'email' })).toBe('ltr')
-    expect(directionOf('x', { spellcheck: 'false' })).toBe('ltr')
-    expect(directionOf('x', { type: 'text', autocomplete: 'new-password' })).toBe('ltr')
+    expect(fieldDirection('', {})).toBeUndefined()
+    expect(fieldDirection('\u0633\u0644\u0627\u0645', { type: 'text' })).toBe('auto')
+    expect(fieldDirection('', { type: 'email' })).toBe('ltr')
+    expect(fieldDirection('x', { spellcheck: 'false' })).toBe('ltr')
+    expect(fieldDirection('x', { type: 'text', autocomplete: 'new-password' })).toBe('ltr')
 })
