@@ -3,6 +3,7 @@
 import base64
 import http.client
 import json
+import re
 import shutil
 import signal
 import socket
@@ -204,6 +205,19 @@ def test_without_tls_people_are_sent_to_the_right_address_and_programs_are_refus
         for method, path in (("GET", "/api/v1/server_settings"), ("POST", "/api/v1/messages"), ("GET", "/avatar/1")):
             refused = client.request(method, path)
             assert (refused.status_code, refused.headers.get("location")) == (403, None)
+
+
+def test_a_link_that_lost_its_beginning_leads_a_person_to_where_it_should(front: Front) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8"}
+    with httpx.Client(base_url=f"http://localhost:{front.plain}", trust_env=False, headers=browser) as client:
+        page = client.get("/join/some-key?plain=true")
+        assert page.status_code == 301
+        assert re.fullmatch(r"https://localhost(:\d+)?/join/some-key\?plain=true", page.headers["location"])
+        for method, path in (("GET", "/api/v1/server_settings"), ("POST", "/join")):
+            refused = client.request(method, path)
+            assert (refused.status_code, refused.headers.get("location")) == (403, None)
+        said = client.get("/avatar/1", headers={"Accept": "image/png"})
+        assert (said.status_code, said.text.strip()) == (403, "This server speaks https:// only.")
 
 
 def test_who_names_a_client_of_their_own_is_not_believed(front: Front) -> None:

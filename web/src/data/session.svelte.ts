@@ -17,7 +17,7 @@ export class Session {
     server: ServerSettings | null = $state.raw(null)
     readonly #lastRead = new LastRead()
     readonly #tabs: BroadcastChannel | null
-    #visiting: Promise<void> | null = null
+    #visiting: Promise<ApiError | null> | null = null
     #again: ReturnType<typeof setTimeout> | null = null
 
     constructor(api: Api = new Api()) {
@@ -52,21 +52,25 @@ export class Session {
         if (this.state === 'looking' || this.state === 'failed') this.state = 'signedOut'
     }
 
-    /** Read what is open to the web; where that fails, everything stays as it is. */
-    visit(): Promise<void> {
+    /** Read what is open to the web; where that fails, everything stays as it is, and the answer is why. */
+    visit(): Promise<ApiError | null> {
         this.#visiting ??= this.#visit().finally(() => (this.#visiting = null))
         return this.#visiting
     }
 
-    async #visit(): Promise<void> {
+    async #visit(): Promise<ApiError | null> {
         const world = new World(this.api, browserKeep, this.#lastRead, true)
         world.onSignedOut = () => this.#leave()
         const answer = await world.begin()
         // Somebody may have signed in meanwhile.
-        if (!answer.ok || this.state === 'loading' || this.state === 'ready') return world.end()
+        if (!answer.ok || this.state === 'loading' || this.state === 'ready') {
+            world.end()
+            return answer.ok ? null : answer.error
+        }
         this.#endWorld()
         this.world = world
         this.state = 'visiting'
+        return null
     }
 
     /** The visitor has an account: the place in the address bar is where they will be. */

@@ -55,6 +55,7 @@ const CODES: Readonly<Record<string, Word>> = {
     PASSKEY_FAILED: 'passkey.wrong',
     INVITATION_INVALID: 'join.bad',
     USER_DEACTIVATED: 'signin.deactivated',
+    NO_MAIL: 'error.nomail',
 }
 
 /** An error as people read it. */

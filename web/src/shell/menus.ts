@@ -14,10 +14,12 @@ import Pencil from '@lucide/svelte/icons/pencil-line'
 import Smile from '@lucide/svelte/icons/smile-plus'
 import Star from '@lucide/svelte/icons/star'
 import Sun from '@lucide/svelte/icons/sun'
+import UserPlus from '@lucide/svelte/icons/user-plus'
 import UserCog from '@lucide/svelte/icons/user-cog'
 import type { Place } from '../data/place'
 import type { Session } from '../data/session.svelte'
 import type { World } from '../data/world.svelte'
+import { mayInvite } from '../page/inviting'
 import { go } from '../page/route.svelte'
 import { signOut } from '../page/sign-out'
 import { chooseTheme, THEMES } from '../places/keys'
@@ -28,8 +30,8 @@ type Items = (MenuItem | 'line')[]
 
 const THEME_ICONS = { 1: Monitor, 2: Moon, 3: Sun }
 
-export const organizationMenu = (session: Session, showKeys: () => void): Items => [
-    ...settingsItems(),
+export const organizationMenu = (world: World, session: Session, showKeys: () => void): Items => [
+    ...settingsItems(world),
     { text: t('places.keys'), icon: Keyboard, keys: '?', run: showKeys },
     'line',
     signOutItem(session),
@@ -45,7 +47,7 @@ export const ownMenu = (world: World, session: Session): Items => [
     to({ kind: 'scheduled' }, 'places.scheduled', CalendarClock),
     to({ kind: 'scheduled' }, 'places.reminders', Bell),
     'line',
-    ...settingsItems(),
+    ...settingsItems(world),
     'line',
     ...THEMES.map(({ word, scheme }) => ({
         text: t(word),
@@ -57,7 +59,8 @@ export const ownMenu = (world: World, session: Session): Items => [
     signOutItem(session),
 ]
 
-const settingsItems = (): MenuItem[] => [
+const settingsItems = (world: World): MenuItem[] => [
+    ...(mayInvite(world) ? [to({ kind: 'organization', rest: ['invitations'] }, 'invite.mail', UserPlus)] : []),
     to({ kind: 'settings', rest: [] }, 'places.settings', UserCog),
     to({ kind: 'organization', rest: [] }, 'places.organization', Building),
     to({ kind: 'channels', rest: [] }, 'places.channels.browse', Hash),

@@ -6,7 +6,8 @@
 
 export interface Swipes {
     back: () => void
-    reply: (messageId: number) => void
+    /** Null: whoever is here only reads. */
+    reply: ((messageId: number) => void) | null
 }
 
 /** Where it is decided which way it goes, and how far it must go. */
@@ -48,7 +49,7 @@ export function takeSwipes(talk: HTMLElement, act: Swipes): () => void {
             x: touch.clientX,
             y: touch.clientY,
             way: 'undecided',
-            message: event.target.closest<HTMLElement>('[data-message]'),
+            message: act.reply && event.target.closest<HTMLElement>('[data-message]'),
             sign: getComputedStyle(talk).direction === 'rtl' ? -1 : 1,
             moved: 0,
         }
@@ -63,7 +64,8 @@ export function takeSwipes(talk: HTMLElement, act: Swipes): () => void {
         if (touched.way === 'undecided') return
         const before = touched.moved
         touched.moved = x * touched.sign
-        if (Math.abs(before) < FAR && Math.abs(touched.moved) >= FAR) navigator.vibrate?.(8)
+        const isFar = (moved: number) => moved >= FAR || (moved <= -FAR && act.reply !== null)
+        if (!isFar(before) && isFar(touched.moved)) navigator.vibrate?.(8)
         follow(touched)
     }
 
@@ -88,7 +90,7 @@ export function takeSwipes(talk: HTMLElement, act: Swipes): () => void {
         end()
         if (way !== 'sideways') return
         if (moved >= FAR) act.back()
-        else if (moved <= -FAR && message) act.reply(Number(message.dataset['message']))
+        else if (moved <= -FAR && message) act.reply?.(Number(message.dataset['message']))
     }
 
     const listeners = { touchstart: begin, touchmove: move, touchend: release, touchcancel: end } as const

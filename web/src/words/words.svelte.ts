@@ -76,20 +76,36 @@ export function known(wanted: string): Language | undefined {
     return Object.hasOwn(LANGUAGES, language) ? (language as Language) : undefined
 }
 
+/** The language that should be shown and whose words could not be fetched. */
+let failed = $state<Language | null>(null)
+
+/** Its name, to say so. */
+export const unspoken = (): string | null => failed && NAMES[failed]
+
 let asked = 0
+let wish: readonly string[] = []
 
 /** Show the first of these languages that there are words for, or English. */
 export async function speak(...wanted: readonly string[]): Promise<void> {
     const turn = ++asked
+    wish = wanted
     const language = wanted.map(known).find((found) => found !== undefined) ?? 'en'
-    const words = (await catalogueOf(language)?.())?.default ?? {}
+    const words = await catalogueOf(language)?.().then(
+        (found) => found.default,
+        () => null,
+    )
     if (turn !== asked) return // somebody has chosen another one while this was on its way
-    catalogue = words
+    failed = words === null ? language : null
+    if (words === null) return
+    catalogue = words ?? {}
     plurals = new Intl.PluralRules(tagOf(language))
     chosen = language
     document.documentElement.lang = tagOf(language)
     document.documentElement.dir = RIGHT_TO_LEFT.has(language) ? 'rtl' : 'ltr'
 }
+
+/** Once more what was asked for last. */
+export const speakAgain = (): Promise<void> => speak(...wish)
 
 function tagOf(language: Language): string {
     return TAGS[language] ?? language
