@@ -2,7 +2,6 @@
  *  Timing), and from an event of the server to the paint of the side bar. `npm run figures -- interactions`.
  *
  *  Event Timing rounds to 8 ms and tells nothing that is faster than 16 ms: those count as 16. */
-import type { Page } from '@playwright/test'
 import { channelOf, expect, note, personOf, quantile, test, toNewest, type Person } from './figure'
 import { TEXTS } from './rich'
 
