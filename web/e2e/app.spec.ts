@@ -71,7 +71,7 @@ test('without a network it shows what was read last, then goes on; signing out l
     await expect.poll(() => keptTalks(page)).toEqual([])
 })
 
-test('a text and a file that another program shares wait in the compose box, which asks to whom', async ({
+test('a text and a file that another program shares are asked about, and wait in the compose box', async ({
     newcomer,
 }) => {
     const sara = await newcomer('Sara Share')
@@ -97,6 +97,13 @@ test('a text and a file that another program shares wait in the compose box, whi
         document.body.append(form)
         form.submit()
     })
+    // Any website can do the same.
+    const question = page.getByRole('alertdialog').or(page.getByRole('dialog'))
+    await expect(question).toContainText('list.txt · Look at this')
+    const uploads = () =>
+        page.evaluate(async () => (await (await fetch('/api/v1/attachments')).json()).attachments.length)
+    expect(await uploads()).toBe(0)
+    await question.getByRole('button', { name: 'Add', exact: true }).click()
     const { box } = new TalkPage(page)
     await expect(box).toHaveValue(/Look at this\nhttps:\/\/example\.com\/page/)
     await expect(box).toHaveValue(/\[list\.txt\]\(\/user_uploads\//)

@@ -1,5 +1,8 @@
 /** What another program shared with the installed client: it waits with the service worker (sw-shell.js) until a page asks for it,
- *  and then for the compose box, which asks to whom it goes. */
+ *  and then for the compose box, which asks to whom it goes. Any website can send something there in the name of whoever looks at
+ *  it, and nobody can tell: so nothing is uploaded or written before the person says so. */
+import { t } from '../words/words.svelte'
+import { ask } from '../ui/asking.svelte'
 
 export interface Shared {
     text: string
@@ -11,7 +14,10 @@ const CACHE = 'tertulia-shared'
 export const SHARED = '#shared'
 let waiting = $state.raw<Shared | null>(null)
 
-/** Ask the service worker for it; whether there was something. It gives it once. */
+/** How much of a shared text the question shows. */
+const SHOWN = 200
+
+/** Ask the service worker for it; whether there was something that is wanted. It gives it once. */
 export async function receiveShared(store: CacheStorage | undefined = globalThis.caches): Promise<boolean> {
     const cache = await store?.open(CACHE).catch(() => undefined)
     const text = await cache?.match('/shared/text')
@@ -20,8 +26,15 @@ export async function receiveShared(store: CacheStorage | undefined = globalThis
     const kept = (await cache.keys()).filter((each) => new URL(each.url).pathname.startsWith('/shared/file/'))
     const files = await Promise.all(kept.map(async (each) => fileOf(await cache.match(each))))
     await store?.delete(CACHE)
-    waiting = { text: [...new Set(parts)].join('\n'), files: files.filter((file) => file !== null) }
+    const shared = { text: [...new Set(parts)].join('\n'), files: files.filter((file) => file !== null) }
+    if (!(await isWanted(shared))) return false
+    waiting = shared
     return true
+}
+
+function isWanted({ text, files }: Shared): Promise<boolean> {
+    const what = [...files.map((file) => file.name), text.slice(0, SHOWN)].filter(Boolean).join(' · ')
+    return ask({ title: t('shared.title'), text: t('shared.text', { what }), confirm: t('shared.confirm') })
 }
 
 async function fileOf(response: Response | undefined): Promise<File | null> {
