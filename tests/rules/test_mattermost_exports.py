@@ -355,7 +355,7 @@ TROUBLE: list[tuple[str, Any, str]] = [
     ("somebody twice", user("bea", "Bea", "B", []), "people without a name, or in the export twice"),
     ("a channel twice", channel("old", "Old"), "channels without a name, or in the export twice"),
     ("a bot twice", line("bot", username="helper"), "bots without a name, or in the export twice"),
-    ("an emoji twice", line("emoji", name="acme_bird"), "custom emoji without a name, or in the export twice"),
+    ("an emoji twice", line("emoji", name="acme_bird"), "custom emoji without a name of their own"),
 ]
 
 

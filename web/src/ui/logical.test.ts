@@ -39,7 +39,11 @@ it('says of every field for text which way what is typed runs', () => {
     const wrong = files
         .filter((path) => path.endsWith('.svelte') && !path.startsWith('gallery/'))
         .flatMap((path) =>
-            [...read(path).replace(/<!--[^]*?-->/g, '').matchAll(FIELDS)]
+            [
+                ...read(path)
+                    .replace(/<!--[^]*?-->/g, '')
+                    .matchAll(FIELDS),
+            ]
                 .map(([field]) => field)
                 .filter((field) => !OTHER.test(field) && !/\bdir=|\{dir\}/.test(field))
                 .map((field) => `${path}: ${field}`),

@@ -10,7 +10,7 @@ from tertulia.archives.converting.assembling import MOST_FILE, REALM_ID, Assembl
 from tertulia.archives.converting.entries import ELSEWHERE
 from tertulia.archives.converting.known import outcome_of, profile_fields, table_of
 from tertulia.archives.converting.mattermost.conversations import Rooms
-from tertulia.archives.converting.mattermost.emoji import EmojiNames
+from tertulia.archives.converting.mattermost.emoji import ExportEmoji
 from tertulia.archives.converting.mattermost.people import FIELDS, People
 from tertulia.archives.converting.mattermost.posts import Posts, References
 from tertulia.archives.converting.mattermost.reading import Export
@@ -55,7 +55,7 @@ class _Conversion:
         self._incidents = incidents
         self._told = told
         self._entries = set(export.entries)
-        self._emoji = EmojiNames(incidents)
+        self._emoji = ExportEmoji(incidents)
         self._all_teams: dict[str, Json] = {}
         self._teams: dict[str, Json] = {}
         self._people: People
@@ -70,7 +70,7 @@ class _Conversion:
             if kind == "team" and (name := string(said.get("name"))):
                 self._all_teams.setdefault(name, said)
             elif kind == "emoji":
-                self._emoji.add(said, where)
+                self._emoji.add(said)
             elif kind == "version" and said.get("version", VERSION) != VERSION:
                 self._incidents.change("another version of the format: read as this one", where)
             elif kind in ("role", "scheme"):
@@ -156,7 +156,7 @@ class _Conversion:
             directs=directs,
             members=members,
             speaker=SPEAKER,
-            emoji=[kinds.Emoji(id=id, name=name, created=created) for id, name in self._emoji.custom.items()],
+            emoji=self._emoji.names.records(created),
             pictures=dict(self._pictures()),
             choices=self._rooms.choices,
             seen=self._rooms.seen,

@@ -12,7 +12,7 @@ from tertulia.archives.converting.assembling import file_path
 from tertulia.archives.converting.composing import Tally, addresses_of, linked_in
 from tertulia.archives.converting.mattermost.attached import attached
 from tertulia.archives.converting.mattermost.conversations import Rooms
-from tertulia.archives.converting.mattermost.emoji import EmojiNames
+from tertulia.archives.converting.mattermost.emoji import ExportEmoji
 from tertulia.archives.converting.mattermost.people import People
 from tertulia.archives.converting.mattermost.text import parse
 from tertulia.archives.converting.report import Incidents
@@ -40,7 +40,7 @@ class References:
 
     people: People
     rooms: Rooms
-    emoji: EmojiNames
+    emoji: ExportEmoji
     find: Find
     """The entry with a file, by the path that a post names."""
     seed: bytes
