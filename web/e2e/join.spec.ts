@@ -22,6 +22,8 @@ test('an invited person makes an account, lands in a conversation, and finds fir
     // Chromium without a head refuses notifications; people have not been asked yet.
     await page.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'default' }))
     const address = `${unique('nora')}@example.com`
+    // With one topic alone, that is where newcomers land (beginning.spec.ts).
+    for (const topic of ['one', 'other']) await ownerOf(dev).send(channelOf(dev, 'general'), unique(topic), 'Hello')
     await ownerOf(dev).call('POST', 'invites', {
         invitee_emails: address,
         stream_ids: [channelOf(dev, 'general')],
