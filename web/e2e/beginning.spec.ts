@@ -1,4 +1,4 @@
-/** A new organization: its owner begins it by a link, or is greeted with three steps, each of which leads to where it is done. */
+/** A new organization: its owner begins it by a link, or is greeted with first steps, each of which leads to where it is done. */
 import { complaints } from './complaints'
 import { expect, test, unique } from './people'
 import { runCommand } from './server'
@@ -8,7 +8,7 @@ const PICTURE = Buffer.from(
     'base64',
 )
 
-test('the owner of a new organization takes the three first steps', async ({ page, dev }) => {
+test('the owner of a new organization takes the first steps', async ({ page, dev }) => {
     const subdomain = unique('new')
     const [email, password] = ['olga@example.com', 'violet anchors drift slowly']
     await runCommand(dev, ['realm', 'create', 'Fresh & Co', '--subdomain', subdomain])
@@ -25,8 +25,18 @@ test('the owner of a new organization takes the three first steps', async ({ pag
     const welcome = page.getByRole('region', { name: 'Welcome to Fresh & Co' })
     const step = (name: string) => welcome.getByRole('listitem').filter({ hasText: name })
     const isDone = (name: string) => step(name).getByLabel('Done')
-    await expect(welcome.getByRole('listitem')).toHaveCount(3)
+    await expect(welcome.getByRole('listitem')).toHaveCount(4)
     await expect(isDone('Create a channel')).toHaveCount(0)
+    await step('Say hello').getByRole('link').click()
+    await expect(page).toHaveURL(/topic\/welcome/)
+    const box = page.getByRole('combobox', { name: 'Write a message' })
+    await box.fill('Hello, me')
+    await page.getByRole('button', { name: 'Ctrl+Enter sends' }).click()
+    await expect(page.getByRole('status').filter({ hasText: 'Enter sends now' })).toBeVisible()
+    await box.press('Enter')
+    await expect(page.locator('article[data-message]').filter({ hasText: 'Hello, me' })).toBeVisible()
+    await page.getByRole('link', { name: 'Inbox' }).click()
+    await expect(isDone('Say hello')).toBeVisible()
     await page.getByRole('navigation', { name: 'Places' }).getByRole('link', { name: 'general' }).click()
     await expect(page.getByRole('article').filter({ hasText: 'Welcome! You’re in a topic' })).toBeVisible()
     await page.getByRole('link', { name: 'Inbox' }).click()

@@ -22,6 +22,8 @@ test('an invited person makes an account, lands in a conversation, and finds fir
     // Chromium without a head refuses notifications; people have not been asked yet.
     await page.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'default' }))
     const address = `${unique('nora')}@example.com`
+    // With one topic alone, that is where newcomers land (beginning.spec.ts).
+    for (const topic of ['one', 'other']) await ownerOf(dev).send(channelOf(dev, 'general'), unique(topic), 'Hello')
     await ownerOf(dev).call('POST', 'invites', {
         invitee_emails: address,
         stream_ids: [channelOf(dev, 'general')],
@@ -67,6 +69,19 @@ test('an invited person makes an account, lands in a conversation, and finds fir
     await page.goto('about:blank')
     await page.goto(link)
     await expect(page.getByRole('alert')).toContainText('isn’t valid')
+})
+
+test('a newcomer stays in the language in which they were met at the door', async ({ browser, dev }) => {
+    const address = `${unique('lola')}@example.com`
+    await ownerOf(dev).call('POST', 'invites', { invitee_emails: address, stream_ids: [channelOf(dev, 'general')] })
+    const context = await browser.newContext({ locale: 'es-ES' })
+    const page = await context.newPage()
+    await page.goto(await linkFor(dev, address))
+    await page.getByLabel('Tu nombre').fill('Lola')
+    await page.getByLabel('Contraseña', { exact: true }).fill(PASSWORD)
+    await page.getByRole('button', { name: 'Crear mi cuenta' }).click()
+    await expect(page.getByRole('link', { name: 'Bandeja' })).toBeVisible()
+    await context.close()
 })
 
 test('whoever comes by a link for many confirms their address first', async ({ page, dev }) => {

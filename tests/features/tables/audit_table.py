@@ -114,6 +114,7 @@ NOTED: dict[str, tuple[Act, ...]] = {
     # invitations
     "POST /invites": (Act.INVITATION_SENT,),
     "POST /invites/multiuse": (Act.INVITATION_LINK_MADE,),
+    "POST /invites/personal": (Act.INVITATION_LINK_MADE,),
     "DELETE /invites/{invite_id}": (Act.INVITATION_REVOKED,),
     "DELETE /invites/multiuse/{invite_id}": (Act.INVITATION_REVOKED,),
     "POST /invites/{invite_id}/resend": (Act.INVITATION_RESENT,),

@@ -226,6 +226,7 @@ TABLE: dict[str, Row] = {
     "GET /invites": Row(HUMAN_MEMBERS),
     "POST /invites": Row(HUMAN_MEMBERS, {"invitee_emails": "$unique_email", "stream_ids": "[]"}),
     "POST /invites/multiuse": Row("++---gbuuuu", {"stream_ids": "[]"}),
+    "POST /invites/personal": Row(HUMAN_ADMINISTRATORS, {"invitee_emails": "$unique_email"}, "sends mail"),
     "DELETE /invites/{invite_id}": Row(HUMAN_MEMBERS, {"invite_id": "0"}, "No such invitation"),
     "DELETE /invites/multiuse/{invite_id}": Row(HUMAN_MEMBERS, {"invite_id": "0"}, "No such invitation"),
     "POST /invites/{invite_id}/resend": Row(HUMAN_MEMBERS, {"invite_id": "0"}, "No such invitation"),

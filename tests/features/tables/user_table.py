@@ -183,6 +183,7 @@ NO_CALL: dict[str, str] = {
     "PATCH /settings/notifications email": "as PATCH /settings",
     "PATCH /settings/display email": "as PATCH /settings",
     "POST /invites invitee_emails": "guests invite nobody",
+    "POST /invites/personal invitee_emails": "guests invite nobody",
     "PATCH /users/me/subscriptions add": "names of channels",
     "PATCH /users/me/subscriptions delete": "names of channels",
     "POST /users/me/subscriptions/properties subscription_data": "settings of channels",

@@ -163,8 +163,8 @@ async def make_personal_links(
     """Make a link for each of these addresses, as an administrator of a server that sends no mail: you hand them over yourself.
 
     Each makes one account, whose password its holder chooses. Where mail is sent, POST /invites is the way: there an address is
-    confirmed. If one of the addresses cannot be invited, there are no links at all. For more than a member, a browser's session has
-    to send the password.
+    confirmed. If one of the addresses cannot be invited, there are no links at all. For more than a member, a browser's session
+    has to send the password.
     """
     if invite_as < Role.MEMBER:
         await again.check_session(caller, call, Proof(password, code, passkey))
