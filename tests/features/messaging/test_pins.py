@@ -12,8 +12,8 @@ from tests.features.messaging.test_sending_rights import permit, system_group
 from tests.harness.counting import counting
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, Server
-from tests.harness.stage import at_once
-from tests.harness.talk import Json, Queue, Speaker, check_error, check_success
+from tests.harness.stage import at_once, later
+from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, eventually
 
 CAPABILITIES = {"notification_settings_null": True, "pinned_messages": True, "bulk_message_deletion": True}
 QUIET = {"send_notification_to_new_thread": False, "send_notification_to_old_thread": False}
@@ -106,6 +106,17 @@ def test_whoever_may_post_pins_and_guests_do_not(realm: Realm, channel: Channel)
     pin(realm.bot(realm.administrator), message)
     realm.administrator.delete(f"messages/{message}/pin")
     assert pins(realm.member, message) == []
+
+
+def test_who_is_made_a_guest_meanwhile_pins_nothing(realm: Realm, channel: Channel) -> None:
+    sent = realm.owner.send(channel.stream_id, "topic", "a rule")
+    with realm.stage.session() as execute:
+        execute("select from message where id = %s for update", sent)
+        asked = later(realm.member.request, "POST", f"messages/{sent}/pin")
+        eventually(lambda: realm.stage.sql("select 1 from pg_locks where not granted"))
+        check_success(realm.owner.request("PATCH", f"users/{realm.member.id}", role=600))
+    check_error(asked.result())
+    assert pins(realm.owner, sent) == []
 
 
 def test_pins_out_of_reach_do_not_exist(realm: Realm) -> None:

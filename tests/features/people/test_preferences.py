@@ -224,7 +224,9 @@ def test_nobody_agrees_to_exports_by_a_default(realm: Realm) -> None:
     check_error(realm.owner.request("PATCH", "realm/user_settings_defaults", allow_private_data_export=True))
     check_success(realm.owner.request("PATCH", "realm/user_settings_defaults", allow_private_data_export=False))
     # As an archive may have brought it.
-    brought = """update realm set user_defaults = user_defaults || '{"allow_private_data_export": true}' where id = %s"""
+    brought = (
+        """update realm set user_defaults = user_defaults || '{"allow_private_data_export": true}' where id = %s"""
+    )
     realm.stage.sql(brought, realm.id)
     realm.speaker()
     assert not any(one["consented"] for one in realm.owner.get("export/realm/consents")["export_consents"])

@@ -73,6 +73,13 @@ describe('a visitor', () => {
         expect(told).toEqual(['anew', 'anew'])
     })
 
+    it('begins anew at once where the place is no longer open', async () => {
+        await vi.advanceTimersByTimeAsync(10_000)
+        server.open[0]?.answer({ code: 'BAD_NARROW' }, 400)
+        await vi.advanceTimersByTimeAsync(1_000)
+        expect(told).toEqual(['anew'])
+    })
+
     it('asks for nothing while older messages are read', async () => {
         talk = talkAt(41, { atNewest: false })
         await vi.advanceTimersByTimeAsync(50_000)

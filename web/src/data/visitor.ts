@@ -143,7 +143,9 @@ export class VisitLoop {
             client_gravatar: false,
             allow_empty_topic_name: true,
         })
-        if (!answer.ok || this.#stopped) return answer
+        if (this.#stopped) return answer
+        // The place is no longer open: everything of it goes now, and not with the next minute.
+        if (!answer.ok) return answer.error.kind === 'refused' ? this.#beginAnew() : answer
         if (!answer.value.found_newest) return this.#beginAnew()
         const events = answer.value.messages.map(
             (message): ApiEvent => ({ id: -1, type: 'message', message, flags: message.flags }) as ApiEvent,

@@ -3,7 +3,7 @@
 import msgspec
 
 from tertulia.conversations.channels.access import find_channel
-from tertulia.kernel.auth import Caller
+from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.bounds import check_room
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.errors import Refusal
@@ -13,6 +13,7 @@ from tertulia.messaging.pins.events import tell
 from tertulia.messaging.pins.queries import PinRecord
 from tertulia.messaging.reading.access import Reached, access_message, hold_message, no_such_message, reached_among
 from tertulia.messaging.sending.queries import direct_place
+from tertulia.organization.realms.queries import hold_role
 
 
 async def pin(tx: Transaction, caller: Caller, message_id: int) -> None:
@@ -47,7 +48,7 @@ async def pins_beside(database: Database, caller: Caller, message_id: int) -> li
 
 
 async def _hold(tx: Transaction, caller: Caller, message_id: int) -> Reached:
-    """The message, held, for somebody who may pin there: who may post. That guests may not is said by the endpoints."""
+    """The message, held, for somebody who may pin there: who may post, and is no guest."""
     message = await hold_message(tx, caller, message_id)
     if message.is_archived:
         raise no_such_message()
@@ -59,7 +60,10 @@ async def _hold(tx: Transaction, caller: Caller, message_id: int) -> Reached:
         _, refusal = await direct_place(tx, caller.realm_id, caller.user_id, message.participants)
         if refusal is not None:
             raise Refusal("You can't pin messages in a conversation where you can't write.")
-    if message.topic_id is None:
-        return message
-    # As it is called now: what is told of it comes after what is told of its renaming.
-    return msgspec.structs.replace(message, topic=await queries.hold_topic(tx, message.topic_id))
+    if message.topic_id is not None:
+        # As it is called now: what is told of it comes after what is told of its renaming.
+        message = msgspec.structs.replace(message, topic=await queries.hold_topic(tx, message.topic_id))
+    role = await hold_role(tx, caller.user_id)
+    if role is None or role >= Role.GUEST:
+        raise Refusal("Insufficient permission")
+    return message
