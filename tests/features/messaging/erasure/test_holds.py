@@ -96,6 +96,7 @@ def test_what_is_held_takes_room_until_the_hold_ends_though_nobody_is_shown_that
     quota = load_settings(env=server.environment()).upload_quota_mib * MIB
     hold = run("hold", "add")
     assert hold.returncode == 0, hold.stderr
+    share = "select bytes from held_share where user_id = %s"
     for person, left in ((realm.owner, quota), (realm.member, quota // 10)):
         upload(person, "first.bin", b"x" * MIB)
         [first] = person.get("attachments")["attachments"]
@@ -103,7 +104,6 @@ def test_what_is_held_takes_room_until_the_hold_ends_though_nobody_is_shown_that
         assert person.get("attachments")["upload_space_used"] == 0
         [(before,)] = stage.sql("select held from upload_space where realm_id = %s", realm.id)
         assert before == MIB
-        share = "select bytes from held_share where user_id = %s"
         assert stage.sql(share, person.id) == ([(MIB,)] if person == realm.member else [])
         resize(stage, realm, left - MIB // 2)
         assert post_file(person, "second.bin", b"x" * MIB).status_code == 400
