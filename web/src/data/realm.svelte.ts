@@ -100,7 +100,8 @@ export class Realm {
         this.linkifiers = state.realm_linkifiers
         this.profileFields = state.custom_profile_fields
         for (const [name, value] of Object.entries(state)) {
-            if (/^(realm|server|settings|max|service|can|is)_/.test(name) && !LISTS.has(name)) this.values.set(name, value)
+            if (/^(realm|server|settings|max|service|can|is)_/.test(name) && !LISTS.has(name))
+                this.values.set(name, value)
         }
     }
 
