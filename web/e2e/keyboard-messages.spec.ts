@@ -254,7 +254,7 @@ test('a message is pinned from its menu and unpinned in the list of pins, which 
     for (const text of ['Under the mat', 'Or by the door']) await at.act(text, 'Pin for everyone here')
     await expect.poll(pins).toEqual(ids)
 
-    await at.tabTo(at.main.getByRole('button', { name: '2 pinned messages' }), 'Shift+Tab')
+    await at.tabTo(at.main.getByRole('button', { name: '2 pinned messages' }))
     await at.press('Enter')
     const list = rosa.page.getByRole('list', { name: 'Pinned messages' })
     const unpin = list.getByRole('button', { name: 'Unpin Kofi Mensah’s message' })

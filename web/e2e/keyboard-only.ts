@@ -5,6 +5,24 @@ import { expect, type Person } from './people'
 /** More steps than any page has things that take the focus. */
 const FAR = 200
 
+/** Tab there, or back with Shift. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+    await expect(target).toBeVisible()
+    // Looked for once: by role and name that takes longer than a key.
+    const wanted = await target.elementHandle()
+    for (let step = 0; step < FAR; step++) {
+        const way = await wanted?.evaluate((element) => {
+            const at = document.activeElement
+            if (at === element) return null
+            const isBehind = at && element.compareDocumentPosition(at) & Node.DOCUMENT_POSITION_FOLLOWING
+            return isBehind ? 'Shift+Tab' : 'Tab'
+        })
+        if (!way) return expect(target).toBeFocused()
+        await page.keyboard.press(way)
+    }
+    throw new Error(`Tab does not lead to ${String(target)}`)
+}
+
 export class Keys {
     readonly page: Page
     readonly main: Locator
@@ -22,22 +40,8 @@ export class Keys {
         await this.page.keyboard.type(text)
     }
 
-    /** Tab there, or back with Shift. */
     async reach(target: Locator): Promise<void> {
-        await expect(target).toBeVisible()
-        // Looked for once: by role and name that takes longer than a key.
-        const wanted = await target.elementHandle()
-        for (let step = 0; step < FAR; step++) {
-            const way = await wanted?.evaluate((element) => {
-                const at = document.activeElement
-                if (at === element) return null
-                const isBehind = at && element.compareDocumentPosition(at) & Node.DOCUMENT_POSITION_FOLLOWING
-                return isBehind ? 'Shift+Tab' : 'Tab'
-            })
-            if (!way) return expect(target).toBeFocused()
-            await this.press(way)
-        }
-        throw new Error(`Tab does not lead to ${String(target)}`)
+        await tabTo(this.page, target)
     }
 
     /** Press a button or follow a link. */

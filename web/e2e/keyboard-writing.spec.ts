@@ -279,7 +279,7 @@ test('a direct message is begun with two people, one is taken out again, and it 
     const [wanda, kofi] = [await newcomer('Wanda Invites'), callerOf(dev, 'kofi')]
     const { page } = wanda
     const at = await typistAt(wanda, '#inbox')
-    await at.tabTo(page.getByRole('button', { name: 'New direct message' }), 'Shift+Tab')
+    await at.tabTo(page.getByRole('button', { name: 'New direct message' }))
     await at.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'New direct message' })
     const field = dialog.getByRole('combobox', { name: 'Names of people' })

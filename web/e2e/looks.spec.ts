@@ -51,6 +51,10 @@ test('the ten main views look as they did', async ({ browser }) => {
     const outside = await browser.newPage({ baseURL: dev.url, ...UNGUARDED })
     await outside.goto('/')
     await expect(outside.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
+    const otherwise = !(await drawsTheSameLetters(outside))
+    test.skip(otherwise, 'letters are drawn otherwise than where the pictures were taken: another font, or other settings')
+    await outside.reload()
+    await expect(outside.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
     await compare(outside, 'sign-in')
     await outside.close()
 
@@ -87,6 +91,20 @@ test('the ten main views look as they did', async ({ browser }) => {
     for (const look of looks) await see(ines, look)
     await ines.context.close()
 })
+
+/** The page has the machine's own fonts: with others every picture would differ, and tell nothing. */
+async function drawsTheSameLetters(page: Page): Promise<boolean> {
+    await page.evaluate(() => {
+        const letters = 'The quick brown fox jumps over the lazy dog, 0123456789 (?!)'
+        document.body.innerHTML = `<p>${letters}</p><p><b>${letters}</b></p><p><em>${letters}</em></p><pre>${letters}</pre>`
+    })
+    try {
+        await expect(page).toHaveScreenshot('letters.png', { ...COMPARED, timeout: 5_000 })
+        return true
+    } catch {
+        return false
+    }
+}
 
 async function see(person: Person, { name, hash, ready }: Look): Promise<void> {
     await person.go(hash)

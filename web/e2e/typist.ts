@@ -1,9 +1,10 @@
 /** Who has nothing else to do than press keys: no mouse, and the focus only where keys lead it. */
 import type { Locator } from '@playwright/test'
+import { tabTo } from './keyboard-only'
 import { expect, type Person } from './people'
 import { TalkPage } from './talk-page'
 
-/** More than one presses Tab for anything on a page. */
+/** More than any menu has lines. */
 const FAR = 60
 
 export class Typist extends TalkPage {
@@ -22,12 +23,8 @@ export class Typist extends TalkPage {
         await expect(field).toHaveCount(0)
     }
 
-    /** Press Tab until this has the focus. */
-    async tabTo(wanted: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
-        await expect(wanted).toBeVisible()
-        const isHere = () => wanted.evaluate((element) => element === document.activeElement)
-        for (let pressed = 0; pressed < FAR && !(await isHere()); pressed += 1) await this.press(key)
-        await expect(wanted).toBeFocused()
+    async tabTo(wanted: Locator): Promise<void> {
+        await tabTo(this.page, wanted)
     }
 
     /** Go from message to message until at this one, and no further. */
