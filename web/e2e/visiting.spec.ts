@@ -96,6 +96,7 @@ test('what is said meanwhile appears by itself, and what is deleted goes', async
 
 test('what is no longer open goes from the screen with the next look', async ({ page }) => {
     test.slow()
+    await open()
     const closing = unique('closing')
     await owner.call('POST', 'users/me/subscriptions', { subscriptions: [{ name: closing }], is_web_public: true })
     const { stream_id } = await owner.call<{ stream_id: number }>('GET', 'get_stream_id', { stream: closing })
@@ -104,7 +105,7 @@ test('what is no longer open goes from the screen with the next look', async ({ 
     await expect(said(page, 'Soon for ourselves')).toBeVisible()
     await owner.call('PATCH', `streams/${stream_id}`, { is_private: true })
     await expect(page.getByText('Soon for ourselves')).toHaveCount(0, { timeout: 25_000 })
-    await expect(page.getByText(closing)).toHaveCount(0)
+    await expect(places(page).getByText(closing)).toHaveCount(0)
 })
 
 test('a link leads to its message, and signing in there leads to the same one', async ({ page }) => {

@@ -100,13 +100,15 @@ export class Talk implements Listener {
     /** Without the new rows the old ones may lack something: they no longer reach the newest, and are fetched again soon. */
     #fail(error: ApiError): void {
         this.error = error
+        // What is out of reach now goes from the screen.
+        if (error.kind === 'refused') this.rows = []
         if (this.rows.length === 0) {
             this.state = 'failed'
             return
         }
         this.#lostNewest ||= this.atNewest
         this.atNewest = false
-        if (error.kind === 'refused' || error.kind === 'signedOut') return
+        if (error.kind === 'signedOut') return
         this.#again = setTimeout(() => void this.reload(), waitBefore(3, error.retryAfter))
     }
 

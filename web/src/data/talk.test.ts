@@ -140,6 +140,14 @@ describe('a talk that is opened anew', () => {
         expect(ids(talk)).toEqual([1, 3, 4, 5])
     })
 
+    it('shows nothing any more of what is out of reach by then', async () => {
+        const { server, talk } = await opened([1, 2])
+        void talk.reload()
+        ;(await server.next('messages')).answer({ code: 'BAD_NARROW' }, 400)
+        await settled()
+        expect([ids(talk), talk.state]).toEqual([[], 'failed'])
+    })
+
     it('does not pretend to be whole when that fails, and tries again', async () => {
         vi.useFakeTimers()
         const { server, messages, talk } = await opened([1, 2])
