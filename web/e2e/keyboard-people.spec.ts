@@ -221,7 +221,7 @@ test('a group is made, renamed, filled and emptied, deactivated and taken back',
     await expect(all.getByRole('heading', { name: `@${after}` })).toBeVisible()
     await keys.pick(all.getByRole('combobox', { name: 'Add people and groups' }), friend)
     await keys.press('Enter')
-    const people = all.getByRole('list', { name: 'People in the channel' })
+    const people = all.getByRole('list', { name: 'People', exact: true })
     await expect(people.getByText(friend)).toBeVisible()
     await expect(all.getByRole('combobox', { name: 'Add people and groups' })).toBeFocused()
     expect((await seen(after))?.members).toEqual([gil.user.user_id])

@@ -52,7 +52,10 @@ test('the ten main views look as they did', async ({ browser }) => {
     await outside.goto('/')
     await expect(outside.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
     const otherwise = !(await drawsTheSameLetters(outside))
-    test.skip(otherwise, 'letters are drawn otherwise than where the pictures were taken: another font, or other settings')
+    test.skip(
+        otherwise,
+        'letters are drawn otherwise than where the pictures were taken: another font, or other settings',
+    )
     await outside.reload()
     await expect(outside.getByRole('button', { name: 'Sign in', exact: true })).toBeVisible()
     await compare(outside, 'sign-in')
