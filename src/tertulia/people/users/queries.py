@@ -243,18 +243,15 @@ async def insert_user(
     password: str | None,
     language: str | None = None,
 ) -> int:
-    """Insert an account; returns its id. `bot` is its type and owner.
+    """Insert an account; returns its id. `bot` is its type and owner. People begin with the organization's defaults.
 
-    People begin with the organization's defaults, in the language that they asked for, or else in the organization's, unless its
-    defaults name another one. They have agreed to nothing, whatever the defaults say that an archive brought.
+    In the language they asked for, else that of the defaults, else the organization's. They have agreed to nothing.
     """
     sql = """
     insert into account (realm_id, email, email_key, full_name, role, bot_type, bot_owner_id, password_hash, settings)
-    select $1, $2, $3, $4, $5, $6, $7, $8, case when $6::smallint is null
-        then jsonb_strip_nulls(jsonb_build_object('default_language', settings -> 'default_language'))
-            || (user_defaults - 'allow_private_data_export')
-            || jsonb_strip_nulls(jsonb_build_object('default_language', $9::text))
-        else '{}' end
+    select $1, $2, $3, $4, $5, $6, $7, $8, case when $6::smallint is null then jsonb_strip_nulls(
+            jsonb_build_object('default_language', settings -> 'default_language') || (user_defaults - 'allow_private_data_export')
+        ) || jsonb_strip_nulls(jsonb_build_object('default_language', $9::text)) else '{}' end
     from realm where id = $1 returning id
     """
     return int(await tx.fetchval(sql, realm_id, email, email_key_of(email), full_name, role, *bot, password, language))
