@@ -249,9 +249,10 @@ async def insert_user(
     """
     sql = """
     insert into account (realm_id, email, email_key, full_name, role, bot_type, bot_owner_id, password_hash, settings)
-    select $1, $2, $3, $4, $5, $6, $7, $8, case when $6::smallint is null then jsonb_strip_nulls(
-            jsonb_build_object('default_language', settings -> 'default_language') || (user_defaults - 'allow_private_data_export')
-        ) || jsonb_strip_nulls(jsonb_build_object('default_language', $9::text)) else '{}' end
+    select $1, $2, $3, $4, $5, $6, $7, $8, case when $6::smallint is null
+        then jsonb_strip_nulls(jsonb_build_object('default_language', settings -> 'default_language'))
+            || (user_defaults - 'allow_private_data_export')
+            || jsonb_strip_nulls(jsonb_build_object('default_language', $9::text)) else '{}' end
     from realm where id = $1 returning id
     """
     return int(await tx.fetchval(sql, realm_id, email, email_key_of(email), full_name, role, *bot, password, language))
