@@ -141,6 +141,7 @@ test('lines of the inbox are read, muted, followed and put off by single keys, a
     await at.press('r')
     await expect.poll(() => isRead(ids[1])).toBe(true)
     await expect(line('one')).toBeFocused()
+    await expect(fadi.page.getByRole('button', { name: 'Undo' }), 'what z takes back').toBeVisible()
     await at.press('z')
     await expect.poll(() => isRead(ids[1])).toBe(false)
     await expect(line('two')).toBeVisible()

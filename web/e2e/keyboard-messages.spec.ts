@@ -1,5 +1,5 @@
 /** What one does to messages, by keys alone; whether it was done is asked of the server, by somebody else where they can see it. */
-import { type Caller, callerOf, expect, makeChannel, ownerOf, test, unique } from './people'
+import { type Caller, callerOf, expect, makeChannel, test, unique } from './people'
 import { typistAt } from './typist'
 
 interface Reaction {
@@ -201,42 +201,6 @@ test('a message is starred, kept for later, and both are taken back', async ({ n
     await at.press('z')
     await expect.poll(reminders).toEqual([])
     await expect(row).toBeFocused()
-})
-
-test('one sees who has read a message, and reports one to those who moderate', async ({ newcomer, dev }) => {
-    const [rosa, kofi, owner] = [await newcomer('Rosa Reports'), callerOf(dev, 'kofi'), ownerOf(dev)]
-    const { id: office } = await owner.call<{ id: number }>('POST', 'channels/create', {
-        name: unique('office'),
-        subscribers: [owner.user.user_id],
-        invite_only: true,
-    })
-    await owner.call('PATCH', 'realm', { moderation_request_channel_id: office })
-    const id = await makeChannel(dev, unique('bazaar'), [rosa, kofi])
-    const mine = await rosa.send(id, 'prices', 'Lamps are ten')
-    await kofi.call('POST', 'messages/flags', { messages: [mine], op: 'add', flag: 'read' })
-    await kofi.send(id, 'prices', 'Buy my watches')
-    const at = await typistAt(rosa, `#narrow/channel/${id}/topic/prices`)
-
-    await at.act('Lamps are ten', 'Read by')
-    const readers = rosa.page.getByRole('dialog', { name: 'Read by' })
-    await expect(readers).toContainText('Kofi Mensah')
-    await at.press('Escape')
-    await expect(at.message('Lamps are ten')).toBeFocused()
-
-    await at.act('Buy my watches', 'Report')
-    const report = rosa.page.getByRole('dialog', { name: 'Report this message' })
-    await expect(report.getByRole('radio', { name: 'Spam' })).toBeFocused()
-    await at.press('ArrowDown')
-    await expect(report.getByRole('radio', { name: 'Harassment' })).toBeChecked()
-    await at.press('ArrowUp')
-    await at.tabTo(report.getByRole('textbox'))
-    await at.type('Three times today')
-    await at.tabTo(report.getByRole('button', { name: 'Send report' }))
-    await at.press('Enter')
-    await expect(report).toHaveCount(0)
-    await expect(at.message('Buy my watches')).toBeFocused()
-    const reports = () => owner.texts(office, 'Reports about Kofi Mensah')
-    await expect.poll(async () => (await reports()).at(-1) ?? '').toContain('Three times today')
 })
 
 test('a message is pinned from its menu and unpinned in the list of pins, which keeps the focus', async ({

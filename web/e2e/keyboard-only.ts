@@ -8,9 +8,10 @@ const FAR = 200
 /** Tab there, or back with Shift. */
 export async function tabTo(page: Page, target: Locator): Promise<void> {
     await expect(target).toBeVisible()
-    // Looked for once: by role and name that takes longer than a key.
-    const wanted = await target.elementHandle()
+    // Looked for once, unless it is drawn anew: by role and name that takes longer than a key.
+    let wanted = await target.elementHandle()
     for (let step = 0; step < FAR; step++) {
+        if (!(await wanted?.evaluate((element) => element.isConnected))) wanted = await target.elementHandle()
         const way = await wanted?.evaluate((element) => {
             const at = document.activeElement
             if (at === element) return null
@@ -64,11 +65,14 @@ export class Keys {
 
     /** From a list that a key opens, by the beginning of its words. */
     async choose(list: Locator, text: string): Promise<void> {
-        await this.reach(list)
-        await this.press('Space')
-        await this.type(text)
-        await this.press('Enter')
-        await expect(list.locator('option:checked')).toHaveText(text)
+        // A browser forgets what was typed a second ago: who is held up in between begins again.
+        await expect(async () => {
+            await this.reach(list)
+            await this.press('Space')
+            await this.type(text)
+            await this.press('Enter')
+            await expect(list.locator('option:checked')).toHaveText(text, { timeout: 3_000 })
+        }).toPass({ timeout: 30_000 })
     }
 
     /** One of the people, or groups, that are found by typing. */

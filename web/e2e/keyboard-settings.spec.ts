@@ -83,15 +83,17 @@ test('the look, the hours and the language are chosen from lists that a key open
     await keys.choose(list('Language'), 'Deutsch')
     await expect(page.getByRole('heading', { level: 1, name: 'Einstellungen' })).toBeVisible()
     await expect(page.getByRole('combobox', { name: 'Sprache', exact: true }), 'the list stays').toBeFocused()
-    expect(await settingsOf(nora)).toMatchObject({
-        color_scheme: 2,
-        web_font_size_px: 20,
-        web_line_height_percent: expect.any(Number),
-        fluid_layout_width: true,
-        web_home_view: 'recent_topics',
-        twenty_four_hour_time: true,
-        default_language: 'de',
-    })
+    await expect
+        .poll(() => settingsOf(nora))
+        .toMatchObject({
+            color_scheme: 2,
+            web_font_size_px: 20,
+            web_line_height_percent: expect.any(Number),
+            fluid_layout_width: true,
+            web_home_view: 'recent_topics',
+            twenty_four_hour_time: true,
+            default_language: 'de',
+        })
     await nora.go(`#narrow/channel/${id}/topic/noon`)
     await expect(page.getByRole('log').locator('.message-body time')).toHaveText(/14:05/)
 })

@@ -65,7 +65,8 @@ test('the ten main views look as they did', async ({ browser }) => {
     await see(ines, {
         name: 'inbox',
         hash: '#inbox',
-        ready: (page) => page.getByRole('main').getByText('Is 15 the right size for talk?'),
+        // Last of what comes by itself: that a hello was said.
+        ready: (page) => page.getByRole('listitem').filter({ hasText: 'Say hello' }).getByLabel('Done'),
     })
     // What is on screen is marked as read a little later: from here on everything is.
     await ines.call('POST', 'mark_all_as_read')
@@ -104,7 +105,8 @@ async function drawsTheSameLetters(page: Page): Promise<boolean> {
     try {
         await expect(page).toHaveScreenshot('letters.png', { ...COMPARED, timeout: 5_000 })
         return true
-    } catch {
+    } catch (error) {
+        if (!/pixels/.test(String(error))) throw error
         return false
     }
 }

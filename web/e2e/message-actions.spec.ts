@@ -2,6 +2,7 @@
 import { complaints } from './complaints'
 import { callerOf, expect, makeChannel, ownerOf, test, unique } from './people'
 import { TalkPage } from './talk-page'
+import { typistAt } from './typist'
 
 test('a message shows its source and what changed in it, is copied, forwarded, brought back later, and reported', async ({
     newcomer,
@@ -161,4 +162,67 @@ test('the head of a conversation counts members, sets what one hears, and rename
     await head.getByRole('button', { name: 'More' }).click()
     await page.getByRole('menuitem', { name: 'Files' }).click()
     await expect(page.getByRole('list', { name: 'Active filters' })).toContainText('Has a file')
+})
+
+// Here with the others that name the channel for reports, which an organization has one of: files run side by side.
+test('what members report is one click away for who reads it, and for nobody else', async ({ newcomer, dev }) => {
+    const [mona, ned] = [await newcomer('Mona Moderates', { role: 300 }), await newcomer('Ned Nuisance')]
+    const { page } = mona
+    const owner = ownerOf(dev)
+    const name = unique('moderation')
+    const { id } = await owner.call<{ id: number }>('POST', 'channels/create', {
+        name,
+        subscribers: [mona.user.user_id, owner.user.user_id],
+        invite_only: true,
+    })
+    const talk = await makeChannel(dev, unique('square'), [mona, ned])
+    await owner.call('PATCH', 'realm', { moderation_request_channel_id: id })
+    try {
+        const messageId = await ned.send(talk, 'offers', 'Buy my boat')
+        await callerOf(dev, 'ines').call('POST', `messages/${messageId}/report`, { report_type: 'spam' })
+        await mona.go('#organization/reports')
+        await page.getByRole('list', { name: 'Reports' }).getByRole('link', { name: 'Reports about Ned' }).click()
+        await new TalkPage(page).sees('Buy my boat')
+        await ned.go('#organization/reports')
+        await expect(ned.page.getByRole('link', { name: 'General' })).toHaveAttribute('aria-current', 'page')
+        await expect(ned.page.getByRole('main').getByRole('link', { name: 'Reports' })).toHaveCount(0)
+    } finally {
+        await owner.call('PATCH', 'realm', { moderation_request_channel_id: -1 })
+    }
+})
+
+test('one sees who has read a message, and reports one to those who moderate', async ({ newcomer, dev }) => {
+    const [rosa, kofi, owner] = [await newcomer('Rosa Reports'), callerOf(dev, 'kofi'), ownerOf(dev)]
+    const { id: office } = await owner.call<{ id: number }>('POST', 'channels/create', {
+        name: unique('office'),
+        subscribers: [owner.user.user_id],
+        invite_only: true,
+    })
+    await owner.call('PATCH', 'realm', { moderation_request_channel_id: office })
+    const id = await makeChannel(dev, unique('bazaar'), [rosa, kofi])
+    const mine = await rosa.send(id, 'prices', 'Lamps are ten')
+    await kofi.call('POST', 'messages/flags', { messages: [mine], op: 'add', flag: 'read' })
+    await kofi.send(id, 'prices', 'Buy my watches')
+    const at = await typistAt(rosa, `#narrow/channel/${id}/topic/prices`)
+
+    await at.act('Lamps are ten', 'Read by')
+    const readers = rosa.page.getByRole('dialog', { name: 'Read by' })
+    await expect(readers).toContainText('Kofi Mensah')
+    await at.press('Escape')
+    await expect(at.message('Lamps are ten')).toBeFocused()
+
+    await at.act('Buy my watches', 'Report')
+    const report = rosa.page.getByRole('dialog', { name: 'Report this message' })
+    await expect(report.getByRole('radio', { name: 'Spam' })).toBeFocused()
+    await at.press('ArrowDown')
+    await expect(report.getByRole('radio', { name: 'Harassment' })).toBeChecked()
+    await at.press('ArrowUp')
+    await at.tabTo(report.getByRole('textbox'))
+    await at.type('Three times today')
+    await at.tabTo(report.getByRole('button', { name: 'Send report' }))
+    await at.press('Enter')
+    await expect(report).toHaveCount(0)
+    await expect(at.message('Buy my watches')).toBeFocused()
+    const reports = () => owner.texts(office, 'Reports about Kofi Mensah')
+    await expect.poll(async () => (await reports()).at(-1) ?? '').toContain('Three times today')
 })

@@ -154,7 +154,7 @@ test('an administrator sees the bots of others and makes an address for a servic
     await page.getByLabel('Add them to these channels, too').selectOption(name)
     await expect(page.getByRole('list', { name: 'Add them to these channels, too' }).getByText(name)).toBeVisible()
     await page.getByRole('button', { name: 'Create a link' }).click()
-    await expect(page.getByText('Anyone with this link can join:')).toBeVisible()
+    await expect(page.getByText('Anyone with this link can join')).toBeVisible()
     const { invites } = await ada.call<{ invites: { invited: number; expiry_date: number }[] }>('GET', 'invites')
     const days = invites.map((each) => Math.round((each.expiry_date - each.invited) / 86_400))
     expect(days).toContain(3) // among those of other tests

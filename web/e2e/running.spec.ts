@@ -1,5 +1,5 @@
-/** Running an organization: what newcomers begin with, tokens of directories, reports, topics that go; and one's own files. */
-import { callerOf, expect, makeChannel, newcomerTo, ownerOf, proveIt, test, unique, Caller } from './people'
+/** Running an organization: what newcomers begin with, tokens of directories, topics that go; and one's own files. */
+import { expect, makeChannel, newcomerTo, ownerOf, proveIt, test, unique, Caller } from './people'
 import { TalkPage } from './talk-page'
 
 test('an administrator chooses what new people begin with; those who are there keep theirs', async ({
@@ -63,32 +63,6 @@ test('an owner makes a token for a directory, sees it once, and revokes it', asy
     await proveIt(olga)
     await expect(row).toHaveCount(0)
     expect(await asks()).toBe(401)
-})
-
-test('what members report is one click away for who reads it, and for nobody else', async ({ newcomer, dev }) => {
-    const [mona, ned] = [await newcomer('Mona Moderates', { role: 300 }), await newcomer('Ned Nuisance')]
-    const { page } = mona
-    const owner = ownerOf(dev)
-    const name = unique('moderation')
-    const { id } = await owner.call<{ id: number }>('POST', 'channels/create', {
-        name,
-        subscribers: [mona.user.user_id, owner.user.user_id],
-        invite_only: true,
-    })
-    const talk = await makeChannel(dev, unique('square'), [mona, ned])
-    await owner.call('PATCH', 'realm', { moderation_request_channel_id: id })
-    try {
-        const messageId = await ned.send(talk, 'offers', 'Buy my boat')
-        await callerOf(dev, 'ines').call('POST', `messages/${messageId}/report`, { report_type: 'spam' })
-        await mona.go('#organization/reports')
-        await page.getByRole('list', { name: 'Reports' }).getByRole('link', { name: 'Reports about Ned' }).click()
-        await new TalkPage(page).sees('Buy my boat')
-        await ned.go('#organization/reports')
-        await expect(ned.page.getByRole('link', { name: 'General' })).toHaveAttribute('aria-current', 'page')
-        await expect(ned.page.getByRole('main').getByRole('link', { name: 'Reports' })).toHaveCount(0)
-    } finally {
-        await owner.call('PATCH', 'realm', { moderation_request_channel_id: -1 })
-    }
 })
 
 test('an administrator deletes a topic after a question; others cannot', async ({ newcomer, dev }) => {

@@ -98,8 +98,8 @@ test('an owner makes a link for newcomers, and a group', async ({ newcomer }) =>
     const form = page.getByRole('region', { name: 'New group' })
     const name = unique('bakers')
     await form.getByLabel('Name', { exact: true }).fill(name)
-    await form.getByRole('combobox', { name: 'People in the channel' }).fill('Kofi Mensah')
-    await form.getByRole('combobox', { name: 'People in the channel' }).press('Enter')
+    await form.getByRole('combobox', { name: 'People', exact: true }).fill('Kofi Mensah')
+    await form.getByRole('combobox', { name: 'People', exact: true }).press('Enter')
     await form.getByRole('button', { name: 'Create group' }).click()
     await expect(page.getByRole('region', { name: 'Groups' }).getByText(`@${name}`)).toBeVisible()
     const { user_groups } = await olga.call<{ user_groups: { name: string; members: number[] }[] }>(

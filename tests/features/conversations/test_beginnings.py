@@ -172,7 +172,9 @@ def test_a_channel_that_is_there_already_is_one_of_the_first(server: Server, sta
     realm_id = int(run("realm", "create", "Ours", "--subdomain", subdomain))
     key = run("realm", "link", "--realm", subdomain).strip().rpartition("/")[2]
     place = Place(realm_id, stage.nobody(host=f"{subdomain}.localhost"), key)
+    place.door.http.headers["accept-language"] = "de"
     begun = place.begin(channels=["General", "boats"])
+    assert begun["topic"] == "welcome", "where the first words are, in the language of then"
     found = place.door.get("users/me/subscriptions")["subscriptions"]
     assert {one["name"]: one["stream_id"] == begun["channel_id"] for one in found} == {"general": True, "boats": False}
     written = "select count(distinct content), count(*) from message where conversation_id = %s"

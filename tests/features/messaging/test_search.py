@@ -88,6 +88,7 @@ def names(room: Room, typed: str) -> list[str]:
         ('"deplo"', []),
         ("123", []),
         ("12345 deplo", ["begun"]),
+        ("a" * 1500 + "½" + "b" * 1500, []),
     ],
 )
 def test_a_search_finds(room: Room, typed: str, found: list[str]) -> None:

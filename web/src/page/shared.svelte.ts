@@ -33,7 +33,10 @@ export async function receiveShared(store: CacheStorage | undefined = globalThis
 }
 
 function isWanted({ text, files }: Shared): Promise<boolean> {
-    const what = [...files.map((file) => file.name), text.slice(0, SHOWN)].filter(Boolean).join(' · ')
+    // Isolated, and without letters that turn the direction: it must not rewrite what is said around it.
+    const plain = (part: string) => part.replace(/[\u202a-\u202e\u2066-\u2069]/g, '').slice(0, SHOWN)
+    const parts = [...files.map((file) => plain(file.name)), plain(text)].filter(Boolean)
+    const what = `\u2068${parts.join(' · ')}\u2069`
     return ask({ title: t('shared.title'), text: t('shared.text', { what }), confirm: t('shared.confirm') })
 }
 

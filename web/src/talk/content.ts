@@ -91,7 +91,7 @@ export interface Formula {
     display: boolean
 }
 
-/** Characters of TeX that are drawn in one message. Drawing takes up to half a millisecond for each, of everybody who reads it. */
+/** Characters of TeX that are drawn in one message. Drawing takes a millisecond for some, of everybody who reads it. */
 const MOST_TEX = 1000
 /** What a formula costs however short it is, in characters. */
 const LEAST_TEX = 10
@@ -107,7 +107,12 @@ export function formulas(root: ParentNode): Formula[] {
             tex: element.querySelector('annotation')?.textContent ?? '',
             display: element.parentElement?.classList.contains('katex-display') ?? false,
         }))
-        .filter(({ tex }) => !DEFINES.test(tex) && (left -= Math.max(tex.length, LEAST_TEX)) >= 0)
+        .filter(({ tex }) => {
+            const cost = Math.max(tex.length, LEAST_TEX)
+            if (cost > left || DEFINES.test(tex)) return false
+            left -= cost
+            return true
+        })
 }
 
 /** The name at the end of an address, for people. */

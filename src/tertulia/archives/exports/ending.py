@@ -21,7 +21,7 @@ class StoredExports(StoredArchives):
 
     async def leave_out(self, tx: Transaction, realm_id: int, user_id: int) -> None:
         """What they are in goes; the latest of it is made anew, if nothing else is being made."""
-        jobs = await queries.lock_consented(tx, realm_id, user_id)
+        jobs = [job for job in await queries.lock_consented(tx, realm_id, user_id) if job.attempts]
         if not jobs:
             return
         await hold_count(tx, OF_REALM, realm_id)  # nobody asks for one meanwhile

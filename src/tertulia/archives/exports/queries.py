@@ -136,10 +136,10 @@ async def lock_former(tx: Transaction, job: Job) -> list[Job]:
 
 
 async def lock_consented(tx: Transaction, realm_id: int, user_id: int) -> list[Job]:
-    """Those that somebody who agreed is in, held: in the store, or begun."""
+    """Those that somebody who agreed is in, or will be, held: nobody begins one before they are out of it."""
     sql = f"""
     select {_COLUMNS} from export_job where realm_id = $1 and scope = 'consenting' and failed is null and deleted is null
-        and attempts > 0 and asked >= (select consented from account where account.id = $2)
+        and asked >= (select consented from account where account.id = $2)
     order by id for no key update
     """
     return [Job(**row) for row in await tx.fetch(sql, realm_id, user_id)]

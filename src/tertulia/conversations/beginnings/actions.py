@@ -69,25 +69,28 @@ async def check_request(
     return Beginning(realm_name, email, full_name, hashed, request.channels, language)
 
 
-async def begin(tx: Transaction, realm: Realm, key: str, beginning: Beginning) -> tuple[Account, int]:
-    """Make the organization what its owner wants; returns the owner, and the channel where they are greeted.
+async def begin(tx: Transaction, realm: Realm, key: str, beginning: Beginning) -> tuple[Account, int, str]:
+    """Make the organization what its owner wants; returns the owner, and the channel and the language they are greeted in.
 
     The realm's row is held first, against the order of locks: nobody is there who could hold another.
     """
     await take_key(tx, realm.id, key)
     await change_settings(tx, realm.id, {"name": beginning.realm_name, "default_language": beginning.language})
-    first = await begin_channels(tx, realm.id, beginning.channels)
+    first, is_new = await begin_channels(tx, realm.id, beginning.channels)
     channels = await hold_defaults(tx, realm.id)
     user_id = await create_user(
         tx, realm.id, beginning.email, beginning.full_name, Role.OWNER, password_hash=beginning.password_hash
     )
     await welcome(tx, realm.id, user_id, channels)
     log.info("an organization was begun", realm_id=realm.id, user_id=user_id)
-    return await get_account(tx, user_id), first
+    return await get_account(tx, user_id), first, beginning.language if is_new else realm.settings.default_language
 
 
-async def begin_channels(tx: Transaction, realm_id: int, names: Sequence[str]) -> int:
-    """The first channels of an organization, in which everybody lands who joins; returns that with a topic to begin with."""
+async def begin_channels(tx: Transaction, realm_id: int, names: Sequence[str]) -> tuple[int, bool]:
+    """The first channels of an organization, in which everybody lands who joins.
+
+    Returns that with a topic to begin with, and whether its first words are said now: it may have been there with them.
+    """
     # Whoever runs the server may have made some already, with their first words.
     there = await open_by_name(tx, realm_id, [name_key_of(name) for name in names])
     left = dict(there)  # each is named once
@@ -96,6 +99,7 @@ async def begin_channels(tx: Transaction, realm_id: int, names: Sequence[str]) -
         channel_id = left.pop(name_key_of(name), None) or await create_channel(tx, realm_id, name)
         await add_default(tx, realm_id, channel_id)
         channels.append(channel_id)
-    if channels[0] not in there.values():
+    is_new = channels[0] not in there.values()
+    if is_new:
         await say_first_words(tx, realm_id, channels[0])
-    return channels[0]
+    return channels[0], is_new

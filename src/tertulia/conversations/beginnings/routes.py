@@ -65,8 +65,8 @@ async def begin_organization(
     )
     beginning = await check_request(database, settings, realm, key, request)
     async with database.transaction() as tx:
-        owner, channel_id = await begin(tx, realm, key, beginning)
+        owner, channel_id, greeted_in = await begin(tx, realm, key, beginning)
         cleared = await clear_newcomer(tx, realm, owner.id)
         csrf_token = await begin_session(tx, call, settings, owner, cleared, by_password=True)
-    topic = words_of(beginning.language).first_topic
+    topic = words_of(greeted_in).first_topic
     return Begun(owner.id, owner.email, csrf_token, channel_id=channel_id, topic=topic)

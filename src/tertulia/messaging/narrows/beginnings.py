@@ -12,6 +12,8 @@ import msgspec
 
 SHORTEST: Final = 3
 """Letters of a beginning. Of two, a large part of all words would be read (docs/decisions/0181)."""
+LONGEST: Final = 50
+"""Nobody begins a longer word; PostgreSQL takes none of thousands of letters."""
 MOST: Final = 4
 """Words of one search that may be begun, the last ones: each reads all stems with its beginning."""
 SHORTEST_STEM: Final = 4
@@ -52,16 +54,13 @@ def beginnings_of(words: Sequence[str]) -> tuple[Beginning, ...]:
 def _beginnings(words: Sequence[str]) -> Iterator[Beginning]:
     for word in words:
         letters = _bare(word).lower()
-        if len(letters) >= SHORTEST and letters.isalnum() and not letters.isnumeric():
+        if SHORTEST <= len(letters) <= LONGEST and letters.isalnum() and not letters.isnumeric():
             yield Beginning(word, letters)
 
 
 def _bare(word: str) -> str:
-    while word and not word[0].isalnum():
-        word = word[1:]
-    while word and not word[-1].isalnum():
-        word = word[:-1]
-    return word
+    letters = [at for at, character in enumerate(word) if character.isalnum()]
+    return word[letters[0] : letters[-1] + 1] if letters else ""
 
 
 def become(beginning: Beginning) -> list[str]:

@@ -52,6 +52,10 @@ async def _hold(tx: Transaction, caller: Caller, message_id: int) -> Reached:
     message = await hold_message(tx, caller, message_id)
     if message.is_archived:
         raise no_such_message()
+    role = await hold_role(tx, caller.user_id, lightly=True)
+    if role is None or role >= Role.GUEST:
+        raise Refusal("Insufficient permission")
+    caller = msgspec.structs.replace(caller, role=role)
     if message.participants is None:
         channel = await find_channel(tx, caller, message.conversation_id)
         if channel is None or not (channel.may_post and channel.may_send):
@@ -63,7 +67,4 @@ async def _hold(tx: Transaction, caller: Caller, message_id: int) -> Reached:
     if message.topic_id is not None:
         # As it is called now: what is told of it comes after what is told of its renaming.
         message = msgspec.structs.replace(message, topic=await queries.hold_topic(tx, message.topic_id))
-    role = await hold_role(tx, caller.user_id)
-    if role is None or role >= Role.GUEST:
-        raise Refusal("Insufficient permission")
     return message

@@ -11,11 +11,6 @@ works_with = "0001"
 # A program of the version before does not note when somebody agrees: they count as having agreed before. It adds up what is
 # held of a share, and takes the organizations by their numbers.
 SQL = """
--- Since when they agree to be in exports, if they do (settings: allow_private_data_export). Who is here already counts as having
--- agreed always, and whom an archive brings since then.
-alter table account add column consented timestamptz not null default '-infinity';
-alter table account alter column consented set default now();
-
 -- Bytes that deleted files under a hold take of somebody's share: 4,096 of each at least, as of files that are there.
 create table held_share (
     user_id bigint primary key references account on delete cascade,
@@ -44,6 +39,11 @@ from held_copy join account on account.id = (body->>'share_of')::bigint where ke
 
 -- When digests of the organization were made last: each has its turn.
 alter table digest_run add column served timestamptz;
+
+-- Since when they agree to be in exports, if they do (settings: allow_private_data_export). Who is here already counts as having
+-- agreed always, and whom an archive brings since then. Last, because everybody waits for it until the commit.
+alter table account add column consented timestamptz not null default '-infinity';
+alter table account alter column consented set default now();
 """
 
 

@@ -87,9 +87,13 @@ async def forget_waiting(tx: Transaction, realm_id: int) -> None:
     await tx.execute("update realm set settings = settings - '_waiting' where id = $1", realm_id)
 
 
-async def hold_role(tx: Transaction, user_id: int) -> int | None:
-    """The role of an active account, which does not change until the commit; None if it is not active."""
-    found: int | None = await tx.fetchval("select role from account where id = $1 and is_active for share", user_id)
+async def hold_role(tx: Transaction, user_id: int, *, lightly: bool = False) -> int | None:
+    """The role of an active account, which does not change until the commit; None if it is not active.
+
+    `lightly`: nobody waits for it but who changes the role, so it may be asked for whatever else is held.
+    """
+    sql = f"select role from account where id = $1 and is_active for {'key ' if lightly else ''}share"
+    found: int | None = await tx.fetchval(sql, user_id)
     return found
 
 

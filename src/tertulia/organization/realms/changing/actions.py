@@ -106,9 +106,12 @@ async def _check_right(tx: Transaction, caller: Caller, wanted: dict[str, Any]) 
         check_owner(now)
 
 
-async def check_is_administrator(tx: Transaction, caller: Caller) -> Caller:
-    """Refuse whoever is not an administrator at this moment; returns the caller as they are until the commit."""
-    role = await queries.hold_role(tx, caller.user_id)
+async def check_is_administrator(tx: Transaction, caller: Caller, *, lightly: bool = False) -> Caller:
+    """Refuse whoever is not an administrator at this moment; returns the caller as they are until the commit.
+
+    `lightly` for who holds something else already.
+    """
+    role = await queries.hold_role(tx, caller.user_id, lightly=lightly)
     if role is None:
         raise Refusal("Insufficient permission")
     now = msgspec.structs.replace(caller, role=role)
