@@ -1,7 +1,6 @@
 """Invitations: who may send which, what becomes of them, and how people sign up by them."""
 
 import re
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,15 +27,6 @@ def address(domain: str = "example.com") -> str:
 
 def key_for(folder: Path, email: str, count: int = 1) -> str:
     return mailed(folder, email, r"http://\S+/join/(\S+)", count)[-1]
-
-
-@pytest.fixture
-def visitor(realm: Realm) -> Iterator[Visitor]:
-    one = Visitor(realm)
-    try:
-        yield one
-    finally:
-        one.http.close()
 
 
 def invite(speaker: Speaker, emails: str, **more: Any) -> httpx.Response:

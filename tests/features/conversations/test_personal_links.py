@@ -32,15 +32,6 @@ def owner(realm: Realm, mute: Web) -> Speaker:
     return realm.as_user(realm.owner.user, url=mute.url)
 
 
-@pytest.fixture
-def visitor(realm: Realm) -> Iterator[Visitor]:
-    one = Visitor(realm)
-    try:
-        yield one
-    finally:
-        one.http.close()
-
-
 def key_in(link: str) -> str:
     return link.rpartition("/join/")[2]
 
