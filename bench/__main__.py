@@ -73,7 +73,12 @@ def add_measurement(name: str, about: str, modules: list[str]) -> None:
 @app.command()
 def gate(
     only: Annotated[str, typer.Option(help="Only the cases whose name contains this.")] = "",
-    within: Annotated[float, typer.Option(help="By how many percent processor time may be worse.")] = 20.0,
+    within: Annotated[
+        float,
+        typer.Option(
+            help="By how many percent the CPU of one request alone may be worse; of 64 at once 2.5 times as many."
+        ),
+    ] = 20.0,
     record: Annotated[bool, typer.Option("--record", help="Do not judge: write bench/baseline.json anew.")] = False,
 ) -> None:
     """Fail if a hot path costs more than bench/baseline.json says: CPU, statements, rows, WAL bytes."""

@@ -8,7 +8,9 @@ from bench.gate.cases import CASES
 from bench.gate.counting import Asked, Record, asked_by, parse_records, written_by
 
 RECORDED = {WEB: 6.0, POSTGRES: 3.0, STATEMENTS: 6.0, PARSED: 0.0, ROWS: 4.0, WAL: 2400.0}
-BASELINE = Baseline("2026-11-01", "abc1234", {}, {"send": RECORDED, "crowd": {PER_COMMIT: 4.0, ROWS: 2.0}})
+BASELINE = Baseline(
+    "2026-11-01", "abc1234", {}, {"send": RECORDED, "crowd": {POSTGRES: 3.0, PER_COMMIT: 4.0, ROWS: 2.0}}
+)
 
 LOG = b"""\
 2026-11-01 10:00:00.000 UTC [7] LOG:  duration: 0.010 ms  statement: BEGIN;
@@ -50,6 +52,11 @@ def test_a_figure_fails_when_it_is_worse_than_it_may_be(change: dict[str, float]
 def test_where_requests_meet_counts_may_differ_a_little_but_one_more_statement_may_not() -> None:
     assert failed({PER_COMMIT: 4.1, ROWS: 2.3}, case="crowd", is_alone=False) == set()
     assert failed({PER_COMMIT: 5.0, ROWS: 2.5}, case="crowd", is_alone=False) == {PER_COMMIT, ROWS}
+
+
+def test_where_requests_meet_processor_time_may_differ_by_half() -> None:
+    assert failed({POSTGRES: 4.4}, case="crowd", is_alone=False) == set()
+    assert failed({POSTGRES: 4.6}, case="crowd", is_alone=False) == {POSTGRES}
 
 
 def test_a_case_that_was_never_recorded_fails() -> None:

@@ -1,12 +1,8 @@
 /** A new organization: its owner begins it by a link, or is greeted with first steps, each of which leads to where it is done. */
 import { complaints } from './complaints'
 import { expect, test, unique } from './people'
+import { PICTURE } from './pictures'
 import { runCommand } from './server'
-
-const PICTURE = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGPYEqCPFTEMLQkAHspMwdhob2wAAAAASUVORK5CYII=',
-    'base64',
-)
 
 test('the owner of a new organization takes the first steps', async ({ page, dev }) => {
     const subdomain = unique('new')

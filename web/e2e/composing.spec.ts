@@ -1,11 +1,7 @@
 /** What can be put into a message besides words: what was copied elsewhere, files, polls, snippets, one's voice; and to whom. */
 import { expect, makeChannel, test, unique } from './people'
+import { PICTURE } from './pictures'
 import { TalkPage } from './talk-page'
-
-const PICTURE = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGPYEqCPFTEMLQkAHspMwdhob2wAAAAASUVORK5CYII=',
-    'base64',
-)
 
 test('a table and links are pasted, a file is tried again, a poll and a snippet are made', async ({
     newcomer,

@@ -2,12 +2,8 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { channelOf, expect, test, unique } from './people'
+import { PICTURE } from './pictures'
 import { TalkPage } from './talk-page'
-
-const PICTURE = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGPYEqCPFTEMLQkAHspMwdhob2wAAAAASUVORK5CYII=',
-    'base64',
-)
 
 test('a picture is uploaded, shown to the other, and to nobody else', async ({ person, dev, request }) => {
     const [ines, kofi] = [await person('ines'), await person('kofi')]

@@ -1,5 +1,5 @@
 /** One’s own settings without a mouse: what is changed is so for others and at the server, and the focus stays where one goes on. */
-import { Caller, callerOf, expect, makeChannel, type Person, test, unique } from './people'
+import { basic, Caller, callerOf, expect, makeChannel, type Person, test, unique } from './people'
 import { Keys } from './keyboard-only'
 import { PICTURE } from './pictures'
 
@@ -226,9 +226,7 @@ test('another browser is signed out, and a key is made and revoked', async ({ ne
         if (left) await expect(part.getByRole('listitem')).toHaveCount(left)
     }
     await expect(part.getByText('No keys.')).toBeFocused()
-    const headers = {
-        Authorization: 'Basic ' + Buffer.from(`${made.user.email}:${made.user.api_key}`).toString('base64'),
-    }
+    const headers = { Authorization: basic(made.user.email, made.user.api_key) }
     expect((await fetch(`${dev.url}/api/v1/users/me`, { headers })).status).toBe(401)
 })
 
@@ -251,7 +249,7 @@ test('a bot is made, gets another key, and is deactivated', async ({ newcomer, d
     const works = async (api_key: string) => {
         const { members } = await nora.call<{ members: { full_name: string; email: string }[] }>('GET', 'users')
         const bot = members.find((each) => each.full_name === name)
-        const headers = { Authorization: 'Basic ' + Buffer.from(`${bot?.email}:${api_key}`).toString('base64') }
+        const headers = { Authorization: basic(bot?.email, api_key) }
         return (await fetch(`${dev.url}/api/v1/users/me`, { headers })).ok
     }
     const first = await shown.innerText()
@@ -278,9 +276,7 @@ test('a file is found in one’s own list, shown in its message, and deleted', a
     const id = await makeChannel(dev, unique('shelf'), [nora])
     const name = `${unique('plan')}.txt`
     const sent = await nora.context.request.post('/api/v1/user_uploads', {
-        headers: {
-            Authorization: 'Basic ' + Buffer.from(`${nora.user.email}:${nora.user.api_key}`).toString('base64'),
-        },
+        headers: { Authorization: basic(nora.user.email, nora.user.api_key) },
         multipart: { file: { name, mimeType: 'text/plain', buffer: Buffer.from('Two rooms') } },
     })
     const { url } = (await sent.json()) as { url: string }

@@ -1,11 +1,7 @@
 /** Topics, channels and what messages hold, by keys alone. */
 import { type Caller, callerOf, expect, makeChannel, test, unique } from './people'
+import { PICTURE } from './pictures'
 import { typistAt } from './typist'
-
-const PICTURE = Buffer.from(
-    'iVBORw0KGgoAAAANSUhEUgAAAAgAAAAICAIAAABLbSncAAAAEUlEQVR4nGPYEqCPFTEMLQkAHspMwdhob2wAAAAASUVORK5CYII=',
-    'base64',
-)
 
 /** How somebody is in a channel; undefined: they are not. */
 async function subscription(who: Caller, id: number): Promise<Record<string, unknown> | undefined> {

@@ -19,6 +19,10 @@ export function unique(word: string): string {
     return `${word}-${process.pid}-${Date.now().toString(36)}-${counter}`
 }
 
+/** The header of who calls with a key. */
+export const basic = (email: string | undefined, key: string | undefined): string =>
+    'Basic ' + Buffer.from(`${email}:${key}`).toString('base64')
+
 /** The API as one person, with their key. */
 export class Caller {
     constructor(
@@ -31,9 +35,7 @@ export class Caller {
         path: string,
         params: Record<string, unknown> = {},
     ): Promise<T> {
-        const headers: Record<string, string> = {
-            Authorization: 'Basic ' + Buffer.from(`${this.user.email}:${this.user.api_key}`).toString('base64'),
-        }
+        const headers: Record<string, string> = { Authorization: basic(this.user.email, this.user.api_key) }
         let url = `${this.dev.url}/api/v1/${path}`
         const init: RequestInit = { method, headers }
         if (method === 'GET') {

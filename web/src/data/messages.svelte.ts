@@ -50,10 +50,10 @@ const EVENTS: ReadonlySet<string> = new Set<MessagesEvent['type']>([
 type Unnumbered<Event> = Event extends ApiEvent ? Omit<Event, 'id'> : never
 
 /** More messages than this, and those that nobody shows are forgotten, the longest known first, until so few are left. */
-const MOST = 6_000
-const FEW = 3_000
+const MOST = 800
+const FEW = 500
 /** After so many more it is tried again, if most of them are shown. */
-const MORE = 1_000
+const MORE = 200
 
 export class Messages {
     readonly #api: Api

@@ -16,7 +16,9 @@ const FIRST_AFTER = 40
 const MORE = 100
 /** More than this that were moved here are not asked for one by one. */
 const MOST_MOVED = 100
-const MOST_ROWS = 2000
+const MOST_ROWS = 600
+/** Of a talk that nobody looks at. */
+const MOST_ROWS_LEFT = 150
 
 type At = Id | 'first_unread' | 'oldest' | 'newest'
 
@@ -47,6 +49,8 @@ export class Talk implements Listener {
     readingId: Id | 'newest' | null = null
     /** The rows are being fetched anew. */
     isOpening = false
+    /** Another one is shown: enough stays to come back to. */
+    isLeft = false
     /** Where this talk went, if somebody moved all of it away. Whoever goes there sets it to null. */
     movedTo: TalkPlace | null = $state.raw(null)
 
@@ -177,7 +181,7 @@ export class Talk implements Listener {
     }
 
     /** Let go of what is far from the message being read, if there are more rows than these. */
-    trim(most = MOST_ROWS): void {
+    trim(most = this.isLeft ? MOST_ROWS_LEFT : MOST_ROWS): void {
         const { rows } = this
         if (rows.length <= most) return
         const reading = this.readingId ?? this.focusId

@@ -209,11 +209,17 @@ export class World {
     talk(place: TalkPlace): Talk {
         const key = keyOf(place)
         const known = this.#talks.get(key)
+        const left = this.#newest
         this.#talks.delete(key)
         const talk = known ?? new Talk(place, this.messages, this.#context)
         this.#talks.set(key, talk)
+        talk.isLeft = false
         const { near } = place
         // After this turn: components ask for a talk while they compute, and state must not change then.
+        if (left && left !== talk) {
+            left.isLeft = true
+            queueMicrotask(() => left.isLeft && left.trim())
+        }
         if (!known) queueMicrotask(() => void talk.open(near))
         else if (near === undefined) queueMicrotask(() => void talk.revisit())
         else queueMicrotask(() => void this.#show(talk, near))

@@ -151,6 +151,28 @@ describe('a world', () => {
         expect([talk.focusId, talk.firstUnreadId, talk.opened]).toEqual([2, 2, 2])
     })
 
+    it('keeps of a talk that was left what one comes back to, and not all that is said there', async () => {
+        const { server, world } = await stage()
+        const talk = world.talk(LUNCH)
+        ;(await server.next('messages')).answer({ messages: [], found_oldest: true, found_newest: true })
+        await settled()
+        const say = (from: number, to: number) => {
+            for (let id = from; id <= to; id += 1)
+                world.messages.apply({ id, type: 'message', message: channelMessage(id), flags: [] })
+        }
+        say(1, 500)
+        expect(talk.rows.length).toBe(500)
+        world.talk({ kind: 'feed' })
+        await settled()
+        expect([talk.rows.length <= 150, talk.rows.at(-1)?.id, talk.atNewest]).toEqual([true, 500, true])
+        say(501, 1000)
+        expect([talk.rows.length <= 150, talk.rows.at(-1)?.id, talk.atNewest]).toEqual([true, 1000, true])
+        world.talk(LUNCH)
+        await settled()
+        say(1001, 1200)
+        expect(talk.rows.length).toBeGreaterThan(200)
+    })
+
     it('shows what one says in a channel without following it, once', async () => {
         const { server, world } = await stage()
         const place: SendPlace = { kind: 'topic', channelId: 404, topic: 'lunch' }
