@@ -9,6 +9,7 @@ const SENDERS = 8
 const ROUNDS = 12
 /** How long somebody is at the page: MINUTES=60 is the long form. */
 const MINUTES = Number(process.env['MINUTES'] ?? 3)
+const WARM_ROUNDS = Math.max(5, Math.ceil(MINUTES / 2))
 /** Between the beginnings of two rounds, as far as they are not slower: a busy place, not a race. */
 const ROUND_MS = 10_000
 
@@ -61,13 +62,16 @@ test('memory over a time by the clock', async ({ browser, dev }) => {
         await Promise.all([traffic.play(20), visit(ines, places)])
         await traffic.isSeenBy(ines)
     }
-    // What is fetched once, and caches that have an end, are no growth.
-    for (let warm = 0; warm < 5; warm += 1) await round()
+    // What is fetched once, caches that have an end, and code that the browser compiles are no growth.
+    for (let warm = 0; warm < WARM_ROUNDS; warm += 1) await round()
     const devtools = await ines.context.newCDPSession(ines.page)
     const begin = await useOf(devtools)
     const until = Date.now() + MINUTES * 60_000
     let rounds = 0
-    for (; Date.now() < until; rounds += 1) await Promise.all([round(), ines.page.waitForTimeout(ROUND_MS)])
+    for (; Date.now() < until; rounds += 1) {
+        await Promise.all([round(), ines.page.waitForTimeout(ROUND_MS)])
+        if (rounds % 60 === 59) note(`${rounds + 1} rounds`, said(await useOf(devtools)))
+    }
     const end = await useOf(devtools)
     note(`${MINUTES} minutes by the clock (${rounds} rounds): at the begin; at the end`, `${said(begin)}; ${said(end)}`)
     note(
