@@ -11,8 +11,8 @@ import { framesOf, traced, type Frames } from './trace'
 
 const MESSAGES = Number(process.env['MESSAGES'] ?? 20_000)
 const IN_CHANNEL = 100_000
-/** Pixels in each frame: a wheel that is turned quickly. */
-const STEP = 200
+/** Pixels in each frame: 200 (12,000 a second) is the fastest that a wheel or a finger makes, 60 is reading past. */
+const STEP = Number(process.env['STEP'] ?? 200)
 const RICH = 300
 /** Milliseconds, at 60 a second. */
 const FRAME = 16.7
