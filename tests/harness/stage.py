@@ -168,6 +168,13 @@ class Stage:
             connection.close()
 
 
+def holds_up(execute: Callable[..., list[tuple[Any, ...]]]) -> bool:
+    """Whether somebody waits for a lock of this session."""
+    waiting = "select 1 from pg_stat_activity where pg_backend_pid() = any(pg_blocking_pids(pid))"
+    execute("select pg_stat_clear_snapshot()")
+    return bool(execute(waiting))
+
+
 async def _new_user(tx: Transaction, realm_id: int, role: int, bot_type: int | None = None) -> User:
     email = unique("user").replace(" ", ".") + "@example.com"
     user_id = await create_user(tx, realm_id, email, "Somebody New", role, bot_type=bot_type)

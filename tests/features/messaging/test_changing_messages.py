@@ -7,7 +7,7 @@ from tertulia.messaging.reading.revisions import MAX_SHOWN
 from tests.contract.changes import TYPES, edit, events, history, listen, one, refused, topic_ids
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
-from tests.harness.stage import Stage, at_once, later
+from tests.harness.stage import Stage, at_once, holds_up, later
 from tests.harness.talk import Json, Speaker, check_error, check_success, eventually, unique
 
 QUIET = {"send_notification_to_new_thread": False}
@@ -388,6 +388,18 @@ def test_a_deleted_topic_takes_along_what_people_decided_about_it(realm: Realm, 
     assert told == [("topic", 0)]
 
 
+def test_an_older_topic_that_nobody_could_name_so_now_is_read_and_deleted(realm: Realm, channel: Channel) -> None:
+    sent = realm.owner.send(channel.stream_id, "topic")
+    name = "gone\u200bquiet"
+    check_error(realm.owner.request("POST", "messages", type="stream", to=channel.stream_id, topic=name, content="a"))
+    rename = "update topic set name = %s, name_key = %s where conversation_id = %s"
+    realm.stage.sql(rename, name, name, channel.stream_id)
+    realm.member.post("mark_topic_as_read", stream_id=channel.stream_id, topic_name=name)
+    assert "read" in one(realm.member, sent)["flags"]
+    realm.owner.post(f"streams/{channel.stream_id}/delete_topic", topic_name=name)
+    check_error(realm.owner.request("GET", f"messages/{sent}"))
+
+
 def test_a_large_topic_is_deleted_in_portions(realm: Realm, channel: Channel) -> None:
     realm.owner.send(channel.stream_id, "topic")
     realm.stage.sql(
@@ -413,7 +425,7 @@ def test_who_is_no_administrator_any_more_deletes_no_topic(realm: Realm, channel
         execute("select from conversation where id = %s for no key update", channel.stream_id)
         path = f"streams/{channel.stream_id}/delete_topic"
         asked = later(realm.administrator.request, "POST", path, topic_name="topic")
-        eventually(lambda: realm.stage.sql("select 1 from pg_locks where not granted"))
+        eventually(lambda: holds_up(execute))
         check_success(realm.owner.request("PATCH", f"users/{realm.administrator.id}", role=400))
     assert asked.result().status_code == 400
     assert one(realm.owner, sent)["content"] == "<p>stays</p>"

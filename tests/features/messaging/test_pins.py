@@ -12,7 +12,7 @@ from tests.features.messaging.test_sending_rights import permit, system_group
 from tests.harness.counting import counting
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, Server
-from tests.harness.stage import at_once, later
+from tests.harness.stage import at_once, holds_up, later
 from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, eventually
 
 CAPABILITIES = {"notification_settings_null": True, "pinned_messages": True, "bulk_message_deletion": True}
@@ -113,7 +113,7 @@ def test_who_is_made_a_guest_meanwhile_pins_nothing(realm: Realm, channel: Chann
     with realm.stage.session() as execute:
         execute("select from message where id = %s for update", sent)
         asked = later(realm.member.request, "POST", f"messages/{sent}/pin")
-        eventually(lambda: realm.stage.sql("select 1 from pg_locks where not granted"))
+        eventually(lambda: holds_up(execute))
         check_success(realm.owner.request("PATCH", f"users/{realm.member.id}", role=600))
     check_error(asked.result())
     assert pins(realm.owner, sent) == []

@@ -8,11 +8,18 @@ from tertulia.organization.realms.settings import RealmSettings
 NO_TOPIC = "(no topic)"
 
 
-def clean_topic(topic: str, settings: RealmSettings) -> str:
-    """A topic as it is stored: trimmed, the names of the empty topic become the empty string."""
+def known_topic(topic: str, settings: RealmSettings) -> str:
+    """The name of a topic that may exist: trimmed, the names of the empty topic become the empty string.
+
+    There may be older ones with letters that no new one can have.
+    """
     topic = topic.strip()
-    if topic in (NO_TOPIC, settings.empty_topic_display_name):
-        return ""
+    return "" if topic in (NO_TOPIC, settings.empty_topic_display_name) else topic
+
+
+def clean_topic(topic: str, settings: RealmSettings) -> str:
+    """A topic as it is stored; refused if no topic can be named so."""
+    topic = known_topic(topic, settings)
     if len(topic) > MAX_TOPIC_LENGTH:
         raise Refusal(f"The topic is too long (limit: {MAX_TOPIC_LENGTH} characters).")
     if (position := bad_character(topic)) is not None:

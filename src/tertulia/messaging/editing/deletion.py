@@ -7,7 +7,7 @@ from tertulia.conversations.channels.model import Channel
 from tertulia.conversations.channels.rules import name_key_of
 from tertulia.conversations.read_state.marking.queries import change_places
 from tertulia.conversations.topics.queries import find_topic
-from tertulia.conversations.topics.rules import clean_topic
+from tertulia.conversations.topics.rules import known_topic
 from tertulia.files.uploads.links.actions import unlink
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Database, Transaction
@@ -65,7 +65,7 @@ async def remove(
 
 async def delete_topic(database: Database, caller: Caller, channel_id: int, name: str) -> bool:
     """Delete what the caller sees of a topic, newest first, a portion per transaction; returns whether all of it is gone."""
-    topic = clean_topic(name, settings_of(caller))
+    topic = known_topic(name, settings_of(caller))
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:
         async with database.transaction() as tx:

@@ -6,7 +6,7 @@ import msgspec
 
 from tertulia.conversations.channels.rules import ChannelId
 from tertulia.conversations.read_state.marking.actions import mark_all_read
-from tertulia.conversations.topics.rules import clean_topic
+from tertulia.conversations.topics.rules import known_topic
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.endpoint import get, post
@@ -121,5 +121,5 @@ async def mark_stream_as_read(caller: Person, tx: Transaction, *, stream_id: Cha
 @post("/mark_topic_as_read")
 async def mark_topic_as_read(caller: Person, tx: Transaction, *, stream_id: ChannelId, topic_name: str) -> None:
     """Mark everything in a topic read."""
-    name = clean_topic(topic_name, settings_of(caller))
+    name = known_topic(topic_name, settings_of(caller))
     await actions.read_topic(tx, caller, stream_id, name)
