@@ -62,7 +62,8 @@ test('a picture is chosen and taken away again', async ({ newcomer, dev }) => {
 
     await keys.enter(part.getByRole('button', { name: 'Remove' }))
     await expect.poll(seen).toBe(before)
-    await expect(part.getByRole('button', { name: 'Remove' })).toBeFocused()
+    await expect(part.getByRole('button', { name: 'Remove' }), 'there is none to remove').toHaveCount(0)
+    await expect(part.getByRole('button', { name: 'Choose a picture' })).toBeFocused()
 })
 
 test('the look, the hours and the language are chosen from lists that a key opens', async ({ newcomer, dev }) => {

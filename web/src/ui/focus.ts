@@ -1,5 +1,7 @@
 /** The focus is never lost: what had it may go, and then something near has it. */
 
+const PRESSED = 'a[href], button:not(:disabled)'
+
 /** Back to where it was before something opened; to the page where that is gone by now. */
 export function giveBack(before: Element | null): void {
     const to = before?.isConnected ? before : document.querySelector('main')
@@ -16,8 +18,8 @@ export function keepsFocus(list: HTMLElement): () => void {
     const watch = new MutationObserver(() => {
         if (at === -1 || document.activeElement !== document.body) return
         const line = list.children[Math.min(at, list.children.length - 1)]
-        const next = line?.querySelector<HTMLElement>('a[href], button:not(:disabled)')
-        const to = next ?? list.closest<HTMLElement>('[tabindex]')
+        const next = line?.matches(PRESSED) ? line : line?.querySelector(PRESSED)
+        const to = (next as HTMLElement | null | undefined) ?? list.closest<HTMLElement>('[tabindex]')
         to?.focus()
     })
     list.addEventListener('focusin', note)
