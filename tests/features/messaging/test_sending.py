@@ -1,5 +1,6 @@
 """What a send writes, and the group commit behind it: stuck conversations, refused rows, bad rows, order."""
 
+import secrets
 import time
 from functools import partial
 from typing import Any
@@ -84,6 +85,16 @@ def test_a_topic_is_one_whatever_its_case_and_knows_its_newest_message(stage: St
     assert stage.sql("select name, last_seq from topic where conversation_id = %s", channel.stream_id) == [
         ("Straße", 3)
     ]
+
+
+def test_words_that_nobody_has_used_yet_are_sorted_in_few_at_a_time(stage: Stage) -> None:
+    """Whoever sends while they are sorted in waits for it, in every organization: of 4 MB, for seconds."""
+    sender = stage.speaker()
+    channel = stage.channel(sender)
+    for _ in range(20):
+        sender.send(channel.stream_id, "topic", " ".join(f"q{secrets.token_hex(4)}" for _ in range(900)))
+    [(pages,)] = stage.sql("select gin_clean_pending_list('message_search')")
+    assert pages < 50, "of 8 kB each: at most 256 kB, and what one more message has"
 
 
 # Stuck, refused and bad
