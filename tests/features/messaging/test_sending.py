@@ -1,5 +1,6 @@
 """What a send writes, and the group commit behind it: stuck conversations, refused rows, bad rows, order."""
 
+import base64
 import secrets
 import time
 from functools import partial
@@ -324,6 +325,39 @@ def test_a_deactivated_person_gets_no_messages(stage: Stage) -> None:
     stage.sql("update account set is_active = false where id = %s", gone.id)
     for to in ([gone.id], [gone.email], [gone.id, sender.id]):
         check_error(sender.request("POST", "messages", type="direct", to=to, content="x"))
+
+
+# Words that take long to find
+
+
+@pytest.mark.parametrize("signs", ["~/", "/.", "1-a-", "_1-E", "a-b.c-d."])
+def test_a_text_whose_words_take_long_to_find_is_neither_sent_nor_searched_for(stage: Stage, signs: str) -> None:
+    """Everybody who sends at that moment would wait for it, in every organization."""
+    sender = stage.speaker()
+    channel = stage.channel(sender)
+    dear = (signs * 10_000)[:9_990]
+    refused = sender.request("POST", "messages", **fields(channel, f"a {dear}"))
+    assert "too many signs" in check_error(refused)
+    sent = sender.send(channel.stream_id, "topic", "short")
+    assert "too many signs" in check_error(sender.request("PATCH", f"messages/{sent}", content=dear))
+    narrow = [{"operator": "search", "operand": f"a{dear}"}]
+    asked = sender.request("GET", "messages", anchor="newest", num_before=9, num_after=0, narrow=narrow)
+    check_error(asked, "BAD_NARROW", desc="too many signs with no blank between them in a search")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/".join(f"folder{number}" for number in range(900)),
+        "-".join(f"{number:08x}" for number in range(1000)),
+        ",".join(f"{number}.25" for number in range(1000)),
+        base64.b64encode(bytes(range(256)) * 28).decode(),
+        "-" * 9000,
+    ],
+)
+def test_long_paths_tables_and_keys_are_sent(stage: Stage, text: str) -> None:
+    sender = stage.speaker()
+    assert sender.send(stage.channel(sender).stream_id, "topic", text)
 
 
 # Sizes
