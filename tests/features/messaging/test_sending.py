@@ -88,6 +88,20 @@ def test_a_topic_is_one_whatever_its_case_and_knows_its_newest_message(stage: St
     ]
 
 
+def test_a_read_state_of_very_many_ranges_is_not_written_anew_at_each_send(stage: Stage) -> None:
+    """Of 300,000 ranges that takes seconds, and everybody who sends at that moment waits for it."""
+    sender = stage.speaker()
+    channel = stage.channel(sender)
+    assert "read_state" in written(stage, sender.send(channel.stream_id, "topic", read_by_sender=True))
+    gaps = "select range_agg(int8range(2 * n, 2 * n + 1)) from generate_series(1, %s) as n"
+    for ranges, is_written in ((10_000, False), (100, True)):
+        with stage.session() as execute:
+            change = f"update read_state set read = ({gaps}) where user_id = %s and conversation_id = %s"
+            execute(change, ranges, sender.id, channel.stream_id)
+        sent = sender.send(channel.stream_id, "topic", read_by_sender=True)
+        assert ("read_state" in written(stage, sent)) is is_written
+
+
 def test_words_that_nobody_has_used_yet_are_sorted_in_few_at_a_time(stage: Stage) -> None:
     """Whoever sends while they are sorted in waits for it, in every organization: of 4 MB, for seconds."""
     sender = stage.speaker()
