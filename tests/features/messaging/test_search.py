@@ -7,7 +7,6 @@ from concurrent.futures import Future
 import pytest
 
 from tertulia.kernel.db import Transaction
-
 from tertulia.messaging.narrows.model import Narrowed
 from tertulia.messaging.narrows.scopes import Scope
 from tertulia.messaging.narrows.search import Matches, parse_query
@@ -113,8 +112,15 @@ def test_a_begun_word_that_takes_too_long_is_looked_for_as_a_whole_one(room: Roo
         return int(check_success(speaker.request("POST", "messages/flags/narrow", **asked))["updated_count"])
 
     async def search_meanwhile(tx: Transaction) -> list[Future[object]]:
-        await tx.execute("lock table topic in access exclusive mode")  # read by the search itself, and by nothing before it
-        searching = [later(window, "rivers"), later(window, "deplo"), later(star, "rivers deplo"), later(star, "rivers")]
+        await tx.execute(
+            "lock table topic in access exclusive mode"
+        )  # read by the search itself, and by nothing before it
+        searching = [
+            later(window, "rivers"),
+            later(window, "deplo"),
+            later(star, "rivers deplo"),
+            later(star, "rivers"),
+        ]
         await asyncio.sleep(BEGUN_SECONDS + 1)
         return searching
 

@@ -39,7 +39,7 @@ MAX_WAITING_LANES = 4
 RETRY_SECONDS = 0.2
 FAST_LOCK_TIMEOUT = "200ms"
 PENDING_WORDS = "256kB"
-"""Words of new messages wait in a list of the index, and the insert that fills it sorts them in while everybody in the lane waits.
+"""Words of new messages wait in a list of the index, and the insert that fills it sorts them in while the whole lane waits.
 Of PostgreSQL's 4 MB that takes seconds, and somebody who makes up words fills it with a hundred messages (0183)."""
 
 _OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError)
