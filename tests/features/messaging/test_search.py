@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Iterator
 from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
@@ -111,11 +112,11 @@ def test_a_begun_word_that_takes_too_long_is_looked_for_as_a_whole_one(room: Roo
         asked = {"anchor": "newest", "num_before": 9, "num_after": 0, "narrow": narrow, "op": "add", "flag": "starred"}
         return int(check_success(speaker.request("POST", "messages/flags/narrow", **asked))["updated_count"])
 
-    async def search_meanwhile(tx: Transaction) -> list[Future[object]]:
+    async def search_meanwhile(tx: Transaction) -> "list[Future[Any]]":
         await tx.execute(
             "lock table topic in access exclusive mode"
         )  # read by the search itself, and by nothing before it
-        searching = [
+        searching: list[Future[Any]] = [
             later(window, "rivers"),
             later(window, "deplo"),
             later(star, "rivers deplo"),
