@@ -23,7 +23,7 @@ def test_every_table_has_a_bound_or_a_reason() -> None:
 def test_a_table_has_a_bound_or_a_reason_why_not() -> None:
     bounded = {table for one in BOUNDS for table in one.tables}
     excused = Counter(table for one in DECLARED if isinstance(one, Otherwise) for table in one.tables)
-    assert bounded & excused.keys() == {"account", "group_subgroup"}, "bots are bounded, and groups that settings name"
+    assert bounded & excused.keys() == {"account"}, "bots are bounded"
     assert max(excused.values()) == 1
 
 

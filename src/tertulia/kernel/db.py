@@ -129,11 +129,11 @@ class Transaction(Reader):
         finally:
             self.statements.answered(began)
 
-    async def fetch_shaped(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
+    async def fetch_shaped(self, sql: str, *arguments: object, at_most: float | None = None) -> list[asyncpg.Record]:
         """As a reader's. What else a transaction takes may be its waiting for others; this is its caller's."""
         clock = Clock()
         try:
-            return await super().fetch_shaped(sql, *arguments)
+            return await super().fetch_shaped(sql, *arguments, at_most=at_most)
         finally:
             if self._call is not None:
                 clock.charge(self._call)

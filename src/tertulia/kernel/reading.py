@@ -1,6 +1,7 @@
 """Reading from the database, and counting what is asked (statements.py)."""
 
 from collections.abc import Awaitable
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any, TypeAlias, TypeVar
 
@@ -52,12 +53,20 @@ class Reader:
         finally:
             self.statements.answered(began)
 
-    async def fetch_shaped(self, sql: str, *arguments: object) -> list[asyncpg.Record]:
-        """All rows of a statement that its caller has put together: it may be dear, and has less time than others."""
+    async def fetch_shaped(self, sql: str, *arguments: object, at_most: float | None = None) -> list[asyncpg.Record]:
+        """All rows of a statement that its caller has put together: it may be dear, and has less time than others.
+
+        `at_most`: it has no more seconds than these, and then there is a TimeoutError, for who knows another way; what a
+        transaction did before stays.
+        """
         began = perf_counter()
+        has_work_to_keep = at_most is not None and self.connection.is_in_transaction()
         try:
-            return await self.connection.fetch(sql, *arguments, timeout=self._shaped_seconds)
+            async with self.connection.transaction() if has_work_to_keep else nullcontext():
+                return await self.connection.fetch(sql, *arguments, timeout=at_most or self._shaped_seconds)
         except TimeoutError:
+            if at_most is not None:
+                raise
             raise server_not_ready("This takes the server too long. Please look for less at a time.") from None
         finally:
             self.statements.answered(began)

@@ -1,17 +1,22 @@
 """Searching: words, phrases, scripts without spaces, and what is marked."""
 
+import asyncio
 from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import Any
 
 import pytest
 
+from tertulia.kernel.db import Transaction
 from tertulia.messaging.narrows.model import Narrowed
 from tertulia.messaging.narrows.scopes import Scope
 from tertulia.messaging.narrows.search import Matches, parse_query
 from tertulia.messaging.narrows.statements import ids_from
 from tertulia.messaging.narrows.stems import MAX_MARKED
+from tertulia.messaging.reading.windows import BEGUN_SECONDS
 from tests.harness.server import Channel, Server
-from tests.harness.stage import Backstage, Stage
-from tests.harness.talk import Json, Speaker, check_error
+from tests.harness.stage import Backstage, Stage, later
+from tests.harness.talk import Json, Speaker, check_error, check_success
 
 OPEN, CLOSE = '<span class="highlight">', "</span>"
 TEXTS = {
@@ -93,6 +98,35 @@ def names(room: Room, typed: str) -> list[str]:
 )
 def test_a_search_finds(room: Room, typed: str, found: list[str]) -> None:
     assert names(room, typed) == found
+
+
+def test_a_begun_word_that_takes_too_long_is_looked_for_as_a_whole_one(room: Room, backstage: Backstage) -> None:
+    speaker, _, ids = room
+
+    def window(typed: str) -> list[int]:
+        narrow = [{"operator": "search", "operand": typed}]
+        return [message["id"] for message in speaker.window(before=9, narrow=narrow)["messages"]]
+
+    def star(typed: str) -> int:
+        narrow = [{"operator": "search", "operand": typed}]
+        asked = {"anchor": "newest", "num_before": 9, "num_after": 0, "narrow": narrow, "op": "add", "flag": "starred"}
+        return int(check_success(speaker.request("POST", "messages/flags/narrow", **asked))["updated_count"])
+
+    async def search_meanwhile(tx: Transaction) -> "list[Future[Any]]":
+        await tx.execute(
+            "lock table topic in access exclusive mode"
+        )  # read by the search itself, and by nothing before it
+        searching: list[Future[Any]] = [
+            later(window, "rivers"),
+            later(window, "deplo"),
+            later(star, "rivers deplo"),
+            later(star, "rivers"),
+        ]
+        await asyncio.sleep(BEGUN_SECONDS + 1)
+        return searching
+
+    assert [one.result(30) for one in backstage.write(search_meanwhile)] == [[ids["run"]], [], 0, 1]
+    assert window("deplo") == [ids["begun"]]
 
 
 def test_several_searches_are_one_and_negation_changes_nothing(room: Room) -> None:

@@ -1,5 +1,7 @@
 """What a send writes, and the group commit behind it: stuck conversations, refused rows, bad rows, order."""
 
+import base64
+import secrets
 import time
 from functools import partial
 from typing import Any
@@ -84,6 +86,30 @@ def test_a_topic_is_one_whatever_its_case_and_knows_its_newest_message(stage: St
     assert stage.sql("select name, last_seq from topic where conversation_id = %s", channel.stream_id) == [
         ("Straße", 3)
     ]
+
+
+def test_a_read_state_of_very_many_ranges_is_not_written_anew_at_each_send(stage: Stage) -> None:
+    """Of 300,000 ranges that takes seconds, and everybody who sends at that moment waits for it."""
+    sender = stage.speaker()
+    channel = stage.channel(sender)
+    assert "read_state" in written(stage, sender.send(channel.stream_id, "topic", read_by_sender=True))
+    gaps = "select range_agg(int8range(2 * n, 2 * n + 1)) from generate_series(1, %s) as n"
+    for ranges, is_written in ((10_000, False), (100, True)):
+        with stage.session() as execute:
+            change = f"update read_state set read = ({gaps}) where user_id = %s and conversation_id = %s"
+            execute(change, ranges, sender.id, channel.stream_id)
+        sent = sender.send(channel.stream_id, "topic", read_by_sender=True)
+        assert ("read_state" in written(stage, sent)) is is_written
+
+
+def test_words_that_nobody_has_used_yet_are_sorted_in_few_at_a_time(stage: Stage) -> None:
+    """Whoever sends while they are sorted in waits for it, in every organization: of 4 MB, for seconds."""
+    sender = stage.speaker()
+    channel = stage.channel(sender)
+    for _ in range(20):
+        sender.send(channel.stream_id, "topic", " ".join(f"q{secrets.token_hex(4)}" for _ in range(900)))
+    [(pages,)] = stage.sql("select gin_clean_pending_list('message_search')")
+    assert pages < 50, "of 8 kB each: at most 256 kB, and what one more message has"
 
 
 # Stuck, refused and bad
@@ -313,6 +339,39 @@ def test_a_deactivated_person_gets_no_messages(stage: Stage) -> None:
     stage.sql("update account set is_active = false where id = %s", gone.id)
     for to in ([gone.id], [gone.email], [gone.id, sender.id]):
         check_error(sender.request("POST", "messages", type="direct", to=to, content="x"))
+
+
+# Words that take long to find
+
+
+@pytest.mark.parametrize("signs", ["~/", "/.", "1-a-", "_1-E", "a-b.c-d."])
+def test_a_text_whose_words_take_long_to_find_is_neither_sent_nor_searched_for(stage: Stage, signs: str) -> None:
+    """Everybody who sends at that moment would wait for it, in every organization."""
+    sender = stage.speaker()
+    channel = stage.channel(sender)
+    dear = (signs * 10_000)[:9_990]
+    refused = sender.request("POST", "messages", **fields(channel, f"a {dear}"))
+    assert "too many signs" in check_error(refused)
+    sent = sender.send(channel.stream_id, "topic", "short")
+    assert "too many signs" in check_error(sender.request("PATCH", f"messages/{sent}", content=dear))
+    narrow = [{"operator": "search", "operand": f"a{dear}"}]
+    asked = sender.request("GET", "messages", anchor="newest", num_before=9, num_after=0, narrow=narrow)
+    check_error(asked, "BAD_NARROW", desc="too many signs with no blank between them in a search")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/".join(f"folder{number}" for number in range(900)),
+        "-".join(f"{number:08x}" for number in range(1000)),
+        ",".join(f"{number}.25" for number in range(1000)),
+        base64.b64encode(bytes(range(256)) * 28).decode(),
+        "-" * 9000,
+    ],
+)
+def test_long_paths_tables_and_keys_are_sent(stage: Stage, text: str) -> None:
+    sender = stage.speaker()
+    assert sender.send(stage.channel(sender).stream_id, "topic", text)
 
 
 # Sizes

@@ -7,7 +7,7 @@ import pytest
 from tertulia.kernel.auth import Person
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.settings import Settings
-from tertulia.people.users.actions import tell_visibility
+from tertulia.people.users.actions import Changes, change_by_directory, tell_visibility
 from tertulia.people.users.authentication.actions import as_kind
 from tertulia.people.users.authentication.queries import get_owner
 from tests.harness.realm import Realm, listening, people_events
@@ -150,6 +150,27 @@ def test_a_made_up_address_names_its_user_wherever_an_address_does(realm: Realm)
     assert {person["id"] for person in realm.guest.message(sent)["display_recipient"]} == {target.id, realm.guest.id}
     assert realm.guest.send(shown)
     check_success(realm.administrator.request("PATCH", f"users/{shown}", full_name="Found"))
+
+
+def test_a_made_up_address_never_names_somebody_whom_a_directory_gave_the_same_one(realm: Realm) -> None:
+    target, other = realm.speaker(), realm.speaker()
+    shown = hide(realm, target, 4)
+
+    async def take(tx: Transaction) -> None:
+        assert await change_by_directory(tx, realm.id, other.id, Changes(email=shown))
+
+    realm.stage.write(take)
+    assert realm.member.get(f"users/{shown}")["user"]["user_id"] == target.id
+    sent = check_success(realm.member.request("POST", "messages", type="direct", to=[shown], content="Between us"))
+    people = {one["id"] for one in realm.member.message(sent["id"])["display_recipient"]}
+    assert people == {realm.member.id, target.id}
+    channel = unique("channel")
+    check_success(
+        realm.member.request(
+            "POST", "users/me/subscriptions", subscriptions=[{"name": channel}], principals=[shown], invite_only=True
+        )
+    )
+    assert channel in {one["name"] for one in target.get("users/me/subscriptions")["subscriptions"]}
 
 
 def test_a_hidden_address_names_nobody_to_those_who_do_not_see_it(realm: Realm) -> None:

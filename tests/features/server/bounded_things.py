@@ -135,6 +135,13 @@ def group_filled(place: Place) -> Try:
     return lambda number: place.member.request("POST", f"user_groups/{made}/members", add=[people[number].id])
 
 
+def group_nested(place: Place) -> Try:
+    made = group_made(place.owner)(0).json()["group_id"]
+    groups = place.owner.get("user_groups")["user_groups"]
+    roles = [one["id"] for one in groups if one["is_system_group"] and one["name"] != "role:nobody"]
+    return lambda number: place.owner.request("POST", f"user_groups/{made}/subgroups", add=[roles[number]])
+
+
 def channel_ruled(place: Place) -> Try:
     """Each time another setting of a channel names four people."""
     made = place.member.post("channels/create", name="ruled", subscribers=[place.member.id])["id"]
@@ -271,6 +278,7 @@ TRIES: dict[str, Callable[[Place], Try]] = {
     "own_channel_bytes": lambda place: channel_made(place.member, LONG),
     "own_group_bytes": lambda place: group_made(place.member, LONG),
     "own_group_members": group_filled,
+    "subgroups": group_nested,
     "own_channel_holders": channel_ruled,
     "own_group_holders": group_ruled,
     "scim_tokens": token_made,

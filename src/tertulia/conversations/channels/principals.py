@@ -80,8 +80,9 @@ async def find_ids(reader: Reader, caller: Caller, named: Sequence[int | str]) -
 
 async def _find(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:
     ids, emails = _sorted_out(named)
-    fakes = [id for email in emails if (id := id_of_fake_email(email, caller.fake_domain)) is not None]
-    keys = [email_key_of(email) for email in emails]
+    made_up = {email: id_of_fake_email(email, caller.fake_domain) for email in emails}
+    fakes = [id for id in made_up.values() if id is not None]
+    keys = [email_key_of(email) for email in emails if made_up[email] is None]
     view = view_of(caller)
     rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, [*ids, *fakes], keys)
     return [Principal(**row) for row in rows]

@@ -4,7 +4,7 @@ import msgspec
 
 from tertulia.messaging.narrows.conditions import Condition
 from tertulia.messaging.narrows.scopes import Scope
-from tertulia.messaging.narrows.search import Query
+from tertulia.messaging.narrows.search import Matches, Query
 
 
 class Narrowed(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,3 +24,18 @@ class Narrowed(msgspec.Struct, frozen=True, kw_only=True):
     """No message can be in it."""
     query: Query | None = None
     """What is searched for."""
+
+    @property
+    def has_beginnings(self) -> bool:
+        """Whether words are searched for that may be only begun."""
+        return self.query is not None and bool(self.query.beginnings)
+
+    def with_whole_words(self) -> "Narrowed":
+        """The same, where a word that was only begun finds nothing."""
+        if self.query is None:
+            return self
+        query = msgspec.structs.replace(self.query, beginnings=())
+        conditions = tuple(
+            msgspec.structs.replace(one, query=query) if isinstance(one, Matches) else one for one in self.conditions
+        )
+        return msgspec.structs.replace(self, query=query, conditions=conditions)

@@ -29,6 +29,7 @@ from tertulia.messaging.narrows.conditions import (
     SentBy,
 )
 from tertulia.messaging.narrows.model import Narrowed
+from tertulia.messaging.narrows.parsing_costs import may_be_dear
 from tertulia.messaging.narrows.rules import ScopeOf, check_mixture, number_of, scope_of, topic_key_of
 from tertulia.messaging.narrows.search import Matches, Query, join_queries
 from tertulia.messaging.narrows.stems import complete
@@ -80,8 +81,11 @@ class _Resolver:
         for term in terms:
             if term.operator not in ("channel", "search"):
                 await self._add(term)
-        query = join_queries([term.operand for term in terms if term.operator == "search"])
-        if any(term.operator == "search" for term in terms):
+        typed = [term.operand for term in terms if term.operator == "search"]
+        if may_be_dear(" ".join(typed)):
+            raise bad_narrow("too many signs with no blank between them in a search")
+        query = join_queries(typed)
+        if typed:
             query = await complete(self._reader, query)
             self._conditions.append(Matches(query=query, is_rare=await self._is_rare(query)))
         scope = scope_of(terms, is_guest=self._caller.is_guest, is_anonymous=not self._caller.user_id)

@@ -21,6 +21,9 @@ from tertulia.organization.realms.limits import MAX_FETCHED_MESSAGES
 
 NEWEST = 10_000_000_000_000_000
 """The anchor past every message; clients know this number."""
+BEGUN_SECONDS = 1.0
+"""How long words are looked for that may be only begun. What such a search takes goes with the words that begin so in all
+organizations together, and anybody can make up millions of them (0183); then whole words are found."""
 _ID = re.compile(r"-?[0-9]{1,19}")
 
 
@@ -165,5 +168,10 @@ async def _ids(reader: Reader, narrow: Narrowed, anchor: int, window: Window) ->
 async def _walk(reader: Reader, narrow: Narrowed, anchor: int, limit: int, *, downwards: bool) -> list[int]:
     """At most `limit` ids from the anchor on, itself included; ascending."""
     statement = ids_from(narrow, anchor, limit, downwards=downwards)
-    ids = [row["id"] for row in await reader.fetch_shaped(statement.sql, *statement.arguments)]
+    seconds = BEGUN_SECONDS if narrow.has_beginnings else None
+    try:
+        rows = await reader.fetch_shaped(statement.sql, *statement.arguments, at_most=seconds)
+    except TimeoutError:
+        return await _walk(reader, narrow.with_whole_words(), anchor, limit, downwards=downwards)
+    ids = [row["id"] for row in rows]
     return ids[::-1] if downwards else ids

@@ -37,6 +37,7 @@ from tertulia.messaging.mentions.rules import check_crowd, group_not_mentionable
 from tertulia.messaging.mentions.vocabulary import Vocabularies
 from tertulia.messaging.sending.model import Composed, Place
 from tertulia.messaging.sending.rendering_time import RenderingTime
+from tertulia.messaging.sending.word_costs import check_words
 from tertulia.organization.realms.settings import notes_of, settings_of
 from tertulia.people.users.visibility.actions import hidden_from
 
@@ -82,6 +83,7 @@ class Composer:
         """
         rendered, named, links, files = await self._render(author, content, place.topic, read_as, is_counted=is_checked)
         if is_checked:
+            await check_words(self._database, rendered.html)
             if counts_crowd:
                 await self._check_wildcards(author, place, rendered)
             for group in named.groups:

@@ -119,7 +119,7 @@ async def _find_people(reader: Reader, sender: Caller, address: ToPeople) -> dic
     """Everybody in a direct conversation, the sender included; a Refusal if the sender does not see one of them."""
     fakes = {email: id_of_fake_email(email, sender.fake_domain) for email in address.emails}
     ids = [*address.ids, *(user_id for user_id in fakes.values() if user_id is not None)]
-    keys = [email_key_of(email) for email in address.emails]
+    keys = [email_key_of(email) for email in address.emails if fakes[email] is None]
     found = await queries.find_recipients(reader, view_of(sender), ids, keys)
     hidden = await hidden_from(reader, sender, [person.id for person in found])
     seen = [person for person in found if person.id not in hidden]

@@ -65,9 +65,21 @@ OWN_GROUP_HOLDERS = Bound(
     counted=named_by_settings("user_group", GROUP_SETTINGS),
 )
 """Everybody gets them, with each registration: as those of channels."""
+SUBGROUPS = Bound(
+    name="subgroups",
+    what="groups in groups, each as often as it is in one",
+    of="organization",
+    limit=10_000,
+    tables=("group_subgroup",),
+    refusal="The organization has {limit} groups in groups already: take some out.",
+    counted="""user_group join group_subgroup on group_id = user_group.id
+        where user_group.realm_id = $1 and name is not null and not is_anonymous""",
+)
+"""Who asks whether somebody belongs to a group goes every way up from them, and so does each send: of all organizations'
+senders, some at a time wait for it together."""
 HOLDERS = Otherwise(
-    tables=("realm_permission", "group_subgroup"),
-    because="one for each permission; one for each group in a group",
+    tables=("realm_permission",),
+    because="one for each permission",
 )
 
 ALL = (
@@ -76,5 +88,6 @@ ALL = (
     OWN_GROUP_BYTES,
     OWN_GROUP_MEMBERS,
     OWN_GROUP_HOLDERS,
+    SUBGROUPS,
     HOLDERS,
 )

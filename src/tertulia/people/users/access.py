@@ -18,7 +18,9 @@ async def is_limited(reader: Reader, caller: Caller) -> bool:
 async def get_user_id(reader: Reader, caller: Caller, email: str) -> int:
     """The user an address names: a real one if the caller sees it, or a made-up one."""
     fake_id = id_of_fake_email(email, caller.fake_domain)
-    found = await queries.find_user_id(reader, view_of(caller), queries.email_key_of(email), fake_id)
+    # Of a form that stands for hidden addresses it names nobody else: a directory may have given somebody such a one.
+    key = queries.email_key_of(email) if fake_id is None else ""
+    found = await queries.find_user_id(reader, view_of(caller), key, fake_id)
     if found is None:
         raise no_such_user()
     await check_seen(reader, caller, found)

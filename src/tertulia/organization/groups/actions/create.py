@@ -13,6 +13,7 @@ from tertulia.organization.groups.bounds import (
     OWN_GROUP_HOLDERS,
     OWN_GROUP_MEMBERS,
     OWN_GROUPS,
+    SUBGROUPS,
 )
 from tertulia.organization.groups.events import tell_created, tell_subgroups
 from tertulia.organization.groups.holders import Systems, check_exists, load_systems, store_value
@@ -58,6 +59,7 @@ async def create_group(tx: Transaction, caller: Caller, plan: Plan) -> int:
     await tell_created(tx, caller.realm_id, await group_record(tx, caller.realm_id, group_id))
     if subgroups:
         await statements.insert_subgroups(tx, caller.realm_id, group_id, subgroups)
+        await check_count(tx, SUBGROUPS, caller.realm_id, adding=0)
         tell_subgroups(tx, caller.realm_id, "add_subgroups", group_id, subgroups)
     values = {name: (None, value) for name, value in plan.settings.items()}
     note(

@@ -4,6 +4,7 @@ import msgspec
 
 from tertulia.content.markup.writing import GroupMention, Mention, worded
 from tertulia.kernel.auth import Caller
+from tertulia.kernel.bounds import check_count
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.organization import audit_log
@@ -11,6 +12,7 @@ from tertulia.organization.audit_log import Act, note
 from tertulia.organization.groups import queries, statements
 from tertulia.organization.groups.access import hold_group
 from tertulia.organization.groups.actions.create import check_size
+from tertulia.organization.groups.bounds import SUBGROUPS
 from tertulia.organization.groups.events import tell_members, tell_subgroups
 from tertulia.organization.groups.holders import check_exists, check_users
 from tertulia.organization.groups.model import Group
@@ -146,6 +148,7 @@ async def add_subgroups(tx: Transaction, realm_id: int, group: Group, wanted: li
     if group.id in await queries.all_subgroups(tx, wanted):
         raise Refusal("A user group can't be a part of itself: it is one of these subgroups, or is below one of them.")
     added = await statements.insert_subgroups(tx, realm_id, group.id, wanted)
+    await check_count(tx, SUBGROUPS, realm_id, adding=0)
     for group_id in wanted:
         if group_id not in added:
             raise Refusal(f"User group {group_id} is already a subgroup of this group.")
