@@ -1,6 +1,7 @@
 """Asking a server for an export, and fetching what came of it."""
 
 import asyncio
+import time
 from pathlib import Path
 
 from tertulia.archives.exports.building import build_exports
@@ -52,10 +53,16 @@ class holding:  # noqa: N801 -- as a context
     """Nobody reads that table meanwhile: an export stands still in its middle."""
 
     def __init__(self, stage: Stage, table: str) -> None:
+        self._stage = stage
         self._session = stage.session()
         self._table = table
 
     def __enter__(self) -> None:
+        # One that another test left would stand still as well, and keep the worker from the next.
+        under_way = "select 1 from export_job where ended is null and (attempts > 0 or due <= now())"
+        patience = time.monotonic() + 20
+        while self._stage.sql(under_way) and time.monotonic() < patience:
+            time.sleep(0.1)
         self._session.__enter__()(f"lock table {self._table} in access exclusive mode")
 
     def __exit__(self, *error: object) -> None:
