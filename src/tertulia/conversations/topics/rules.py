@@ -14,14 +14,16 @@ def known_topic(topic: str, settings: RealmSettings) -> str:
     There may be older ones with letters that no new one can have.
     """
     topic = topic.strip()
-    return "" if topic in (NO_TOPIC, settings.empty_topic_display_name) else topic
+    if topic in (NO_TOPIC, settings.empty_topic_display_name):
+        return ""
+    if len(topic) > MAX_TOPIC_LENGTH:
+        raise Refusal(f"The topic is too long (limit: {MAX_TOPIC_LENGTH} characters).")
+    return topic
 
 
 def clean_topic(topic: str, settings: RealmSettings) -> str:
     """A topic as it is stored; refused if no topic can be named so."""
     topic = known_topic(topic, settings)
-    if len(topic) > MAX_TOPIC_LENGTH:
-        raise Refusal(f"The topic is too long (limit: {MAX_TOPIC_LENGTH} characters).")
     if (position := bad_character(topic)) is not None:
         raise Refusal(f"Invalid character in the topic, at position {position}.")
     return topic
