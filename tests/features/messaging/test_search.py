@@ -113,9 +113,8 @@ def test_a_begun_word_that_takes_too_long_is_looked_for_as_a_whole_one(room: Roo
         return int(check_success(speaker.request("POST", "messages/flags/narrow", **asked))["updated_count"])
 
     async def search_meanwhile(tx: Transaction) -> "list[Future[Any]]":
-        await tx.execute(
-            "lock table topic in access exclusive mode"
-        )  # read by the search itself, and by nothing before it
+        # The search itself reads it, and nothing before it does.
+        await tx.execute("lock table topic in access exclusive mode")
         searching: list[Future[Any]] = [
             later(window, "rivers"),
             later(window, "deplo"),
