@@ -39,6 +39,8 @@ MEASUREMENTS = {
     "rename": ("Renaming a large topic.", ["rename"]),
     "markup": ("Text to HTML.", ["markup"]),
     "channels": ("10,000 channels; 10,000 people subscribed at once.", ["channels"]),
+    "hot": ("64 writers and 5,000 listeners in one channel for ten minutes; then in 1,000 channels.", ["hot"]),
+    "constants": ("What each kind of call costs here, and an hour of somebody who is online.", ["constants"]),
     "bulk": ("10,000 people subscribed or put into a group at once, while others talk.", ["bulk"]),
     "herd": ("5,000 clients come back after the death of all web processes.", ["herd"]),
     "audit": ("The audit log with 1,000,000 entries.", ["audit"]),

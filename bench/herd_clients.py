@@ -44,6 +44,12 @@ class HerdNews(msgspec.Struct):
     back: list[float]
     """When each came back (`time.time`), of those that did since the last time; sorted."""
     cpu_seconds: float
+    heard: int = 0
+    """Events, since the last time."""
+    polls: int = 0
+    """Answers that brought them."""
+    bytes: int = 0
+    """Of these answers, their heads included."""
 
 
 QUEUE, LAST, BLOCK = b"@QUEUE@", b"@LAST@", b"@BLOCK@"
@@ -97,6 +103,7 @@ class _Tally:
         self.statuses: collections.Counter[str] = collections.Counter()
         self.refused = 0
         self.back: list[float] = []
+        self.heard = self.polls = self.bytes = 0
 
 
 class _Registered(msgspec.Struct):
@@ -196,7 +203,11 @@ class _Client(asyncio.Protocol):
             self._queue, self._last = registered.queue_id.encode(), registered.last_event_id
             self._tally.statuses["registered"] += 1
         else:
-            for event in _events.decode(body).events:
+            events = _events.decode(body).events
+            self._tally.heard += len(events)
+            self._tally.polls += 1
+            self._tally.bytes += len(self._answer.head) + len(body)
+            for event in events:
                 self._last = max(self._last, event.id)
             if not self._is_back:
                 self._is_back = True
@@ -249,7 +260,10 @@ async def _work() -> None:
             for client in clients:
                 client.rest()
             await asyncio.sleep(LONGEST_WAIT)  # nobody has a time to come back any more
-        told = HerdNews(tally.waiting, dict(tally.statuses), tally.refused, sorted(tally.back), time.process_time())
+        told = HerdNews(
+            tally.waiting, dict(tally.statuses), tally.refused, sorted(tally.back), time.process_time(),
+            tally.heard, tally.polls, tally.bytes,
+        )  # fmt: skip
         tally.clear()
         sys.stdout.buffer.write(msgspec.json.encode(told) + b"\n")
         sys.stdout.buffer.flush()

@@ -1,61 +1,87 @@
-"""Sending: 64 clients, against pgbench with the very same two statements, one message per transaction."""
+"""Sending: one message after the other, and 64 clients, against the least that PostgreSQL could do for the same rows.
+
+The bare engine is pgbench with one statement for each message: its number, its row, its topic, what its sender has read, and
+its event in the write-ahead log. It asks for no rights, and everybody waits for the locks of the others.
+"""
 
 import asyncio
 from collections.abc import Sequence
 
-from bench.http_bytes import CONTENT, send_request
-from bench.load import Load, Loaded, run_load
+from bench.gate.bare_statements import store_messages
+from bench.http_bytes import send_request
+from bench.load import Load, run_load
 from bench.pgbench import Bare, Statement, run_pgbench, script
 from bench.processes import cpu_of
 from bench.report import Figure, Report
 from bench.stage import Stage, bare_postgres, open_stage
-from tertulia.events.log.record import Audience
-from tertulia.kernel.auth import Caller
-from tertulia.messaging.sending.actions import outgoing
-from tertulia.messaging.sending.model import Composed, Place, SendRequest
-from tertulia.messaging.sending.rules import ToChannel, render_plain
-from tertulia.messaging.sending.statements import LOCK, SEND_PLAIN, plain_columns
-from tertulia.organization.realms.settings import decode_realm
 from tests.harness.server import Channel, User
 
 CLIENTS = 64
+ALONE = 300
+SETTLED = 10_000
+"""Messages that a hot channel has before it is compared: what each of its writers has read is a list of many ranges by then."""
+
+_TOPICS = """
+insert into topic (conversation_id, name, name_key)
+select id, 'bare', 'bare' from unnest($1::bigint[]) as id order by id returning id
+"""
 
 
 def measure(*, quick: bool) -> Report:
     seconds = 3.0 if quick else 15.0
-    figures: list[Figure] = []
+    settled = 500 if quick else SETTLED
     notes: list[str] = []
     with open_stage() as stage:
         channels = stage.fill(users=CLIENTS, channels=50)
         people = asyncio.run(stage.people(CLIENTS))
-        ours = {count: send(stage, channels[:count], people, seconds, notes) for count in (1, 50)}
+        many = Sent(stage, channels, people, seconds)
+        run_load(Load(stage.port, [own * (settled // CLIENTS) for own in send_requests(channels[:1], people)]))
+        hot = Sent(stage, channels[:1], people, seconds)
+        alone = run_load(Load(stage.port, [[send_request(channels[1].stream_id, people[0])] * ALONE]))
+        topics = [row["id"] for row in asyncio.run(stage.sql(_TOPICS, [channel.stream_id for channel in channels]))]
         with bare_postgres(stage) as postgres:
-            for count, loaded in ours.items():
-                bare = bare_send(postgres.url, channels[:count], people, seconds)
-                name = f"messages, {count} channel{'s' if count > 1 else ''}"
-                spread = f"p50 {loaded.percentile(0.5) * 1000:.1f} ms, p95 {loaded.percentile(0.95) * 1000:.1f} ms"
-                note = f"{spread}; bare mean {bare.milliseconds:.1f} ms"
-                figures.append(Figure(name, loaded.rate, "/s", bare.rate, "ratio 0.5", note))
-    notes.append("bare: the server is stopped, pgbench sends one message per transaction and waits for locks")
+            least = [
+                bare_send(postgres.url, channels[:count], topics, people, seconds, clients)
+                for count, clients in ((50, CLIENTS), (1, CLIENTS), (1, 1))
+            ]
+    notes += [f"{len(each.channels)} channels: {each.words}" for each in (many, hot)]
+    figures = [
+        Figure("messages, 50 channels", many.loaded.rate, "/s", least[0].rate, "ratio >= 0.6", many.spread),
+        Figure("CPU of a message, all parts together", many.cpu * 1e6, "us", target="<= 550", note="without those who ask"),
+        Figure("messages, one channel", hot.loaded.rate, "/s", least[1].rate, note=hot.spread),
+        Figure(
+            "one channel beside 50", hot.loaded.rate / many.loaded.rate, "of their rate", target=">= 0.8",
+            note=f"after {settled:,} messages",
+        ),
+        Figure("time of one alone", alone.percentile(0.5) * 1000, "ms", least[2].milliseconds, "ratio <= 16"),
+    ]  # fmt: skip
     return Report("bench send", {"clients": CLIENTS, "seconds": seconds}, figures, notes)
 
 
-def send(stage: Stage, channels: Sequence[Channel], people: Sequence[User], seconds: float, notes: list[str]) -> Loaded:
-    newest = asyncio.run(stage.sql("select coalesce(max(id), 0) as id from message"))[0]["id"]
-    before = cpu_of(stage.pids)
-    loaded = run_load(Load(stage.port, send_requests(channels, people), seconds, warm_up=1.0))
-    after = cpu_of(stage.pids)
-    sql = "select count(*) as rows, count(distinct xmin::text) as batches from message where id > $1"
-    row = asyncio.run(stage.sql(sql, newest))[0]
-    used = {name: after[name] - before[name] for name in after}
-    used["generator"] = loaded.cpu_seconds
-    parts = [f"{name} {cpu * 1e6 / row['rows']:.0f}" for name, cpu in sorted(used.items(), key=lambda item: -item[1])]
-    busy = f"{sum(used.values()) / (seconds + 1.0):.2f} cores used"
-    notes.append(
-        f"{len(channels)} channels: {row['rows'] / max(1, row['batches']):.1f} messages per commit; {busy}; "
-        f"microseconds of CPU per message: {', '.join(parts)}"
-    )
-    return loaded
+class Sent:
+    """What a load of messages was like, and what it cost."""
+
+    def __init__(self, stage: Stage, channels: Sequence[Channel], people: Sequence[User], seconds: float) -> None:
+        self.channels = channels
+        newest = asyncio.run(stage.sql("select coalesce(max(id), 0) as id from message"))[0]["id"]
+        before = cpu_of(stage.pids)
+        self.loaded = run_load(Load(stage.port, send_requests(channels, people), seconds, warm_up=1.0))
+        after = cpu_of(stage.pids)
+        sql = "select count(*) as rows, count(distinct xmin::text) as batches from message where id > $1"
+        row = asyncio.run(stage.sql(sql, newest))[0]
+        parts = {name: (after[name] - before[name]) / row["rows"] for name in after}
+        self.cpu = sum(parts.values())
+        generator = self.loaded.cpu_seconds / self.loaded.count
+        busy = (self.cpu + generator) * row["rows"] / (seconds + 1.0)
+        dear = ", ".join(f"{name} {cpu * 1e6:.0f}" for name, cpu in sorted(parts.items(), key=lambda item: -item[1]))
+        self.words = (
+            f"{row['rows'] / max(1, row['batches']):.1f} messages per commit; {busy:.2f} cores used; "
+            f"microseconds of CPU per message: {dear}; of who asks {generator * 1e6:.0f}"
+        )
+
+    @property
+    def spread(self) -> str:
+        return f"p50 {self.loaded.percentile(0.5) * 1000:.1f} ms, p99 {self.loaded.percentile(0.99) * 1000:.1f} ms"
 
 
 def send_requests(channels: Sequence[Channel], people: Sequence[User]) -> list[list[bytes]]:
@@ -67,33 +93,15 @@ def send_requests(channels: Sequence[Channel], people: Sequence[User]) -> list[l
     return made
 
 
-def bare_send(url: str, channels: Sequence[Channel], people: Sequence[User], seconds: float) -> Bare:
+def bare_send(
+    url: str, channels: Sequence[Channel], topics: Sequence[int], people: Sequence[User], seconds: float, clients: int
+) -> Bare:
     ids = [channel.stream_id for channel in channels]
     first = people[0].user_id
     assert ids == list(range(ids[0], ids[0] + len(ids))), "pgbench draws from a range of ids"
-    head = f"\\set channel random({ids[0]}, {ids[-1]})\n\\set sender random({first}, {first + len(people) - 1})\n"
-    # Without the group commit there is nobody to hand a held conversation to: the lock waits.
-    # One text for all channels cannot say what each of them is: the comparison is made, its outcome turned round.
-    sending = SEND_PLAIN.replace("input.channel_seen = ", "input.channel_seen is distinct from ")
-    statements = [Statement(LOCK, [":channel"]), Statement(sending, arguments_of(channels[0], people[0]))]
-    text, variables = script(statements)
-    text = text.replace(":channel::bigint[]", "array[:channel]::bigint[]").replace(":sender::", "array[:sender]::")
-    return run_pgbench(url, text, variables, clients=CLIENTS, seconds=seconds, head=head)
-
-
-def arguments_of(channel: Channel, user: User) -> list[object]:
-    """The arguments of SEND_PLAIN as the lane makes them, with the ids left to pgbench."""
-    caller = Caller(user.user_id, 1, 1, user.email, "Some Body", user.role, None, "", "", decode_realm("{}"))
-    place = Place(
-        channel.stream_id,
-        Audience(channel=channel.stream_id, public=True),
-        channel.name,
-        "bench",
-        "bench",
-        channel_seen="",
-    )
-    asked = SendRequest(ToChannel(channel.stream_id, "bench"), CONTENT, "website", read=True)
-    out = outgoing(caller, place, Composed(CONTENT, render_plain(CONTENT)), asked)
-    first, second, *others = plain_columns([out], 1)
-    assert (first, second) == ([channel.stream_id], [user.user_id])
-    return [":channel", ":sender", *others[:7], ":sender", *others[8:]]
+    assert list(topics) == list(range(topics[0], topics[0] + len(topics))), "and finds the topic by the channel's place"
+    head = f"\\set channel random({ids[0]}, {ids[-1]})\n\\set topic :channel - {ids[0]} + {topics[0]}\n"
+    head += f"\\set sender random({first}, {first + len(people) - 1})\n"
+    least = store_messages(":channel", ":topic", ":sender", 1)
+    text, variables = script([Statement(least.sql, least.arguments)])
+    return run_pgbench(url, text, variables, clients=clients, seconds=seconds, head=head)

@@ -24,18 +24,18 @@ _EVENT = '{"stamp":{},' + "x" * 600 + "}"
 
 _STORE = """
 with advanced as (
-    update conversation set last_seq = last_seq + $3 where id = $1 returning id, realm_id, last_seq
+    update conversation set last_seq = last_seq + $3::int where id = $1 returning id, realm_id, last_seq
 ), talked as (
     update topic set last_seq = advanced.last_seq from advanced where conversation_id = advanced.id and topic.id = $4
 ), seen as (
-    update read_state set read = read + int8multirange(int8range(last_seq - $3 + 1, last_seq + 1))
+    update read_state set read = read + int8multirange(int8range(last_seq - $3::int + 1, last_seq + 1))
     from advanced where conversation_id = advanced.id and user_id = $2
 ), stored as (
     insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered)
-    select realm_id, id, last_seq - $3 + number, $4, $2, 'bench', $5, '<p>' || $5 || '</p>'
-    from advanced, generate_series(1, $3) as number returning id
+    select realm_id, id, last_seq - $3::int + number, $4::bigint, $2::bigint, 'bench', $5::text, '<p>' || $5::text || '</p>'
+    from advanced, generate_series(1, $3::int) as number returning id
 )
-select pg_logical_emit_message(true, 'bench', $6) from stored
+select pg_logical_emit_message(true, 'bench', $6::text) from stored
 """
 _READ_100 = "select * from message where conversation_id = $1 order by id desc limit 100"
 _SUBSCRIBERS = """
@@ -56,8 +56,8 @@ select (select json_agg(account) from account), (select json_agg(channel) from c
 """
 
 
-def store_messages(channel_id: int, topic_id: int, sender_id: int, count: int) -> BareStatement:
-    """As many messages in one transaction."""
+def store_messages(channel_id: int | str, topic_id: int | str, sender_id: int | str, count: int) -> BareStatement:
+    """As many messages in one transaction. Text instead of an id is a variable of pgbench."""
     return BareStatement(_STORE, (channel_id, sender_id, count, topic_id, CONTENT, _EVENT), count)
 
 
