@@ -113,6 +113,7 @@ class _Registered(msgspec.Struct):
 
 class _Event(msgspec.Struct):
     id: int
+    type: str
 
 
 class _Events(msgspec.Struct):
@@ -204,7 +205,7 @@ class _Client(asyncio.Protocol):
             self._tally.statuses["registered"] += 1
         else:
             events = _events.decode(body).events
-            self._tally.heard += len(events)
+            self._tally.heard += sum(event.type != "heartbeat" for event in events)
             self._tally.polls += 1
             self._tally.bytes += len(self._answer.head) + len(body)
             for event in events:

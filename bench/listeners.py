@@ -18,6 +18,8 @@ from bench.http_bytes import Answer
 from bench.load import ROOT, raise_open_files
 
 CONNECTING = 200
+TOO_BUSY = b"SERVER_NOT_READY"
+AGAIN_SECONDS = 1.0
 ADDRESSES = 20_000
 """Connections from one loopback address to one port; more come from the next address."""
 
@@ -84,6 +86,7 @@ class _Poll(asyncio.Protocol):
         self._answered = answered
         self.answer = Answer()
         self.transport: asyncio.WriteTransport | None = None
+        self.request = b""
         self.at = 0.0
         self.size = 0
 
@@ -93,6 +96,7 @@ class _Poll(asyncio.Protocol):
     def ask(self, request: bytes) -> None:
         assert self.transport is not None
         self.answer.clear()
+        self.request = request
         self.at, self.size = 0.0, 0
         self.transport.write(request)
 
@@ -115,6 +119,9 @@ class _Crowd:
         self.polls: list[_Poll] = []
 
     def _count(self, poll: _Poll) -> None:
+        if TOO_BUSY in poll.answer.body:  # all come at once: who is told to come later does
+            asyncio.get_running_loop().call_later(AGAIN_SECONDS, poll.ask, poll.request)
+            return
         if not poll.answer.is_success:
             raise SystemExit(f"a poll was refused: {poll.answer.body[:300]!r}")
         self._left -= 1

@@ -49,6 +49,10 @@ with seen as (
 )
 select pg_logical_emit_message(true, 'bench', $3)
 """
+_CHANGE = """
+with changed as (update topic set last_seq = last_seq where id = $1)
+select pg_logical_emit_message(true, 'bench', $2)
+"""
 _STATE = """
 select (select json_agg(account) from account), (select json_agg(channel) from channel),
     (select json_agg(subscription) from subscription where user_id = $1),
@@ -71,6 +75,11 @@ def read_subscribers(channel_id: int) -> BareStatement:
 
 def mark_read(channel_id: int, user_id: int) -> BareStatement:
     return BareStatement(_MARK, (channel_id, user_id, _EVENT))
+
+
+def change_one_row(topic_id: int) -> BareStatement:
+    """One row and its event, whatever they are about."""
+    return BareStatement(_CHANGE, (topic_id, _EVENT))
 
 
 def read_state_of(user_id: int) -> BareStatement:

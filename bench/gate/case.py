@@ -6,7 +6,7 @@ from collections import Counter
 from typing import ClassVar
 
 from bench.gate.bare_statements import BareStatement
-from bench.gate.baseline import PARSED, PER_COMMIT, POSTGRES, ROWS, STATEMENTS, WAL, WEB, Figures
+from bench.gate.baseline import PARSED, PER_COMMIT, PLANNED, POSTGRES, ROWS, STATEMENTS, WAL, WEB, Figures
 from bench.gate.counting import asked_by, lsn_number, written_by
 from bench.gate.scene import SETTLING_SECONDS, Scene, Used
 
@@ -81,7 +81,7 @@ class Case:
             asked = asked_by(scene.log_between(start, end), pids)
             written = written_by(records, tables, lsn_number(start.lsn), lsn_number(end.lsn))
             self.rows += written.rows
-            each = {PARSED: asked.parsed, ROWS: written.rows.total(), WAL: written.bytes}
+            each = {PARSED: asked.parsed, PLANNED: asked.planned, ROWS: written.rows.total(), WAL: written.bytes}
             per_unit = {kind: count / self.units for kind, count in each.items()}
             if self.is_alone:
                 found.append({STATEMENTS: asked.statements / self.units} | per_unit)

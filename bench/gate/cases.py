@@ -7,6 +7,7 @@ import msgspec
 
 from bench.gate.bare_statements import (
     BareStatement,
+    change_one_row,
     mark_read,
     read_100_messages,
     read_state_of,
@@ -192,6 +193,25 @@ class MarkRead(RequestCase):
         return request("POST", "/api/v1/messages/flags", self._user, fields)
 
 
+class React(RequestCase):
+    """Somebody reacts to a message, and takes it back."""
+
+    name = "a reaction"
+    each = 50
+    slice = 2
+    units = slice
+
+    def __init__(self, scene: Scene) -> None:
+        super().__init__(scene)
+        self._user = scene.people[3]
+        self._methods = cycle(("POST", "DELETE"))
+        self.bare = change_one_row(scene.bare_topic)
+
+    def next_request(self, client: int) -> bytes:
+        path = f"/api/v1/messages/{self.scene.newest_read}/reactions"
+        return request(next(self._methods), path, self._user, {"emoji_name": "tada"})
+
+
 CASES: tuple[type[Case], ...] = (
     SendAlone,
     SendWith64,
@@ -201,6 +221,7 @@ CASES: tuple[type[Case], ...] = (
     FetchFeed,
     Typing,
     MarkRead,
+    React,
     PollsReleased,
     Register,
 )

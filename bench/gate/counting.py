@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 _LINE = re.compile(
-    rb"^\S+ \S+ \S+ \[(\d+)\] LOG:  duration: [\d.]+ ms  (parse|execute|statement)\b(?:: (BEGIN|COMMIT))?",
+    rb"^\S+ \S+ \S+ \[(\d+)\] LOG:  (?:duration: [\d.]+ ms  )?(parse|execute|statement|PLANNER)\b(?:: (BEGIN|COMMIT))?",
     re.MULTILINE,
 )
 _RECORD = re.compile(
@@ -39,19 +39,24 @@ class Asked(NamedTuple):
     statements: int
     parsed: int
     """Those that PostgreSQL was given as text once more, to read and plan."""
+    planned: int
+    """Those that it planned, for the first time or anew."""
     commits: int
     in_commits: int
     """Statements of the transactions that were committed, from their begin on."""
 
 
 def asked_by(log: bytes, pids: Collection[int]) -> Asked:
-    statements = parsed = commits = in_commits = 0
+    statements = parsed = planned = commits = in_commits = 0
     begun: dict[bytes, int] = {}
     for pid, kind, word in _LINE.findall(log):
         if int(pid) not in pids:
             continue
         if kind == b"parse":
             parsed += 1
+            continue
+        if kind == b"PLANNER":
+            planned += 1
             continue
         statements += 1
         if word == b"BEGIN":
@@ -61,7 +66,7 @@ def asked_by(log: bytes, pids: Collection[int]) -> Asked:
         if word == b"COMMIT" and pid in begun:
             commits += 1
             in_commits += begun.pop(pid)
-    return Asked(statements, parsed, commits, in_commits)
+    return Asked(statements, parsed, planned, commits, in_commits)
 
 
 class Record(NamedTuple):

@@ -168,6 +168,7 @@ class Scene:
 
     async def log_statements(self, *, on: bool) -> None:
         await self.admin.execute(f"alter system set log_min_duration_statement = {0 if on else -1}")
+        await self.admin.execute(f"alter system set log_planner_stats = {'on' if on else 'off'}")
         await self.admin.execute("select pg_reload_conf()")
         await asyncio.sleep(0.1)
 

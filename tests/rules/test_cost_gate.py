@@ -2,12 +2,12 @@
 
 import pytest
 
-from bench.gate.baseline import PARSED, PER_COMMIT, POSTGRES, ROWS, STATEMENTS, WAL, WEB, Baseline, best, judge
+from bench.gate.baseline import PARSED, PER_COMMIT, PLANNED, POSTGRES, ROWS, STATEMENTS, WAL, WEB, Baseline, best, judge
 from bench.gate.case import bare_request, middle_mean
 from bench.gate.cases import CASES
 from bench.gate.counting import Asked, Record, asked_by, parse_records, written_by
 
-RECORDED = {WEB: 6.0, POSTGRES: 3.0, STATEMENTS: 6.0, PARSED: 0.0, ROWS: 4.0, WAL: 2400.0}
+RECORDED = {WEB: 6.0, POSTGRES: 3.0, STATEMENTS: 6.0, PARSED: 0.0, PLANNED: 0.0, ROWS: 4.0, WAL: 2400.0}
 BASELINE = Baseline(
     "2026-11-01", "abc1234", {}, {"send": RECORDED, "crowd": {POSTGRES: 3.0, PER_COMMIT: 4.0, ROWS: 2.0}}
 )
@@ -16,6 +16,8 @@ LOG = b"""\
 2026-11-01 10:00:00.000 UTC [7] LOG:  duration: 0.010 ms  statement: BEGIN;
 2026-11-01 10:00:00.001 UTC [7] LOG:  duration: 0.200 ms  parse __asyncpg_stmt_3__:
 \tselect id from conversation
+2026-11-01 10:00:00.001 UTC [7] LOG:  PLANNER STATISTICS
+2026-11-01 10:00:00.001 UTC [7] DETAIL:  ! system usage stats:
 2026-11-01 10:00:00.001 UTC [7] LOG:  duration: 0.200 ms  bind __asyncpg_stmt_3__:
 2026-11-01 10:00:00.002 UTC [7] LOG:  duration: 0.100 ms  execute __asyncpg_stmt_3__:
 \tselect id from conversation
@@ -39,6 +41,7 @@ def failed(found: dict[str, float], *, case: str = "send", is_alone: bool = True
         ({POSTGRES: 3.7}, {POSTGRES}),
         ({STATEMENTS: 7.0}, {STATEMENTS}),
         ({PARSED: 1.0}, {PARSED}),
+        ({PLANNED: 1.0}, {PLANNED}),
         ({ROWS: 5.0}, {ROWS}),
         ({WAL: 2450.0}, set()),
         ({WAL: 2500.0}, {WAL}),
@@ -80,7 +83,7 @@ def test_every_case_is_recorded() -> None:
 
 
 def test_statements_are_counted_for_the_processes_that_were_asked_for() -> None:
-    assert asked_by(LOG, {7}) == Asked(statements=4, parsed=1, commits=1, in_commits=3)
+    assert asked_by(LOG, {7}) == Asked(statements=4, parsed=1, planned=1, commits=1, in_commits=3)
 
 
 def test_rows_and_bytes_are_those_of_transactions_between_two_places_but_not_of_the_relay() -> None:

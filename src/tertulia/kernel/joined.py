@@ -39,6 +39,8 @@ NEXT_SECONDS = 30.0
 """From one new combination to the next, beyond those."""
 
 _PARAMETER = re.compile(r"\$(\d+)")
+_PLAN_ONCE = "set_config('plan_cache_mode', 'force_generic_plan', true)"
+"""To plan so long a statement takes as long as to run it. Said by the first of a transaction, it holds for all that follow."""
 _MARK = "|"
 """Stands between the columns of two questions; none of ours has that name."""
 
@@ -108,7 +110,8 @@ class Combinations:
             return None
         self._next = now + NEXT_SECONDS
         parts = _renumbered(questions)
-        sql = "select " + ",\n".join(f"array(select joined_row from ({part}) as joined_row)" for part in parts)
+        asked = [f"array(select joined_row from ({part}) as joined_row)" for part in parts]
+        sql = "select " + ",\n".join((*asked, _PLAN_ONCE))
         self._known[key] = Joined(sql, await _row_types(parts, connection))
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
@@ -165,7 +168,8 @@ class JoinedReader(Reader):
                 log.warning("questions are asked one by one", reason=str(error))
             else:
                 assert answer is not None
-                for question, kind, rows in zip(questions, joined.rows, answer, strict=True):
+                *found, _ = answer
+                for question, kind, rows in zip(questions, joined.rows, found, strict=True):
                     question.rows = [kind(row) for row in rows]
                 return
         for question in questions:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.harness.mails import mailed
 from tests.harness.realm import Realm
-from tests.harness.server import MEMBER, Server
+from tests.harness.server import ADMINISTRATOR, MEMBER, Server
 from tests.harness.stage import Web
 from tests.harness.talk import Speaker, check_error, check_success, unique
 from tests.harness.visitor import Visitor
@@ -68,6 +68,20 @@ def test_only_administrators_vouch_for_addresses_and_only_where_no_mail_is_sent(
     member = realm.as_user(realm.member.user, url=mute.url)
     check_error(member.request("POST", "invites/personal", invitee_emails=address()), "UNAUTHORIZED_PRINCIPAL")
     check_error(realm.owner.request("POST", "invites/personal", invitee_emails=address()), "MAIL_IS_SENT")
+
+
+def test_a_link_that_was_handed_over_is_void_once_its_maker_is_no_administrator(
+    realm: Realm, owner: Speaker, mute: Web, visitor: Visitor
+) -> None:
+    helper = realm.speaker(ADMINISTRATOR)
+    asked = realm.as_user(helper.user, url=mute.url).post("invites/personal", invitee_emails=address())
+    key = key_in(asked["invite_links"][0]["link_url"])
+    assert visitor.get(f"signups/{key}")["email"]
+    check_success(owner.request("PATCH", f"users/{helper.user.user_id}", role=MEMBER))
+    check_error(visitor.request("GET", f"signups/{key}"), "INVITATION_INVALID")
+    check_error(visitor.sign_up(key), "INVITATION_INVALID")
+    check_success(owner.request("PATCH", f"users/{helper.user.user_id}", role=ADMINISTRATOR))
+    visitor.join(key)
 
 
 def test_where_no_mail_is_sent_no_invitation_is_sent_again(owner: Speaker) -> None:

@@ -93,7 +93,7 @@ async def invite(
         return Failures(left_out, sent=False)
     if not await queries.count_mails(tx, realm.id, len(free), limit):
         return Failures([], sent=False, daily_limit_reached=True)
-    keys = await _insert(tx, caller, realm, free, offer, Act.INVITATION_SENT)
+    keys = await _insert(tx, caller, realm, free, offer, are_handed_over=False)
     for email, key in zip(free, keys, strict=True):
         await send_invitation(tx, realm, caller.full_name, email, join_url(base, key))
     return Failures(left_out, sent=True) if left_out else None
@@ -113,18 +113,22 @@ async def make_personal_links(
     wrong += [_taken(email, known) for email in emails if email_key_of(email) in known]
     if wrong:
         raise Failures(wrong, sent=False).refusal()
-    keys = await _insert(tx, caller, realm, emails, offer, Act.INVITATION_LINK_MADE)
+    keys = await _insert(tx, caller, realm, emails, offer, are_handed_over=True)
     return [PersonalLink(email, join_url(base, key)) for email, key in zip(emails, keys, strict=True)]
 
 
 async def _insert(
-    tx: Transaction, caller: Caller, realm: Realm, emails: Sequence[str], offer: Offer, act: Act
+    tx: Transaction, caller: Caller, realm: Realm, emails: Sequence[str], offer: Offer, *, are_handed_over: bool
 ) -> list[str]:
     """Store an invitation for each address; returns their keys."""
+    act = Act.INVITATION_LINK_MADE if are_handed_over else Act.INVITATION_SENT
     await check_room(tx, INVITATIONS, caller.user_id, len(emails))
     keys = [secrets.token_urlsafe(KEY_BYTES) for _ in emails]
     digests = [digest_of_key(key) for key in keys]
-    for invitation_id in await queries.insert_invitations(tx, realm.id, caller.user_id, offer, emails, digests):
+    made = await queries.insert_invitations(
+        tx, realm.id, caller.user_id, offer, emails, digests, are_handed_over=are_handed_over
+    )
+    for invitation_id in made:
         _note(tx, caller, act, invitation_id, offer)
     await tell_invites(tx, realm.id, [caller.user_id])
     return keys

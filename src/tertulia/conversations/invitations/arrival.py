@@ -11,6 +11,7 @@ from tertulia.conversations.invitations import queries
 from tertulia.conversations.invitations.model import Terms
 from tertulia.conversations.invitations.rules import INVITES_BY_LINK, INVITES_BY_MAIL, bad_key, may_invite_as
 from tertulia.conversations.invitations.words import words_of
+from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.ids import digest_of_key
 from tertulia.organization.groups.events import tell_members
@@ -108,6 +109,8 @@ async def _may_give(reader: Reader, terms: Terms) -> bool:
     if terms.inviter_id is None:
         return False
     inviter = (await get_owner(reader, terms.inviter_id)).caller
+    if terms.is_handed_over and inviter.role > Role.ADMINISTRATOR:
+        return False
     right = INVITES_BY_LINK if terms.is_reusable else INVITES_BY_MAIL
     return may_invite_as(inviter.role, terms.invited_as) and await holds(reader, inviter, right)
 

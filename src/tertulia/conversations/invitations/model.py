@@ -41,6 +41,8 @@ class Terms(msgspec.Struct, frozen=True):
     group_ids: list[int]
     with_defaults: bool
     tells_inviter: bool
+    is_handed_over: bool
+    """No mail showed whose the address is: an administrator vouches for it."""
 
 
 class Invite(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -17,7 +17,7 @@ select found.invitation_id, invitation.inviter_id, inviter.full_name as inviter_
     found.email, invitation.id is not null and invitation.email is null as is_reusable,
     coalesce(invitation.invited_as, 400) as invited_as, coalesce(invitation.channel_ids, '{{}}') as channel_ids,
     coalesce(invitation.group_ids, '{{}}') as group_ids, coalesce(invitation.with_defaults, true) as with_defaults,
-    coalesce(invitation.tells_inviter, false) as tells_inviter
+    coalesce(invitation.tells_inviter, false) as tells_inviter, coalesce(invitation.is_handed_over, false) as is_handed_over
 from found left join invitation on invitation.id = found.invitation_id
 left join account as inviter on inviter.id = invitation.inviter_id
 where found.invitation_id is null or (invitation.id is not null and {_GOOD} and inviter.is_active)
@@ -107,7 +107,14 @@ async def count_mails(tx: Transaction, realm_id: int, mails: int, limit: int) ->
 
 
 async def insert_invitations(
-    tx: Transaction, realm_id: int, inviter_id: int, offer: Offer, emails: Sequence[str], digests: Sequence[bytes]
+    tx: Transaction,
+    realm_id: int,
+    inviter_id: int,
+    offer: Offer,
+    emails: Sequence[str],
+    digests: Sequence[bytes],
+    *,
+    are_handed_over: bool,
 ) -> list[int]:
     """Insert an invitation for each address, in place of earlier ones from the same person; returns their ids."""
     sql = """
@@ -118,13 +125,15 @@ async def insert_invitations(
         )
     )
     insert into invitation (realm_id, inviter_id, invited_as, channel_ids, group_ids, with_defaults, tells_inviter,
-        email, email_key, digest, expires)
-    select $1, $2, $3, $4, $5, $6, $7, email, email_key, digest, now() + make_interval(mins => $11::int)
+        email, email_key, digest, expires, is_handed_over)
+    select $1, $2, $3, $4, $5, $6, $7, email, email_key, digest, now() + make_interval(mins => $11::int), $12
     from unnest($8::text[], $9::text[], $10::bytea[]) as invited(email, email_key, digest)
     returning id
     """
     keys = [email_key_of(email) for email in emails]
-    rows = await tx.fetch(sql, realm_id, inviter_id, *_offer(offer), emails, keys, digests, offer.minutes)
+    rows = await tx.fetch(
+        sql, realm_id, inviter_id, *_offer(offer), emails, keys, digests, offer.minutes, are_handed_over
+    )
     return [row["id"] for row in rows]
 
 
@@ -194,8 +203,11 @@ async def delete_invitation(tx: Transaction, invitation_id: int) -> None:
 
 
 async def renew(tx: Transaction, invitation_id: int, digest: bytes) -> None:
-    """Another key in place of the one that was sent. It is valid for as long as the first was, from now on."""
-    sql = "update invitation set digest = $2, expires = now() + (expires - created), created = now() where id = $1"
+    """Another key, by mail, in place of the first. It is valid for as long as that was, from now on."""
+    sql = """
+    update invitation set digest = $2, expires = now() + (expires - created), created = now(), is_handed_over = false
+    where id = $1
+    """
     await tx.execute(sql, invitation_id, digest)
 
 

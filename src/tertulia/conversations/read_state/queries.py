@@ -12,6 +12,7 @@ from tertulia.conversations.read_state.marks import Mark, Wildcard
 from tertulia.conversations.read_state.model import MessageStanding, Unread
 from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, calls, mark_of, participant
 from tertulia.kernel.db import Reader
+from tertulia.kernel.lists import planned_once
 
 _MINE = """
 mine as materialized (
@@ -105,12 +106,12 @@ _LIMITED = "order by id desc limit $2"
 UNREAD_BY_GAPS = _unread(_BY_GAPS, "and $2::bigint is not null")
 UNREAD_BY_GAPS_LIMITED, UNREAD_BY_IDS = _unread(_BY_GAPS, _LIMITED), _unread(_BY_IDS, _LIMITED)
 
-_STANDING = """
+_STANDING = f"""
 select message.id, message.conversation_id, coalesce(seq <@ history, false) as is_received,
        coalesce(upper_inf(history), false) as belongs
 from message left join read_state
     on read_state.conversation_id = message.conversation_id and read_state.user_id = $1
-where message.id = any($2::bigint[]) and message.realm_id = $3
+where message.id = any({planned_once("$2::bigint[]")}) and message.realm_id = $3
 """
 
 

@@ -21,13 +21,17 @@ class ChannelNamed(msgspec.Struct, frozen=True):
     is_history_public: bool
 
 
+# By the one or by the other, never either of them: then its plan is made once (kernel/lists.py).
 _CHANNEL = f"""
 select channel.id, conversation.last_seq as size, coalesce({MAY_READ}, false) as may_read,
        channel.history_public_to_subscribers as is_history_public
 from channel join conversation on conversation.id = channel.id left join account on account.id = $2
-where channel.realm_id = $1 and case when $4::text is null then channel.id = $3 else channel.name_key = $4 end and {MAY_SEE}
+where channel.realm_id = $1 and {{named}} and {MAY_SEE}
     and (account.id is not null or not channel.is_archived)
 """
+
+_CHANNEL_WITH_ID = _CHANNEL.format(named="channel.id = $3")
+_CHANNEL_WITH_NAME = _CHANNEL.format(named="channel.name_key = $3")
 
 # The groups somebody belongs to, as `is_group_member` climbs to them, anonymous ones left out: nobody mentions those.
 _GROUPS = f"""
@@ -73,7 +77,10 @@ async def find_channel(reader: Reader, realm_id: int, user_id: int, named: int |
     is_id = isinstance(named, int)
     if is_id and not 0 < int(named) < 2**63:
         return None
-    row = await reader.fetchrow(_CHANNEL, realm_id, user_id, named if is_id else None, None if is_id else key)
+    if is_id:
+        row = await reader.fetchrow(_CHANNEL_WITH_ID, realm_id, user_id, named)
+    else:
+        row = await reader.fetchrow(_CHANNEL_WITH_NAME, realm_id, user_id, key)
     return ChannelNamed(**row) if row else None
 
 

@@ -7,15 +7,18 @@ import asyncpg
 from tertulia.conversations.channels.rights import MAY_READ_MESSAGE
 from tertulia.kernel.db import Reader, Transaction
 
-_WITHIN_REACH = f"""
+_REACH = f"""
 from message join conversation on conversation.id = message.conversation_id
 left join account on account.id = $2 and account.is_active
 left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = $2
 left join channel on channel.id = message.conversation_id
 left join topic on topic.id = message.topic_id
-where message.id = any($3::bigint[]) and message.realm_id = $1
+where message.id = {{asked}} and message.realm_id = $1
   and {MAY_READ_MESSAGE}
 """
+_WITHIN_REACH = _REACH.format(asked="any($3::bigint[])")
+# Most are asked for alone: without a list, the plan of so many joins is made once, and not with every call (kernel/lists.py).
+_ONE_WITHIN_REACH = _REACH.format(asked="$3")
 _REACHED = f"""
 select message.id, message.realm_id, message.conversation_id, message.seq, message.sender_id, message.sent_at,
        message.content, message.rendered, message.topic_id, topic.name as topic, channel.name as channel,
@@ -24,6 +27,7 @@ select message.id, message.realm_id, message.conversation_id, message.seq, messa
        coalesce(upper_inf(read_state.history), false) as is_subscribed
 {_WITHIN_REACH} order by message.id
 """
+_ONE_REACHED = _REACHED.replace(_WITHIN_REACH, _ONE_WITHIN_REACH)
 BEGINNING = 500
 """Characters of a message that is shown by its beginning."""
 
@@ -47,7 +51,7 @@ async def reached_message(reader: Reader, realm_id: int, user_id: int, message_i
     """A message, if the user may read it; a user without an account (0) those of web-public channels."""
     if not is_possible_id(message_id):
         return None
-    return await reader.fetchrow(_REACHED, realm_id, user_id, [message_id])
+    return await reader.fetchrow(_ONE_REACHED, realm_id, user_id, message_id)
 
 
 async def count_reached(reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]) -> int:
@@ -80,8 +84,8 @@ async def lock_conversation_of(tx: Transaction, message_id: int) -> int | None:
 
 async def lock_reached(tx: Transaction, realm_id: int, user_id: int, message_id: int) -> bool:
     """Hold a message that a user may read. Of any other nobody learns by waiting for whoever changes it."""
-    sql = f"select true {_WITHIN_REACH} for no key update of message"
-    return is_possible_id(message_id) and bool(await tx.fetchval(sql, realm_id, user_id, [message_id]))
+    sql = f"select true {_ONE_WITHIN_REACH} for no key update of message"
+    return is_possible_id(message_id) and bool(await tx.fetchval(sql, realm_id, user_id, message_id))
 
 
 def is_possible_id(message_id: int) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.lists import planned_once
 from tertulia.people.users.model import UserView
 from tertulia.people.users.statements import SEES_EMAIL
 
@@ -25,10 +26,11 @@ async def find_recipients(
     reader: Reader, view: UserView, ids: Sequence[int], email_keys: Sequence[str]
 ) -> list[Recipient]:
     """The users of the sender's realm with these ids, or with these addresses, if the sender sees them."""
+    has_asked_address = f"(email_key = any({planned_once('$6::text[]')}) and {SEES_EMAIL})"
     sql = f"""
     select id, api_email(account, $3::text) as email, full_name, is_active,
-        case when email_key = any($6::text[]) and {SEES_EMAIL} then email_key end as found_by, bot_type
-    from account where realm_id = $4 and (id = any($5::bigint[]) or (email_key = any($6::text[]) and {SEES_EMAIL}))
+        case when {has_asked_address} then email_key end as found_by, bot_type
+    from account where realm_id = $4 and (id = any({planned_once("$5::bigint[]")}) or {has_asked_address})
     """
     return [Recipient(**row) for row in await reader.fetch(sql, *view.arguments, view.realm_id, ids, email_keys)]
 

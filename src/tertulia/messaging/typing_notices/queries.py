@@ -7,6 +7,7 @@ from typing import NamedTuple
 import msgspec
 
 from tertulia.kernel.db import Reader
+from tertulia.kernel.lists import planned_once
 
 
 class ChannelKey(NamedTuple):
@@ -53,21 +54,25 @@ class Overheard(msgspec.Struct, frozen=True):
 
 _WANTS = "coalesce((account.settings->>'receives_typing_notifications')::boolean, true)"
 
-_CHANNELS = f"""
+_KEYED_CHANNELS = f"""
 select key.user_id, key.channel_id,
        coalesce((writer.settings->>'send_stream_typing_notifications')::boolean, true) as tells,
        case when channel.subscriber_count <= $3 then array(
            select account.id from subscription join account on account.id = subscription.user_id
            where subscription.channel_id = channel.id and subscription.is_active and account.is_active and {_WANTS}
        ) end as listeners
-from unnest($1::bigint[], $2::bigint[]) as key(user_id, channel_id)
+from {{keys}} as key(user_id, channel_id)
 join account as writer on writer.id = key.user_id join channel on channel.id = key.channel_id
 """
+_CHANNELS = _KEYED_CHANNELS.format(keys="unnest($1::bigint[], $2::bigint[])")
+# Most write alone: without lists its plan is made once (kernel/lists.py).
+_CHANNEL = _KEYED_CHANNELS.format(keys="(values ($1::bigint, $2::bigint))")
 
 _PEOPLE = f"""
 select key.realm_id, key.domain, account.id, api_email(account, key.domain) as email, account.is_active,
        coalesce((account.settings->>'send_private_typing_notifications')::boolean, true) as tells, {_WANTS} as wants
-from unnest($1::bigint[], $2::bigint[], $3::text[]) as key(realm_id, user_id, domain)
+from unnest({planned_once("$1::bigint[]")}, {planned_once("$2::bigint[]")}, {planned_once("$3::text[]")})
+    as key(realm_id, user_id, domain)
 join account on account.id = key.user_id and account.realm_id = key.realm_id
 """
 
@@ -92,7 +97,10 @@ where writer.id = $1
 
 async def channels(reader: Reader, keys: Sequence[ChannelKey], max_subscribers: int) -> dict[ChannelKey, Audible]:
     """Who hears of writers in channels."""
-    rows = await reader.fetch(_CHANNELS, *zip(*keys, strict=True), max_subscribers)
+    if len(keys) == 1:
+        rows = await reader.fetch(_CHANNEL, *keys[0], max_subscribers)
+    else:
+        rows = await reader.fetch(_CHANNELS, *zip(*keys, strict=True), max_subscribers)
     return {
         ChannelKey(row["user_id"], row["channel_id"]): Audible(
             row["tells"], None if row["listeners"] is None else tuple(row["listeners"])
