@@ -106,13 +106,17 @@ _LIMITED = "order by id desc limit $2"
 UNREAD_BY_GAPS = _unread(_BY_GAPS, "and $2::bigint is not null")
 UNREAD_BY_GAPS_LIMITED, UNREAD_BY_IDS = _unread(_BY_GAPS, _LIMITED), _unread(_BY_IDS, _LIMITED)
 
-_STANDING = f"""
+_STANDING = """
 select message.id, message.conversation_id, coalesce(seq <@ history, false) as is_received,
        coalesce(upper_inf(history), false) as belongs
 from message left join read_state
     on read_state.conversation_id = message.conversation_id and read_state.user_id = $1
-where message.id = any({planned_once("$2::bigint[]")}) and message.realm_id = $3
+where message.id = any({asked}) and message.realm_id = $3
 """
+_STANDING_OF_FEW = _STANDING.format(asked=planned_once("$2::bigint[]"))
+_STANDING_OF_MANY = _STANDING.format(asked="$2::bigint[]")
+FEW = 50
+"""Of more, a plan for their number is worth what it takes."""
 
 
 async def unread_messages(reader: Reader, user_id: int, limit: int) -> list[Unread]:
@@ -126,7 +130,8 @@ async def unread_messages(reader: Reader, user_id: int, limit: int) -> list[Unre
 
 async def standings(reader: Reader, realm_id: int, user_id: int, message_ids: Sequence[int]) -> list[MessageStanding]:
     """What messages of the realm are to a user; those that do not exist are left out."""
-    return [MessageStanding(**row) for row in await reader.fetch(_STANDING, user_id, message_ids, realm_id)]
+    sql = _STANDING_OF_FEW if len(message_ids) <= FEW else _STANDING_OF_MANY
+    return [MessageStanding(**row) for row in await reader.fetch(sql, user_id, message_ids, realm_id)]
 
 
 async def starred_messages(reader: Reader, user_id: int) -> list[int]:
