@@ -16,7 +16,7 @@ from tertulia.kernel.freezing import NOTE, is_frozen
 from tertulia.messaging.mentions.queries import MAY_MENTION_MANY
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED
 from tertulia.messaging.sending.model import Outgoing
-from tertulia.organization.groups.queries import holds
+from tertulia.organization.groups.web_statements import climbing, holds_by_climbing
 from tertulia.people.preferences.model import TopicTrigger
 from tertulia.people.users.authentication.queries import OWNER_COLUMNS
 
@@ -50,9 +50,10 @@ _MAY_MENTION = f"""
 
 _MAY_MENTION_GROUPS = f"""
 not exists (
+    with recursive {climbing("account.id")}
     select from grouped join user_group on user_group.id = grouped.group_id
     join user_group as holder on holder.id = user_group.can_mention_group
-    where grouped.ord = input.ord and (user_group.is_deactivated or not {holds("holder", "account")}) offset 0
+    where grouped.ord = input.ord and (user_group.is_deactivated or not {holds_by_climbing("holder", "account")}) offset 0
 )
 """
 
