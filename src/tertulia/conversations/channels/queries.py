@@ -24,7 +24,7 @@ from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
 from tertulia.kernel.text import name_key_of
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS
-from tertulia.organization.groups.web_statements import climbing
+from tertulia.organization.groups.webs.statements import climbing
 
 
 class ChannelKey(NamedTuple):

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from tertulia.kernel.auth import Role
 from tertulia.organization.groups.queries import holds
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, REALM_SETTINGS
-from tertulia.organization.groups.web_statements import holds_by_climbing
+from tertulia.organization.groups.webs.statements import holds_by_climbing
 
 NOT_GUEST = f"account.role < {Role.GUEST}"
 IS_ADMINISTRATOR = f"account.role <= {Role.ADMINISTRATOR}"
@@ -74,7 +74,7 @@ MAY_READ_BY_CLIMBING = f"""
 ({_READS_PLAINLY} or ({NOT_GUEST} and ({granted("can_subscribe_group", ask=holds_by_climbing)}
     or {granted("can_add_subscribers_group", ask=holds_by_climbing)})))
 """
-"""The same of many channels, where the groups of the account are `climbed` (groups/web_statements.py)."""
+"""The same of many channels, where the groups of the account are `climbed` (organization/groups/webs/statements.py)."""
 
 MAY_READ_MESSAGE = f"""
 case when channel.id is null then account.id = any(conversation.participants) and message.seq <@ read_state.history

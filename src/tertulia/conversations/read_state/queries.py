@@ -12,7 +12,7 @@ from tertulia.conversations.read_state.marks import Mark, Wildcard
 from tertulia.conversations.read_state.model import MessageStanding, Unread
 from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, calls, mark_of, participant
 from tertulia.kernel.db import Reader
-from tertulia.organization.groups.web_statements import climbing
+from tertulia.organization.groups.webs.statements import climbing
 
 _MINE = """
 mine as materialized (

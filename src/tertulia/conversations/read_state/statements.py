@@ -34,7 +34,7 @@ def marked(mark: Mark, reader: str, message: str) -> str:
 
 
 def in_group(message: str) -> str:
-    """That the message mentions a group of the reader's, whose groups are `climbed` (groups/web_statements.py)."""
+    """That the message mentions a group of the reader's, whose groups are `climbed` (organization/groups/webs/statements.py)."""
     return f"select from message_group_mention where message_id = {message}.id and group_id in (select id from climbed)"
 
 

@@ -10,7 +10,7 @@ import msgspec
 from tertulia.conversations.read_state.marks import Concern, Wildcard, flags_for
 from tertulia.conversations.read_state.statements import calls, muting, takes_part
 from tertulia.kernel.db import Reader
-from tertulia.organization.groups.web_statements import is_within, reached_from
+from tertulia.organization.groups.webs.statements import is_within, reached_from
 
 HISTORICAL = tuple(flags_for(Concern(is_received=False, is_read=None)))
 """The flags of whoever can read a message without having received it."""

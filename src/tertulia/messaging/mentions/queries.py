@@ -9,7 +9,7 @@ from tertulia.conversations.channels.rights import granted_by_realm
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED, Crowd
-from tertulia.organization.groups.web_statements import climbing, holds_by_climbing
+from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing
 
 PERSON, GROUP, SENDER = 1, 2, 3
 

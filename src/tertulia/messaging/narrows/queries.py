@@ -8,7 +8,7 @@ import msgspec
 from tertulia.conversations.channels.rights import MAY_READ, MAY_SEE
 from tertulia.kernel.db import Reader
 from tertulia.messaging.narrows.search import WORDS, Query, words_asked
-from tertulia.organization.groups.web_statements import climbing
+from tertulia.organization.groups.webs.statements import climbing
 
 
 class ChannelNamed(msgspec.Struct, frozen=True):

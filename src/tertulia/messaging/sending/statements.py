@@ -16,7 +16,7 @@ from tertulia.kernel.freezing import NOTE, is_frozen
 from tertulia.messaging.mentions.queries import MAY_MENTION_MANY
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED
 from tertulia.messaging.sending.model import Outgoing
-from tertulia.organization.groups.web_statements import climbing, holds_by_climbing
+from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing
 from tertulia.people.preferences.model import TopicTrigger
 from tertulia.people.users.authentication.queries import OWNER_COLUMNS
 

@@ -8,7 +8,7 @@ from tertulia.conversations.read_state.marks import Mark, TopicPolicy, Wildcard
 from tertulia.conversations.read_state.statements import calls, marked, muting, participant
 from tertulia.kernel.db import Reader
 from tertulia.notifications.concerns.model import Facts
-from tertulia.organization.groups.web_statements import is_within, reached_from
+from tertulia.organization.groups.webs.statements import is_within, reached_from
 
 # Of a channel they are still in.
 IS_UNREAD = """

@@ -12,7 +12,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
 from tertulia.notifications.concerns.queries import FACTS, FACTS_FROM, NAMED_GROUPS, read_facts
-from tertulia.organization.groups.web_statements import is_within, reached_from
+from tertulia.organization.groups.webs.statements import is_within, reached_from
 
 
 def _some(source: str) -> str:

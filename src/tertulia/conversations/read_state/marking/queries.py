@@ -11,7 +11,7 @@ from tertulia.conversations.read_state.model import UnreadAgain
 from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, is_mention
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.locking import lock_all
-from tertulia.organization.groups.web_statements import climbing
+from tertulia.organization.groups.webs.statements import climbing
 from tertulia.people.users.queries import hold_active_account
 
 MAX_LISTED = 50_000
