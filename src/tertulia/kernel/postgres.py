@@ -25,6 +25,10 @@ GRACE_SECONDS = 2.0
 """How much later than the server the client gives up."""
 WORK_IDLE_SECONDS = 300.0
 """The worker talks to mail servers and object stores inside transactions. None of these talks takes longer than this."""
+PENDING_WORDS = "256kB"
+"""Words of new texts wait in a list of the index, and the statement that finds it full sorts them in, while all senders of a
+process may wait for it. Of PostgreSQL's 4 MB that takes seconds, and somebody who makes up words fills it with a hundred texts
+(docs/decisions/0183). Whoever adds to the list keeps it short: one session that did not would leave it to the senders."""
 PROBES = 3
 """So many keepalives without an answer end a connection."""
 
@@ -66,6 +70,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
             "idle_in_transaction_session_timeout": _milliseconds(self.idle_transaction),
             "timezone": "UTC",
             "jit": "off",
+            "gin_pending_list_limit": PENDING_WORDS,
             "random_page_cost": "1.1",  # of solid-state disks: with PostgreSQL's 4 a feed reads whole tables
         }
 

@@ -111,6 +111,21 @@ def test_nothing_was_written_then(world: World, everything: Archive, folder: Pat
     assert world.realm.stage.sql("select count(*) from realm where subdomain = %s", subdomain) == [(0,)]
 
 
+def test_a_web_of_more_groups_in_groups_than_may_be_made_here_is_refused(
+    world: World, everything: Archive, folder: Path
+) -> None:
+    """Whoever sends climbs through it, and others wait."""
+
+    def change(lines: Lines) -> None:
+        first = 1 + max(one["id"] for one in lines["groups"])
+        web = range(first, first + 70)
+        lines["groups"] += [{"id": id, "name": f"web {id}", "subgroups": list(range(first, id))} for id in web]
+
+    file, subdomain = rewritten(everything, folder / "web.tar", change), fresh_name()
+    assert "(subgroups)" in said_once(tertulia(*command(file, subdomain), env=environment(world.server)))
+    assert world.realm.stage.sql("select count(*) from realm where subdomain = %s", subdomain) == [(0,)]
+
+
 CONVERSATIONS = {"conversation_id", "channel_id", "new_channel_id"}
 
 

@@ -316,6 +316,24 @@ def test_who_starts_a_topic_follows_it(realm: Realm, channel: Channel) -> None:
     assert decided(realm.guest, channel) == {}
 
 
+@pytest.mark.parametrize(("hidden", "policy"), [(5, None), (25, 3)])
+def test_of_a_protected_topic_only_the_newest_messages_are_looked_at(
+    realm: Realm, hidden: int, policy: int | None
+) -> None:
+    """All of a long one would be read while everybody who sends waits: it looks new where the newest are hidden."""
+    channel = realm.stage.channel(realm.owner, realm.member, realm_id=realm.id, invite_only=True)
+    realm.stage.sql("update channel set history_public_to_subscribers = false where id = %s", channel.stream_id)
+    subscriptions = {"subscriptions": [channel.name], "principals": [realm.member.id]}
+    say(realm.owner, channel, "Theirs")
+    check_success(realm.owner.request("DELETE", "users/me/subscriptions", **subscriptions))
+    for _ in range(hidden):
+        say(realm.owner, channel, "Theirs")
+    added = {"subscriptions": [{"name": channel.name}], "principals": [realm.member.id]}
+    realm.owner.post("users/me/subscriptions", **added)
+    assert say(realm.member, channel, "Theirs") == policy
+    assert say(realm.member, channel, "Theirs") is None
+
+
 @pytest.mark.parametrize(("follow", "starts", "answers"), [(1, 3, 3), (2, 3, 3), (3, 3, None), (4, None, None)])
 def test_the_setting_decides_when_a_topic_is_followed(
     realm: Realm, channel: Channel, follow: int, starts: int | None, answers: int | None

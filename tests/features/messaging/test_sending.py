@@ -112,6 +112,16 @@ def test_words_that_nobody_has_used_yet_are_sorted_in_few_at_a_time(stage: Stage
     assert pages < 50, "of 8 kB each: at most 256 kB, and what one more message has"
 
 
+def test_words_of_edits_do_not_wait_for_the_next_sender_to_sort_them_in(stage: Stage) -> None:
+    sender = stage.speaker()
+    channel = stage.channel(sender)
+    for message_id in [sender.send(channel.stream_id, "topic") for _ in range(20)]:
+        words = " ".join(f"q{secrets.token_hex(4)}" for _ in range(900))
+        check_success(sender.request("PATCH", f"messages/{message_id}", content=words))
+    [(pages,)] = stage.sql("select gin_clean_pending_list('message_search')")
+    assert pages < 50
+
+
 # Stuck, refused and bad
 
 

@@ -150,8 +150,9 @@ async def import_archive(
         async with beginning.alone(database):
             async with database.reader() as reader:
                 found = await beginning.find(reader, wanted.subdomain, plan.manifest)
-                if found is None:
+                if not isinstance(found, beginning.Begun):  # nor is a newer one asked less
                     check_shares(archive, database.bounds)
+                if found is None:
                     await check_keys(reader, archive)
             begun = await _begin(database, wanted, plan, found)
             work = _Import(database, store, settings, wanted, archive, plan, begun, told)

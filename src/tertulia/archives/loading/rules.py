@@ -13,6 +13,7 @@ from tertulia.archives.reading.archive import Archive
 from tertulia.conversations.channels.rules import clean_channel_name
 from tertulia.kernel.bounds import Bounds
 from tertulia.kernel.errors import Refusal
+from tertulia.organization.groups.bounds import SUBGROUPS
 from tertulia.organization.groups.settings import GROUP_SETTINGS
 from tertulia.organization.groups.system import FACTS
 from tertulia.organization.linkifiers.model import LinkifierRecord
@@ -66,7 +67,14 @@ def check_passwords(lines: Iterable[moving.Credentials]) -> None:
 
 
 def check_shares(archive: Archive, bounds: Bounds) -> None:
-    """Refuse a moving archive in which an account has more keys, or a bot more in its storage, than endpoints here allow."""
+    """Refuse an archive with more groups in groups than endpoints here allow: each send climbs through them. And a moving one in
+    which an account has more keys, or a bot more in its storage."""
+    within = sum(len(set(group.subgroups)) for group in archive.of(kinds.Group) if group.name is not None)
+    if within > (limit := bounds.limit(SUBGROUPS)):
+        raise ArchiveFailed(
+            f"There are {within:,} groups in groups, and {limit:,} are the most here. The setting `bounds` allows more"
+            f" ({SUBGROUPS.name})."
+        )
     if archive.manifest.scope != "moving":
         return
     for one in archive.of(moving.Credentials):

@@ -13,6 +13,7 @@ from tertulia.conversations.channels.rights import (
     MAY_CREATE_TOPIC,
     MAY_POST,
     MAY_READ,
+    MAY_READ_BY_CLIMBING,
     MAY_SEE,
     MAY_SEND,
     NOT_GUEST,
@@ -23,6 +24,7 @@ from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
 from tertulia.kernel.text import name_key_of
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS
+from tertulia.organization.groups.webs.statements import climbing
 
 
 class ChannelKey(NamedTuple):
@@ -84,6 +86,19 @@ async def channels_by_key(reader: Reader, keys: Sequence[ChannelKey]) -> dict[Ch
         ChannelKey(row["key_realm"], row["key_user"], row["key_channel"], row["key_name"]): Channel(**_facts(row))
         for row in rows
     }
+
+
+async def readable_by_name(reader: Reader, realm_id: int, user_id: int, names: Sequence[str]) -> list[tuple[int, str]]:
+    """Of the channels with these names those that the user may read: id and name. Many, at the price of one climb."""
+    sql = f"""
+    with recursive {climbing("$2")}
+    select channel.id, channel.name from channel join account on account.id = $2
+    where channel.realm_id = $1 and channel.name_key = any($3::text[]) and {MAY_READ_BY_CLIMBING}
+    """
+    return [
+        (row["id"], row["name"])
+        for row in await reader.fetch(sql, realm_id, user_id, sorted(set(map(name_key_of, names))))
+    ]
 
 
 async def ruled_channels(

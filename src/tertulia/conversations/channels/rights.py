@@ -7,17 +7,20 @@ other names. They are ordered from cheap to expensive: most channels are public 
 Being an administrator gives no access to what is said in a private channel, only to what is known about it.
 """
 
+from collections.abc import Callable
+
 from tertulia.kernel.auth import Role
 from tertulia.organization.groups.queries import holds
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, REALM_SETTINGS
+from tertulia.organization.groups.webs.statements import holds_by_climbing
 
 NOT_GUEST = f"account.role < {Role.GUEST}"
 IS_ADMINISTRATOR = f"account.role <= {Role.ADMINISTRATOR}"
 
 
-def granted(setting: str, account: str = "account") -> str:
+def granted(setting: str, account: str = "account", ask: Callable[[str, str], str] = holds) -> str:
     """Whether a setting of the channel gives the account a permission. Guests get only those that guests may have."""
-    asked = f"(select {holds('holder', account)} from user_group as holder where holder.id = channel.{setting})"
+    asked = f"(select {ask('holder', account)} from user_group as holder where holder.id = channel.{setting})"
     return asked if CHANNEL_SETTINGS[setting].allow_everyone else f"({account}.role < {Role.GUEST} and {asked})"
 
 
@@ -60,11 +63,18 @@ IS_SUBSCRIBED = subscribed()
 JOINS_BY_GROUP = f"({granted('can_subscribe_group')} or {granted('can_add_subscribers_group')})"
 """Whether a setting of a private channel opens it to the account."""
 
+_READS_PLAINLY = f"channel.is_web_public or (not channel.invite_only and {NOT_GUEST}) or {IS_SUBSCRIBED}"
+
 MAY_READ = f"""
-(channel.is_web_public or (not channel.invite_only and {NOT_GUEST}) or {IS_SUBSCRIBED}
-    or ({NOT_GUEST} and {JOINS_BY_GROUP}))
+({_READS_PLAINLY} or ({NOT_GUEST} and {JOINS_BY_GROUP}))
 """
 """Content access: what is said in the channel. With protected history only what the account received."""
+
+MAY_READ_BY_CLIMBING = f"""
+({_READS_PLAINLY} or ({NOT_GUEST} and ({granted("can_subscribe_group", ask=holds_by_climbing)}
+    or {granted("can_add_subscribers_group", ask=holds_by_climbing)})))
+"""
+"""The same of many channels, where the groups of the account are `climbed` (organization/groups/webs/statements.py)."""
 
 MAY_READ_MESSAGE = f"""
 case when channel.id is null then account.id = any(conversation.participants) and message.seq <@ read_state.history

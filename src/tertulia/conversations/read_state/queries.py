@@ -13,6 +13,7 @@ from tertulia.conversations.read_state.model import MessageStanding, Unread
 from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, calls, mark_of, participant
 from tertulia.kernel.db import Reader
 from tertulia.kernel.lists import planned_once
+from tertulia.organization.groups.webs.statements import climbing
 
 _MINE = """
 mine as materialized (
@@ -53,14 +54,12 @@ select found.* from mine, lateral (
 """
 
 _UNREAD = """
-with {mine}, unread as materialized (
+with recursive {climbed}, {mine}, unread as materialized (
     select id, conversation_id, topic_id, wildcard from ({found}) as found
     where {not_muted_sender} {newest}
-), named as materialized (
-    select distinct group_id from unread join message_group_mention on message_id = unread.id
 ), addressed as (
     select distinct message_id as id from unread join message_group_mention on message_id = unread.id
-    where group_id in (select group_id from named where is_group_member($1, group_id))
+    where group_id in (select id from climbed)
 ), places as (
     select unread.conversation_id, unread.topic_id, array_agg(unread.id) as ids,
            array_agg(unread.id) filter (where personal.message_id is not null or addressed.id is not null)
@@ -90,6 +89,7 @@ order by places.conversation_id, topic.name_key
 
 def _unread(found: str, newest: str) -> str:
     return _UNREAD.format(
+        climbed=climbing("$1"),
         mine=_MINE,
         found=found,
         newest=newest,

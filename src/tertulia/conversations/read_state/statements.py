@@ -6,7 +6,6 @@ over many rows ends them with `offset 0`, so that each is a look at an index and
 """
 
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy, Wildcard
-from tertulia.organization.groups.queries import holds
 
 NOT_MUTED_SENDER = "sender_id <> all(array(select muted_id from muted_user where muted_user.user_id = $1))"
 """What a muted user sends counts as read; unmuting somebody marks it read for good. For many messages of the reader $1."""
@@ -34,17 +33,9 @@ def marked(mark: Mark, reader: str, message: str) -> str:
     return f"select from message_mark where {mark_of(mark, reader)} and message_id = {message}.id"
 
 
-def in_group(reader: str, message: str) -> str:
-    """That the message mentions a group of the reader's."""
-    return f"select from message_group_mention where message_id = {message}.id and is_group_member({reader}, group_id)"
-
-
-def in_active_group(account: str, message: str) -> str:
-    """As `in_group`, of a row of `account`, where many are asked about. A group out of use notifies nobody any more."""
-    return f"""
-    select from message_group_mention join user_group as holder on holder.id = message_group_mention.group_id
-    where message_group_mention.message_id = {message}.id and not holder.is_deactivated and {holds("holder", account)}
-    """
+def in_group(message: str) -> str:
+    """That the message mentions a group of the reader's, whose groups are `climbed` (organization/groups/webs/statements.py)."""
+    return f"select from message_group_mention where message_id = {message}.id and group_id in (select id from climbed)"
 
 
 def calls(wildcard: Wildcard, message: str) -> str:
@@ -69,6 +60,7 @@ def called(reader: str, message: str, end: str = "") -> str:
 
 
 def is_mention(reader: str, message: str) -> str:
-    """Whether a received message mentions the reader, as unread counts know it: wildcards only where nothing is muted."""
-    named, group = marked(Mark.MENTIONED, reader, message), in_group(reader, message)
+    """Whether a received message mentions the reader, as unread counts know it: wildcards only where nothing is muted.
+    The reader's groups are `climbed`."""
+    named, group = marked(Mark.MENTIONED, reader, message), in_group(message)
     return f"(exists ({named}) or exists ({group}) or (not {IS_MUTED} and {called(reader, message)}))"

@@ -9,7 +9,7 @@ from tertulia.conversations.channels.rights import granted_by_realm
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED, Crowd
-from tertulia.organization.groups.queries import holds
+from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing
 
 PERSON, GROUP, SENDER = 1, 2, 3
 
@@ -27,11 +27,15 @@ with request as (
 )
 select ord, {PERSON} as kind, id, full_name as name, is_active, true as is_allowed, bot_type from by_name
 union all
-select ord, {GROUP}, user_group.id, user_group.name, not user_group.is_deactivated, {holds("holder", "account")}, null
-from unnest($7::bigint[], $8::text[]) as asked(ord, name) join request using (ord)
-join account on account.id = request.user_id
-join user_group on user_group.realm_id = request.realm_id and user_group.name = asked.name
-join user_group as holder on holder.id = user_group.can_mention_group
+select ord, {GROUP}, found.id, found.name, not found.is_deactivated, found.is_allowed, null
+from (select ord, array_agg(name) as names from unnest($7::bigint[], $8::text[]) as asked(ord, name) group by ord) as asked
+join request using (ord) join account on account.id = request.user_id
+cross join lateral (
+    with recursive {climbing("account.id")}
+    select user_group.id, user_group.name, user_group.is_deactivated, {holds_by_climbing("holder", "account")} as is_allowed
+    from user_group join user_group as holder on holder.id = user_group.can_mention_group
+    where user_group.realm_id = request.realm_id and user_group.name = any(asked.names)
+) as found
 union all
 select ord, {SENDER}, account.id, '', is_active, coalesce((account.settings->>'translate_emoticons')::boolean, false),
     null

@@ -6,9 +6,9 @@ from datetime import datetime
 import msgspec
 
 from tertulia.conversations.channels.rights import MAY_READ, MAY_SEE
-from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
 from tertulia.messaging.narrows.search import WORDS, Query, words_asked
+from tertulia.organization.groups.webs.statements import climbing
 
 
 class ChannelNamed(msgspec.Struct, frozen=True):
@@ -33,25 +33,8 @@ where channel.realm_id = $1 and {{named}} and {MAY_SEE}
 _CHANNEL_WITH_ID = _CHANNEL.format(named="channel.id = $3")
 _CHANNEL_WITH_NAME = _CHANNEL.format(named="channel.name_key = $3")
 
-# The groups somebody belongs to, as `is_group_member` climbs to them, anonymous ones left out: nobody mentions those.
-_GROUPS = f"""
-with recursive climbed(id) as (
-    (
-        select group_id from group_member where user_id = $1 and not is_anonymous
-        union all
-        select user_group.id from account join realm on realm.id = account.realm_id
-        join user_group on user_group.realm_id = account.realm_id and user_group.is_system
-        where account.id = $1 and user_group.lowest_role >= account.role
-            and not (user_group.is_for_full_members and account.role = {Role.MEMBER}
-                and is_waiting(account.date_joined, realm.settings, realm.judged_at))
-    )
-    union
-    select holding.group_id from climbed cross join lateral (
-        select group_id from group_subgroup where subgroup_id = climbed.id and not is_anonymous offset 0
-    ) as holding
-)
-select id from climbed order by id
-"""
+# Anonymous groups are left out: nobody mentions those.
+_GROUPS = f"with recursive {climbing('$1')} select id from climbed order by id"
 
 # Ids grow with time, but for moments in which several messages are sent at once: a margin covers these.
 _FIRST_SINCE = """

@@ -6,11 +6,14 @@ from typing import Literal
 import msgspec
 
 from tertulia.content.markup.writing import ChannelLink, Quotation, Text, worded, write
+from tertulia.messaging.narrows.parsing_costs import may_be_dear
 from tertulia.messaging.reminders.words import Words
 from tertulia.organization.realms.limits import MAX_MESSAGE_LENGTH
 
 _ROOM_FOR_FENCES = 500
 """The fences around a text that is cut are not longer than this, together."""
+_OF_DEAR = 200
+"""So much is quoted of a text whose words may take long to find: the reminders of others wait behind it."""
 
 
 class ReminderRecord(msgspec.Struct, frozen=True):
@@ -80,6 +83,8 @@ def said(words: Words, message: Remembered | None, note: str) -> Text:
     asked = (words.asked,) if message.place is None else worded(words.asked_in, place=message.place)
     opening: Text = (*asked, *noted)
     room = MAX_MESSAGE_LENGTH - len(write(opening)) - _ROOM_FOR_FENCES
+    if may_be_dear(message.html):
+        room = _OF_DEAR
     return (*opening, *(() if noted else (" ",)), words.message, Quotation(_beginning(message.content, room)))
 
 

@@ -26,6 +26,9 @@ from tertulia.people.users.authentication.queries import owner_of
 log = structlog.get_logger()
 
 BATCH = 100
+OF_ONE_PERSON = 5_000
+"""Bytes of HTML in a batch: the words of so many may take PostgreSQL tenths of a second (sending/word_costs.py), and until the
+commit nobody writes to that conversation. Whoever has a thousand for one moment keeps nobody else's waiting."""
 LATE_SECONDS = 600.0
 """A message that could not be sent for so long after its time is not sent any more: it may be out of place by now."""
 NOT_ANY_MORE = "You may not send it there any more."
@@ -55,14 +58,14 @@ class Delivery:
         total = 0
         while True:
             try:
-                done, claimed = await self._deliver_some(BATCH)
+                done = await self._deliver_some(BATCH)
             except (*LOST, *UNABLE):
                 raise
             except Exception as error:
                 log.warning("scheduled messages failed together: they are sent one by one", error=repr(error))
                 return total + await self._deliver_singly()
             total += done
-            if claimed < BATCH or not done:
+            if not done:
                 return total
 
     async def _deliver_singly(self) -> int:
@@ -71,7 +74,7 @@ class Delivery:
         for _ in range(BATCH):
             claimed: list[Due] = []
             try:
-                done, _ = await self._deliver_some(1, claimed)
+                done = await self._deliver_some(1, claimed)
             except (*LOST, *UNABLE):
                 raise
             except Exception as error:
@@ -87,10 +90,10 @@ class Delivery:
             total += done
         return total
 
-    async def _deliver_some(self, limit: int, claimed: list[Due] | None = None) -> tuple[int, int]:
-        """How many were sent or failed, and how many were claimed: those whose conversation is held by others wait."""
+    async def _deliver_some(self, limit: int, claimed: list[Due] | None = None) -> int:
+        """How many were sent or failed; those whose conversation is held by others wait."""
         async with self._database.transaction() as tx:
-            due = [self._due(row) for row in await queries.claim_due(tx, limit, LATE_SECONDS)]
+            due = [self._due(row) for row in await queries.claim_due(tx, limit, OF_ONE_PERSON, LATE_SECONDS)]
             if claimed is not None:
                 claimed += due
             sent, refused = await self._send(tx, due)
@@ -100,7 +103,7 @@ class Delivery:
                 tx.emit(one.author.realm_id, removed(one.author.user_id, one.message.id))
             for one, reason in refused:
                 await self._fail(tx, one, reason)
-        return len(sent) + len(refused), len(due)
+        return len(sent) + len(refused)
 
     async def _send(self, tx: Transaction, due: list[Due]) -> tuple[list[Due], list[tuple[Due, str]]]:
         """Those that are stored, and those that cannot be, each with the reason; the others wait for their conversation.

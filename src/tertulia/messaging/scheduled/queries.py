@@ -75,9 +75,17 @@ async def fail_scheduled(tx: Transaction, scheduled_ids: Sequence[int]) -> None:
 
 
 _CLAIM = f"""
-with claimed as (
-    select * from scheduled_message where not failed and due <= now() and not {is_frozen("scheduled_message.realm_id")}
-    order by due, id limit $1 for update skip locked
+with waiting as (
+    select scheduled_message.id, due, sum(octet_length(rendered)) over (
+        partition by coalesce(bot_owner_id, user_id) order by due, scheduled_message.id
+        rows between unbounded preceding and 1 preceding) as bytes_before
+    from scheduled_message join account on account.id = user_id
+    where not failed and due <= now() and not {is_frozen("scheduled_message.realm_id")}
+), turn as materialized (
+    select id from waiting where coalesce(bytes_before, 0) < $3 order by due, id limit $1
+), claimed as (
+    select * from scheduled_message where id in (select id from turn) and not failed and due <= now()
+    order by due, id for update skip locked
 )
 select {_COLUMNS.replace("scheduled_message.", "claimed.")},
     claimed.due < now() - make_interval(secs => $2) as is_late, {OWNER_COLUMNS}
@@ -86,9 +94,10 @@ order by claimed.due, claimed.id
 """
 
 
-async def claim_due(tx: Transaction, limit: int, late_seconds: float) -> list[asyncpg.Record]:
-    """Messages that are due, with their authors, held until the commit; those locked by others are skipped."""
-    return await tx.fetch(_CLAIM, limit, late_seconds)
+async def claim_due(tx: Transaction, limit: int, of_one: int, late_seconds: float) -> list[asyncpg.Record]:
+    """Messages that are due, with their authors, held until the commit; those locked by others are skipped. Of one person, with
+    their bots, the first and what follows it within so many bytes."""
+    return await tx.fetch(_CLAIM, limit, late_seconds, of_one)
 
 
 async def take_all(tx: Transaction, handed: Handed) -> None:

@@ -40,7 +40,7 @@ class Sending(msgspec.Struct, frozen=True):
         """All that sending takes; `side_effects` are what features above this one do for each message that is sent."""
         storing = Storing(side_effects)
         lane = SendLane(database, storing)
-        return cls(Places(database, channels), Composer(database, channels, settings), storing, lane)
+        return cls(Places(database, channels), Composer(database, settings), storing, lane)
 
     async def close(self) -> None:
         """Finish what is under way."""

@@ -4,7 +4,6 @@ Most messages name nobody: they are rendered without a statement. Names in a tex
 only a mention of a group or of everybody needs is asked for after rendering, when it is known that there is one.
 """
 
-import asyncio
 import re
 
 import msgspec
@@ -22,7 +21,7 @@ from tertulia.content.markup import (
     wanted,
 )
 from tertulia.content.markup.typography import EMOTICONS
-from tertulia.conversations.channels.access import ChannelFinder
+from tertulia.conversations.channels.queries import readable_by_name
 from tertulia.conversations.read_state.marks import Facts
 from tertulia.files.uploads.links.actions import Attached
 from tertulia.files.uploads.showing import find_uploads
@@ -59,9 +58,8 @@ class ReadAs(msgspec.Struct, frozen=True):
 class Composer:
     """Renders texts as their authors see the world, or as somebody else does whom they are made for."""
 
-    def __init__(self, database: Database, channels: ChannelFinder, settings: Settings) -> None:
+    def __init__(self, database: Database, settings: Settings) -> None:
         self._database = database
-        self._channels = channels
         self._settings = settings
         self._names = Names(database)
         self._vocabularies = Vocabularies(database)
@@ -173,17 +171,17 @@ class Composer:
     async def _find_channels(
         self, author: Caller, names: WantedNames
     ) -> tuple[tuple[Channel, ...], dict[tuple[int, str], int]]:
-        found = await asyncio.gather(*(self._channels.find(author, name) for name in sorted(names.channel_names)))
-        readable = {name_key_of(one.name): Channel(one.id, one.name) for one in found if one and one.may_read}
-        asked = [
-            (readable[key].id, name_key_of(topic))
-            for name, topic in names.topics
-            if (key := name_key_of(name)) in readable
-        ]
-        if not asked:
-            return tuple(readable.values()), {}
+        # Not by the look-up that all senders share: a text names as many as it has room for, in its author's own time.
         async with self._database.reader() as reader:
-            return tuple(readable.values()), await newest_in_topics(reader, author.user_id, asked)
+            found = await readable_by_name(reader, author.realm_id, author.user_id, list(names.channel_names))
+            readable = {name_key_of(name): Channel(id, name) for id, name in found}
+            asked = [
+                (readable[key].id, name_key_of(topic))
+                for name, topic in names.topics
+                if (key := name_key_of(name)) in readable
+            ]
+            newest = await newest_in_topics(reader, author.user_id, asked) if asked else {}
+        return tuple(readable.values()), newest
 
     async def _check_wildcards(self, author: Caller, place: Place, rendered: Rendered) -> None:
         if not place.is_channel or not (rendered.mentions_channel or rendered.mentions_topic):

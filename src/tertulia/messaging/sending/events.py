@@ -28,6 +28,13 @@ class _Decoded(NamedTuple):
     stamp: Stamp
     heard: HeardMessage
     """As narrows ask about it."""
+    # Sets, for each listener is looked for in all of them: with lists of thousands everybody in the process would wait.
+    named: frozenset[int]
+    grouped: frozenset[int]
+    alerted: frozenset[int]
+    muted_by: frozenset[int]
+    participants: frozenset[int]
+    hidden_from: frozenset[int]
 
 
 class MessageVariant(NamedTuple):
@@ -50,7 +57,7 @@ class MessagePresenter:
     def present(self, logged: LoggedEvent, listener: Listener) -> bytes:
         """The event's keys."""
         decoded = _decoded(logged)
-        sent, stamp, _ = decoded
+        sent, stamp = decoded.sent, decoded.stamp
         heard = _heard(decoded, listener)
         is_channel = sent.channel is not None
         message = MessageRecord(
@@ -95,32 +102,32 @@ class MessageFilter:
     def passes(self, logged: LoggedEvent, listener: Listener) -> bool:
         """Whether the message matches the narrow of the listener's queue."""
         decoded = _decoded(logged)
-        flags = _flags(decoded.sent, decoded.stamp, listener.user_id)
+        flags = _flags(decoded, listener.user_id)
         return is_heard(listener.options.narrow, decoded.heard, flags)
 
 
 def _heard(decoded: _Decoded, listener: Listener) -> MessageVariant:
-    sent, stamp, _ = decoded
-    options = listener.options
+    sent, options = decoded.sent, listener.options
     return MessageVariant(
         options.apply_markdown,
         not sent.empty_topic or options.understands("empty_topic_name"),
         # Only to a queue of the sender's own: nobody writes into somebody else's.
         sent.echo is not None and sent.echo.queue_id == listener.id and sent.sender_id == listener.user_id,
-        not sent.hidden_from or listener.user_id not in sent.hidden_from,
-        _flags(sent, stamp, listener.user_id),
+        listener.user_id not in decoded.hidden_from,
+        _flags(decoded, listener.user_id),
     )
 
 
-def _flags(sent: MessageSent, stamp: Stamp, user_id: int) -> tuple[str, ...]:
-    """What the message is to a user. The lists are empty for most messages."""
-    is_read = sent.read_by == user_id or (bool(stamp.muted_by) and user_id in stamp.muted_by)
-    is_named, is_alerted = user_id in sent.mentioned, user_id in stamp.alerted
-    in_group = user_id in sent.group_mentioned
+def _flags(decoded: _Decoded, user_id: int) -> tuple[str, ...]:
+    """What the message is to a user. The sets are empty for most messages."""
+    sent = decoded.sent
+    is_read = sent.read_by == user_id or user_id in decoded.muted_by
+    is_named, is_alerted = user_id in decoded.named, user_id in decoded.alerted
+    in_group = user_id in decoded.grouped
     if not (is_named or is_alerted or in_group or sent.wildcard):
         return _READ if is_read else ()
     # In a direct conversation there is no topic: everybody takes part. So does who sends.
-    takes_part = sent.channel is None or user_id == sent.sender_id or user_id in stamp.participants
+    takes_part = sent.channel is None or user_id == sent.sender_id or user_id in decoded.participants
     marks = (*(_NAMED if is_named else ()), *(_ALERTED if is_alerted else ()))
     return tuple(flags_for(Concern(True, is_read, marks, in_group, sent.wildcard, takes_part)))
 
@@ -135,6 +142,16 @@ def _decoded(logged: LoggedEvent) -> _Decoded:
     if logged.decoded is None:
         sent, stamp = _decoder.decode(logged.record.event), _stamp_decoder.decode(logged.record.stamp)
         heard = HeardMessage.of(sent.channel, stamp.topic or "", sent.sender_email, sent.empty_topic)
-        logged.decoded = _Decoded(sent, stamp, heard)
+        logged.decoded = _Decoded(
+            sent,
+            stamp,
+            heard,
+            named=frozenset(sent.mentioned),
+            grouped=frozenset(sent.group_mentioned),
+            alerted=frozenset(stamp.alerted),
+            muted_by=frozenset(stamp.muted_by),
+            participants=frozenset(stamp.participants),
+            hidden_from=frozenset(sent.hidden_from),
+        )
     assert isinstance(logged.decoded, _Decoded)
     return logged.decoded

@@ -38,9 +38,6 @@ MAX_BATCH = 200
 MAX_WAITING_LANES = 4
 RETRY_SECONDS = 0.2
 FAST_LOCK_TIMEOUT = "200ms"
-PENDING_WORDS = "256kB"
-"""Words of new messages wait in a list of the index, and the insert that fills it sorts them in while the whole lane waits.
-Of PostgreSQL's 4 MB that takes seconds, and somebody who makes up words fills it with a hundred messages (0183)."""
 
 _OVERTAKEN = (asyncpg.UniqueViolationError, asyncpg.ForeignKeyViolationError)
 
@@ -222,7 +219,6 @@ class SendLane:
             self._connection = await self._database.own_connection(
                 answer=self._commit_seconds + GRACE_SECONDS,
                 lock_timeout=FAST_LOCK_TIMEOUT,
-                gin_pending_list_limit=PENDING_WORDS,
                 # The statement is the same for every batch: planning it each time would cost more than running it.
                 plan_cache_mode="force_generic_plan",
             )

@@ -16,7 +16,7 @@ from tertulia.kernel.freezing import NOTE, is_frozen
 from tertulia.messaging.mentions.queries import MAY_MENTION_MANY
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED
 from tertulia.messaging.sending.model import Outgoing
-from tertulia.organization.groups.queries import holds
+from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing
 from tertulia.people.preferences.model import TopicTrigger
 from tertulia.people.users.authentication.queries import OWNER_COLUMNS
 
@@ -50,9 +50,10 @@ _MAY_MENTION = f"""
 
 _MAY_MENTION_GROUPS = f"""
 not exists (
+    with recursive {climbing("account.id")}
     select from grouped join user_group on user_group.id = grouped.group_id
     join user_group as holder on holder.id = user_group.can_mention_group
-    where grouped.ord = input.ord and (user_group.is_deactivated or not {holds("holder", "account")}) offset 0
+    where grouped.ord = input.ord and (user_group.is_deactivated or not {holds_by_climbing("holder", "account")}) offset 0
 )
 """
 
@@ -64,11 +65,13 @@ _AS_SEEN = "input.channel_seen = concat_ws(' ', channel.invite_only::text, chann
 
 # `offset 0` in what follows: look each one up. Beside an `or` the planner may read a whole table into a hash instead.
 
-# Whether there was nothing in the topic that the sender could know. Only of protected history it takes a look.
+# Whether there was nothing in the topic that the sender could know. Only of protected history it takes a look, at the newest
+# messages: all of a long topic, each against a history of many pieces, took seconds for which the whole lane waits (0184).
 _IS_START = """
 (coalesce(known.last_seq, 0) = 0 or (not channel.history_public_to_subscribers and not exists (
-    select from message join read_state on read_state.conversation_id = channel.id and read_state.user_id = account.id
-    where message.topic_id = known.id and message.seq <@ read_state.history offset 0
+    select from (select seq from message where message.topic_id = known.id order by message.id desc limit 20) as newest
+    join read_state on read_state.conversation_id = channel.id and read_state.user_id = account.id
+    where newest.seq <@ read_state.history offset 0
 )))
 """
 

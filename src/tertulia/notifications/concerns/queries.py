@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import asyncpg
 
 from tertulia.conversations.read_state.marks import Mark, TopicPolicy, Wildcard
-from tertulia.conversations.read_state.statements import calls, in_active_group, marked, muting, participant
+from tertulia.conversations.read_state.statements import calls, marked, muting, participant
 from tertulia.kernel.db import Reader
 from tertulia.notifications.concerns.model import Facts
+from tertulia.organization.groups.webs.statements import is_within, reached_from
 
 # Of a channel they are still in.
 IS_UNREAD = """
@@ -21,7 +22,7 @@ message.id as message_id, account.id as user_id, {IS_UNREAD} as is_unread,
 exists ({muting("account.id", "message")} offset 0) as is_sender_muted,
 conversation.participants is not null as is_direct,
 exists ({marked(Mark.MENTIONED, "account.id", "message")} offset 0) as is_named,
-exists ({in_active_group("account", "message")} offset 0) as in_group,
+{is_within("account", "named_groups")} as in_group,
 message.wildcard, {calls(Wildcard.TOPIC, "message")} and exists ({participant("account.id", "message")} offset 0) as takes_part,
 coalesce(topic_policy.policy, {TopicPolicy.NONE}) as policy, coalesce(subscription.is_muted, false) as is_channel_muted,
 subscription.push_notifications, subscription.email_notifications, subscription.wildcard_mentions_notify,
@@ -29,6 +30,15 @@ extract(epoch from now() - presence.active_at)::float8 as active_seconds, accoun
 account.settings::text as settings
 """
 """The columns of `Facts`, where FACTS_FROM is joined."""
+
+NAMED_GROUPS = f"""
+named_groups as materialized ({
+    reached_from(
+        "select message_id, group_id from message_group_mention where message_id in (select message_id from pair)"
+    )
+})
+"""
+"""Beside the rows `pair`: what the groups reach that each message mentions, asked once for all its people."""
 
 FACTS_FROM = """
 join message on message.id = pair.message_id
@@ -39,13 +49,18 @@ left join subscription on subscription.user_id = account.id and subscription.cha
     and subscription.is_active
 left join topic_policy on topic_policy.user_id = account.id and topic_policy.topic_id = message.topic_id
 left join presence on presence.user_id = account.id
+left join named_groups on named_groups.message_id = pair.message_id
 """
-"""What the facts are asked of, joined to rows `pair` with a message and a person. Others than people drop out."""
+"""What the facts are asked of, joined to rows `pair` with a message and a person, and NAMED_GROUPS of these. Others than people
+drop out."""
 
 
 async def facts_of(reader: Reader, pairs: Sequence[tuple[int, int]]) -> dict[tuple[int, int], Facts]:
     """What is known now of people and messages (user, message), by these. Who is gone drops out."""
-    sql = f"select {FACTS} from unnest($1::bigint[], $2::bigint[]) as pair(user_id, message_id) {FACTS_FROM}"
+    sql = f"""
+    with pair as (select * from unnest($1::bigint[], $2::bigint[]) as pair(user_id, message_id)), {NAMED_GROUPS}
+    select {FACTS} from pair {FACTS_FROM}
+    """
     rows = await reader.fetch(sql, [user_id for user_id, _ in pairs], [message_id for _, message_id in pairs])
     return {(row["user_id"], row["message_id"]): read_facts(row) for row in rows}
 

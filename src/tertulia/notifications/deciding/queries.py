@@ -11,8 +11,8 @@ from tertulia.conversations.read_state.statements import calls, participant
 from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
-from tertulia.notifications.concerns.queries import FACTS, FACTS_FROM, read_facts
-from tertulia.organization.groups.queries import holds
+from tertulia.notifications.concerns.queries import FACTS, FACTS_FROM, NAMED_GROUPS, read_facts
+from tertulia.organization.groups.webs.statements import is_within, reached_from
 
 
 def _some(source: str) -> str:
@@ -94,6 +94,8 @@ with due as materialized (
     cross join lateral (
         select distinct user_id from ({" union all ".join(map(_some, _SOURCES))}) as found order by user_id limit $2
     ) as candidate
+), {NAMED_GROUPS}, former as materialized (
+    {reached_from("select message_id, unnest(former_groups) as group_id from due")}
 ), progress as (
     select message_id, max(user_id) as last from pair group by message_id having count(*) = $2
 ), moved as (
@@ -107,10 +109,8 @@ from (select) as always left join (
     select {FACTS}, pair.user_id <= pair.told_until as was_asked, pair.edited_at, pair.former_wildcard,
         pair.user_id = any(pair.former_names) as was_named,
         pair.former_wildcard & {Wildcard.TOPIC} > 0 and exists ({participant("account.id", "message")} offset 0) as took_part,
-        exists (
-            select from user_group as holder where holder.id = any(pair.former_groups) and not holder.is_deactivated
-                and {holds("holder", "account")} offset 0) as was_in_group
-    from pair {FACTS_FROM}
+        {is_within("account", "former")} as was_in_group
+    from pair {FACTS_FROM} left join former on former.message_id = pair.message_id
 ) as facts on true
 """
 

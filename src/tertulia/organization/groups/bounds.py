@@ -69,7 +69,7 @@ SUBGROUPS = Bound(
     name="subgroups",
     what="groups in groups, each as often as it is in one",
     of="organization",
-    limit=10_000,
+    limit=2_000,
     tables=("group_subgroup",),
     refusal="The organization has {limit} groups in groups already: take some out.",
     counted="""user_group join group_subgroup on group_id = user_group.id

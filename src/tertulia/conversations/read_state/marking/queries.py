@@ -11,6 +11,7 @@ from tertulia.conversations.read_state.model import UnreadAgain
 from tertulia.conversations.read_state.statements import IS_MUTED, NOT_MUTED_SENDER, is_mention
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.locking import lock_all
+from tertulia.organization.groups.webs.statements import climbing
 from tertulia.people.users.queries import hold_active_account
 
 MAX_LISTED = 50_000
@@ -41,7 +42,7 @@ select array(select id from changed order by id)
 
 # Whoever belongs to a channel may read its history, unless it is protected: then what they did not receive is not theirs.
 _UNREAD_MESSAGES = f"""
-with wanted as materialized (
+with recursive {climbing("$1")}, wanted as materialized (
     select id, conversation_id, seq, sender_id, topic_id, wildcard from message where id = any($2::bigint[])
 ), held as materialized (
     select read_state.conversation_id, read + '{{}}' as read, history + '{{}}' as history, conversation.participants,
