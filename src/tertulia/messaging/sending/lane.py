@@ -221,6 +221,8 @@ class SendLane:
                 lock_timeout=FAST_LOCK_TIMEOUT,
                 # The statement is the same for every batch: planning it each time would cost more than running it.
                 plan_cache_mode="force_generic_plan",
+                # And one that was made while there were few messages is still there when they are many.
+                enable_seqscan="off",
             )
         return self._connection
 
