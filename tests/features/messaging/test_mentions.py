@@ -131,6 +131,20 @@ def test_who_may_not_mention_a_group_sends_nothing(realm: Realm, stage: Stage, c
     assert realm.owner.send(channel.stream_id, "t", f"@*{crew}*")
 
 
+def test_who_may_mention_a_group_by_roles_and_names_is_judged_by_their_own_role(
+    realm: Realm, stage: Stage, channel: Channel
+) -> None:
+    [(administrators,)] = stage.sql(
+        "select id from user_group where realm_id = %s and name = 'role:administrators'", realm.id
+    )
+    few = {"direct_members": [realm.moderator.id], "direct_subgroups": [administrators]}
+    crew = group_of(realm, realm.guest, can_mention_group=few)
+    fields = {"type": "channel", "to": channel.stream_id, "topic": "t"}
+    check_error(realm.member.request("POST", "messages", content=f"@*{crew}*", **fields))
+    for one in (realm.owner, realm.moderator):
+        assert one.send(channel.stream_id, "t", f"@*{crew}*")
+
+
 # Everybody
 
 

@@ -10,17 +10,20 @@ from tertulia.kernel.auth import Role
 
 
 def climbing(who: str) -> str:
-    """What follows `with recursive`: `climbed`, the named groups that somebody is in, at any depth. `who`: their id."""
+    """What follows `with recursive`: `climbed`, the named groups that somebody is in, at any depth.
+
+    `who`: their id, such as `account.id` of the rows around it: no table in here has that name.
+    """
     return f"""
     climbed(id) as (
         (
             select group_id from group_member where user_id = {who} and not is_anonymous
             union all
-            select user_group.id from account join realm on realm.id = account.realm_id
-            join user_group on user_group.realm_id = account.realm_id and user_group.is_system
-            where account.id = {who} and account.is_active and user_group.lowest_role >= account.role
-                and not (user_group.is_for_full_members and account.role = {Role.MEMBER}
-                    and is_waiting(account.date_joined, realm.settings, realm.judged_at))
+            select user_group.id from account as climber join realm on realm.id = climber.realm_id
+            join user_group on user_group.realm_id = climber.realm_id and user_group.is_system
+            where climber.id = {who} and climber.is_active and user_group.lowest_role >= climber.role
+                and not (user_group.is_for_full_members and climber.role = {Role.MEMBER}
+                    and is_waiting(climber.date_joined, realm.settings, realm.judged_at))
         )
         union
         select holding.group_id from climbed cross join lateral (
