@@ -44,7 +44,7 @@ def measure(*, quick: bool) -> Report:
         crowd = asyncio.run(stage.people(people))
         asyncio.run(stage.sql("analyze"))
         calls = measure_calls(stage, channels, crowd[:CLIENTS], seconds)
-        sizes = measure_sizes(stage, channels, crowd[:CLIENTS], seconds)
+        sizes = measure_sizes(stage, channels, crowd[0], seconds)
         poll, waiting, event = measure_polls(stage, channels[0], crowd, 3 if quick else 10)
     constants = Constants(
         **calls,
@@ -108,12 +108,10 @@ def used_since(stage: Stage, before: dict[str, float], count: int) -> Call:
     return Call(**{part.name: (after[part.name] - before[part.name]) / count for part in known if part.name in after})
 
 
-def measure_sizes(
-    stage: Stage, channels: Sequence[Channel], people: Sequence[User], seconds: float
-) -> tuple[float, float]:
+def measure_sizes(stage: Stage, channels: Sequence[Channel], sender: User, seconds: float) -> tuple[float, float]:
     """Bytes of a message on the disk, and in the write-ahead log."""
     [before] = asyncio.run(stage.sql(_SIZES))
-    requests = [[send_request(channel.stream_id, people[0]) for channel in channels]]
+    requests = [[send_request(channel.stream_id, sender) for channel in channels]]
     run_load(Load(stage.port, requests, max(seconds, 5.0)))
     [after] = asyncio.run(stage.sql(_SIZES))
     count = after["messages"] - before["messages"]
@@ -125,9 +123,7 @@ def measure_polls(stage: Stage, channel: Channel, people: Sequence[User], messag
     empty = rss_bytes(stage.pids["web"])
     herd = HerdClients(herd_of(people, [stage.port]))
     try:
-        herd.come()
-        while herd.tell().waiting < len(people):
-            time.sleep(0.5)
+        herd.come_all(len(people))
         waiting = (rss_bytes(stage.pids["web"]) - empty) / len(people)
         idle = idle_seconds(stage)
         herd.tell()

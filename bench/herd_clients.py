@@ -24,6 +24,8 @@ from bench.load import ROOT, raise_open_files
 
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 10.0
+COMING_SECONDS = 300.0
+"""Thousands who register at once are told to come later, some of them often."""
 
 
 class Herd(msgspec.Struct):
@@ -66,6 +68,16 @@ class HerdClients:
 
     def come(self) -> HerdNews:
         return self._ask(b"come")
+
+    def come_all(self, count: int) -> float:
+        """All come; seconds until so many wait."""
+        started = time.perf_counter()
+        self.come()
+        while (news := self.tell()).waiting < count:
+            if time.perf_counter() > started + COMING_SECONDS:
+                raise TimeoutError(f"only {news.waiting} of {count} wait")
+            time.sleep(0.5)
+        return time.perf_counter() - started
 
     def rest(self) -> HerdNews:
         return self._ask(b"rest")

@@ -91,13 +91,7 @@ def live(
     asyncio.run(stage.sql("analyze"))
     herd = HerdClients(herd_of(people, [stage.port]))
     try:
-        started = time.perf_counter()
-        herd.come()
-        while (news := herd.tell()).waiting < len(people):
-            if time.perf_counter() > started + PATIENCE:
-                raise TimeoutError(f"only {news.waiting} of {len(people)} wait")
-            time.sleep(0.5)
-        registered = time.perf_counter() - started
+        registered = herd.come_all(len(people))
         requests = send_requests(channels, people[:CLIENTS])
         before, newest = asyncio.run(stage.sql(_TABLES)), asyncio.run(count(stage))
         herd.tell()

@@ -50,7 +50,7 @@ class Usage(msgspec.Struct, frozen=True):
     @property
     def events(self) -> float:
         """That one person hears, each in an answer of its own: what others do is heard by as many, what one reads by oneself."""
-        return (self.sends + self.changes + self.typing + self.marks / self.listeners) * self.listeners
+        return (self.sends + self.changes + self.typing) * self.listeners + self.marks
 
 
 class Constants(msgspec.Struct, frozen=True):
@@ -83,8 +83,6 @@ class Load(msgspec.Struct, frozen=True):
     """Of messages, in eight such hours."""
     network_bits_per_second: float
     messages_per_second: float
-    events_per_second: float
-    """Into the log; each is then heard by many."""
     heard_per_second: float
 
 
@@ -107,7 +105,6 @@ def load_of(constants: Constants, usage: Usage, people: float) -> Load:
     each = sum(hour(constants, usage).values(), Call())
     cores = each.times(people / 3600 / ROOM)
     written = (usage.sends + usage.changes) * people / 3600
-    logged = written + (usage.typing + usage.marks) * people / 3600
     heard = usage.events * people / 3600
     return Load(
         cores,
@@ -115,7 +112,6 @@ def load_of(constants: Constants, usage: Usage, people: float) -> Load:
         usage.sends * people * 8 * constants.message_bytes,
         heard * constants.event_bytes * 8,
         written,
-        logged,
         heard,
     )
 

@@ -60,20 +60,25 @@ def subscribed(user_id: str = "account.id") -> str:
 
 IS_SUBSCRIBED = subscribed()
 
-JOINS_BY_GROUP = f"({granted('can_subscribe_group')} or {granted('can_add_subscribers_group')})"
+
+def _joins_by_group(ask: Callable[[str, str], str]) -> str:
+    return f"({granted('can_subscribe_group', ask=ask)} or {granted('can_add_subscribers_group', ask=ask)})"
+
+
+def _may_read(ask: Callable[[str, str], str]) -> str:
+    return f"""
+    (channel.is_web_public or (not channel.invite_only and {NOT_GUEST}) or {IS_SUBSCRIBED}
+        or ({NOT_GUEST} and {_joins_by_group(ask)}))
+    """
+
+
+JOINS_BY_GROUP = _joins_by_group(holds)
 """Whether a setting of a private channel opens it to the account."""
 
-_READS_PLAINLY = f"channel.is_web_public or (not channel.invite_only and {NOT_GUEST}) or {IS_SUBSCRIBED}"
-
-MAY_READ = f"""
-({_READS_PLAINLY} or ({NOT_GUEST} and {JOINS_BY_GROUP}))
-"""
+MAY_READ = _may_read(holds)
 """Content access: what is said in the channel. With protected history only what the account received."""
 
-MAY_READ_BY_CLIMBING = f"""
-({_READS_PLAINLY} or ({NOT_GUEST} and ({granted("can_subscribe_group", ask=holds_by_climbing)}
-    or {granted("can_add_subscribers_group", ask=holds_by_climbing)})))
-"""
+MAY_READ_BY_CLIMBING = _may_read(holds_by_climbing)
 """The same of many channels, where the groups of the account are `climbed` (organization/groups/webs/statements.py)."""
 
 MAY_READ_MESSAGE = f"""
