@@ -83,7 +83,7 @@ class Run:
         return results
 
     def _first(self, suite: Suite) -> Result:
-        self._say(f"   {suite.name} ...")
+        self._say(f"   {suite.name} ... (begins after {self._processes.seconds:.0f} s)")
         report, log = self._files(suite.name)
         ended = self._processes.run(suite.first(report), log)
         result = Result(suite, suite.read(report, ended.code), ended.seconds)

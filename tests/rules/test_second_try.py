@@ -16,6 +16,7 @@ from tests.check.processes import Processes, Stopped
 from tests.check.run import MOST_TRIES, Run, Verdict
 from tests.check.second_try import AGAIN
 from tests.check.suite import ROOT, Command, Program, Pytest, Suite, When
+from tests.harness.processes import is_running
 from tests.harness.talk import eventually
 
 MARKERS = "[pytest]\nmarkers =\n    cluster:\n    system:\n    clients:\n    timed:\n    finding:\n"
@@ -155,14 +156,16 @@ def test_the_end_of_a_run_ends_all_that_runs(tmp_path: Path) -> None:
         with pytest.raises(Stopped):
             processes.run(command, tmp_path / "log")
     # Killed, it is gone in a moment: nobody waits for a child's child.
-    eventually(lambda: not is_alive(file.read_text().strip()), seconds=10)
+    eventually(lambda: not is_running(int(file.read_text())), seconds=10)
 
 
-def is_alive(pid: str) -> bool:
-    try:
-        return ") Z" not in Path(f"/proc/{pid}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
+def test_a_run_that_takes_too_long_ends_what_runs_and_still_has_a_verdict(tmp_path: Path) -> None:
+    processes, said = Processes(most_seconds_of_all=0.5), list[str]()
+    suites = [Program(When.BESIDE, "hangs", ["sleep", "60"]), Program(When.ALONE, "too late", ["sleep", "60"])]
+    verdict = Run(processes, tmp_path, said.append).all(suites)
+    assert processes.seconds < 30
+    assert verdict.failed == ["hangs", "too late"]
+    assert "bin/check: ended after" in (tmp_path / "hangs.log").read_text()
 
 
 def test_shares_are_all_of_it_and_a_file_is_in_one_of_them(stage: Stage) -> None:

@@ -17,6 +17,7 @@ from nats.aio.client import Client
 from tertulia.events.log.epoch import EpochRecord, read_epoch
 from tertulia.events.log.jetstream import STREAM_NOT_FOUND, call_api
 from tertulia.events.log.stream import event_streams
+from tests.harness.processes import is_running
 from tests.harness.schemas import acheck_reply
 from tests.harness.server import PLAIN_HTTP, OwnServer, Server, User
 from tests.system.relay_site import PATIENCE_SECONDS
@@ -56,21 +57,13 @@ async def empty_nats(server: OwnServer) -> None:
     try:
         pid = server.state.pids["nats"]
         os.kill(pid, signal.SIGKILL)
-        while not _is_gone(pid):
+        while is_running(pid):  # its parent is stopped, so it stays as a zombie
             await asyncio.sleep(0.01)
         shutil.rmtree(server.folder / "data" / "nats" / "store")
     finally:
         server.process.send_signal(signal.SIGCONT)
     while server.state.pids["nats"] == pid:
         await asyncio.sleep(0.02)
-
-
-def _is_gone(pid: int) -> bool:
-    """Its parent is stopped, so it stays as a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
-    except FileNotFoundError:
-        return True
 
 
 @asynccontextmanager

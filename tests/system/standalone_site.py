@@ -12,6 +12,7 @@ import httpx
 
 from tertulia.engines import ChildProcess, free_port
 from tests.harness.command import tertulia
+from tests.harness.processes import is_running, with_descendants
 from tests.harness.server import is_ready
 from tests.harness.talk import eventually
 
@@ -89,7 +90,7 @@ class StandaloneSite(ChildProcess):
 
     def processes(self) -> list[int]:
         """Itself, and all that it has started."""
-        return _with_children(self.pid)
+        return with_descendants(self.pid)
 
     def kill_everything(self) -> None:
         """As a power failure would, as far as processes go."""
@@ -99,19 +100,3 @@ class StandaloneSite(ChildProcess):
                 os.kill(pid, signal.SIGKILL)
         self.wait(10)
         eventually(lambda: not any(map(is_running, found)))
-
-
-def is_running(pid: int) -> bool:
-    """Not one that is dead and waits to be noticed."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
-
-
-def _with_children(pid: int) -> list[int]:
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    except FileNotFoundError:
-        return []
-    return [pid, *(each for child in children for each in _with_children(int(child)))]

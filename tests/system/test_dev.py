@@ -13,6 +13,7 @@ import psycopg2
 import pytest
 
 from tests.harness.command import tertulia
+from tests.harness.processes import is_running
 from tests.harness.server import OwnServer, Server, User
 
 pytestmark = pytest.mark.system
@@ -34,16 +35,9 @@ def send(server: Server, user: User, content: str) -> httpx.Response:
         return client.post("messages", data=fields)
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
 def wait_until_gone(pids: list[int], seconds: float = 20.0) -> None:
     deadline = time.monotonic() + seconds
-    while alive := [pid for pid in pids if is_alive(pid)]:
+    while alive := [pid for pid in pids if is_running(pid)]:
         assert time.monotonic() < deadline, f"still alive: {alive}"
         time.sleep(0.05)
 

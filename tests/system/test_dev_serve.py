@@ -12,6 +12,7 @@ import pytest
 
 from tertulia.engines import ChildProcess, Nats, Postgres, find_nats_server, find_postgres, free_port
 from tertulia.kernel.settings import load_settings
+from tests.harness.processes import arguments, children
 from tests.harness.server import is_ready
 from tests.harness.talk import eventually
 
@@ -27,14 +28,9 @@ def await_ready(url: str) -> None:
     eventually(lambda: is_ready(url), 60)
 
 
-def children(pid: int) -> dict[str, int]:
+def roles(pid: int) -> dict[str, int]:
     """Name -> process id of the server's processes below that one."""
-    found = {}
-    for text in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
-        arguments = Path(f"/proc/{text}/cmdline").read_text().split("\0")
-        if len(arguments) > 1:  # not the dead who wait to be noticed
-            found[arguments[-2]] = int(text)
-    return found
+    return {words[-1]: child for child in children(pid) if (words := arguments(child))}
 
 
 def test_serve_keeps_three_processes_up_and_the_doctor_is_content(folder: Path) -> None:
@@ -57,17 +53,17 @@ def test_serve_keeps_three_processes_up_and_the_doctor_is_content(folder: Path) 
         command = [sys.executable, "-m", "tertulia", "serve"]
         with ChildProcess(command, folder / "serve.log", env=env) as serve:
             await_ready(f"http://127.0.0.1:{metrics + 2}")
-            before = children(serve.pid)
+            before = roles(serve.pid)
             assert set(before) == {"web", "relay", "worker"}
             os.kill(before["web"], signal.SIGKILL)
-            while children(serve.pid).get("web") in (before["web"], None):
+            while roles(serve.pid).get("web") in (before["web"], None):
                 time.sleep(0.02)
             await_ready(f"http://127.0.0.1:{metrics + 2}")
             for own in (metrics, metrics + 1, metrics + 2):
                 assert httpx.get(f"http://127.0.0.1:{own}/metrics", trust_env=False).status_code == 200
             healthy = run(env, "doctor")
             assert healthy.returncode == 0, healthy.stdout
-            processes = children(serve.pid).values()
+            processes = roles(serve.pid).values()
         assert serve.exit_code == 0
         assert not any(Path(f"/proc/{pid}").exists() for pid in processes)
         assert "web ended (killed by SIGKILL); starting it again" in (folder / "serve.log").read_text()

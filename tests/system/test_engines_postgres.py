@@ -1,6 +1,5 @@
 """PostgreSQL as we run it: made once, never lost, dead with its parent."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -15,6 +14,7 @@ import pytest
 
 from tertulia.engines import EngineFailed, Postgres, find_postgres
 from tertulia.kernel.settings import Settings, load_settings
+from tests.harness.processes import is_running
 from tests.harness.server import Engines
 
 pytestmark = pytest.mark.system
@@ -147,12 +147,3 @@ with Postgres(find_postgres(settings), Path(sys.argv[1], "postgres")) as postgre
     assert not any(is_running(pid) for pid in children)
     with Postgres(find_postgres(load_settings()), folder / "postgres") as postgres:
         assert ask(postgres.url, "select 1") == "1"
-
-
-def is_running(pid: int) -> bool:
-    """Alive and not a zombie that waits for its new parent to notice."""
-    try:
-        os.kill(pid, 0)
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return False

@@ -17,7 +17,7 @@ from tertulia.engines import ChildProcess, free_port
 from tests.harness.command import tertulia
 from tests.harness.server import PATIENT, Engines, is_ready
 from tests.harness.talk import eventually
-from tests.system.test_dev_serve import children
+from tests.system.test_dev_serve import roles
 
 pytestmark = pytest.mark.system
 
@@ -76,13 +76,13 @@ def calling(port: int) -> Iterator[list[object]]:
 def test_after_a_hangup_other_processes_serve_and_nobody_was_refused(folder: Path, settings: dict[str, str]) -> None:
     with serving(folder, settings) as serve:
         await_ready(settings)
-        before = children(serve.pid)
+        before = roles(serve.pid)
         with calling(int(settings["TERTULIA_PORT"])) as wrong:
             serve.send_signal(signal.SIGHUP)
-            eventually(lambda: set(children(serve.pid).values()).isdisjoint(before.values()), 60)
+            eventually(lambda: set(roles(serve.pid).values()).isdisjoint(before.values()), 60)
             await_ready(settings)
         assert wrong == []
-        assert children(serve.pid).keys() == {"web", "relay", "worker"}
+        assert roles(serve.pid).keys() == {"web", "relay", "worker"}
     assert serve.exit_code == 0
 
 
@@ -108,7 +108,7 @@ def test_a_single_process_becomes_the_program_anew_after_a_hangup_and_nobody_was
 
     with serving(folder, settings, single=True) as serve:
         await_ready(settings)
-        assert children(serve.pid) == {}
+        assert roles(serve.pid) == {}
         with calling(int(settings["TERTULIA_PORT"])) as wrong:
             serve.send_signal(signal.SIGHUP)
             eventually(lambda: starts() == 2, 60)

@@ -20,6 +20,7 @@ from tertulia.cli.accounts import Newcomer, RoleName, begin_user, transact
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.settings import load_settings
 from tertulia.people.users import actions
+from tests.harness.processes import arguments, children
 from tests.harness.talk import eventually
 from tests.system.standalone_site import StandaloneSite
 
@@ -154,10 +155,7 @@ def test_a_relay_that_ends_does_not_leave_the_web_alone(site: StandaloneSite) ->
 
 def server_of(site: StandaloneSite) -> int:
     """The process of web, relay and worker; 0: there is none now."""
-    for text in Path(f"/proc/{site.pid}/task/{site.pid}/children").read_text().split():
-        if "--single" in Path(f"/proc/{text}/cmdline").read_text().split("\0"):
-            return int(text)
-    return 0
+    return next((pid for pid in children(site.pid) if "--single" in arguments(pid)), 0)
 
 
 def pss_mb(pid: int) -> float:

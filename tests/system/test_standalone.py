@@ -12,9 +12,10 @@ import psycopg2
 import pytest
 
 from tests.harness.command import tertulia
+from tests.harness.processes import is_running
 from tests.harness.talk import eventually
 from tests.system.debian_root import CHECKOUT, MOST_COMMANDS, STANDALONE_GUIDE, commands_of_guide, run_in_overlay
-from tests.system.standalone_site import StandaloneSite, is_running
+from tests.system.standalone_site import StandaloneSite
 from tests.system.test_install import CONFINED, DOCTOR, ENVIRONMENT, FILES, MEET, check_unit
 
 pytestmark = pytest.mark.system
