@@ -92,7 +92,17 @@ function scrollUp(page: Page, messages: number): Promise<Scrolled> {
     return page.evaluate(
         async ({ messages, step }) => {
             const scroller = document.querySelector('[role=log]') as HTMLElement
-            const frame = () => new Promise((resolve) => requestAnimationFrame(resolve))
+            // As it is drawn: after the list has put in its place what got another height since the last frame. Those who
+            // observe sizes are told in the order in which they began, so this one is the last.
+            const probe = document.body.appendChild(document.createElement('div'))
+            probe.style.cssText = 'position: fixed; block-size: 1px; inline-size: 0'
+            let told = () => {}
+            new ResizeObserver(() => told()).observe(probe)
+            const frame = () =>
+                new Promise<void>((resolve) => {
+                    told = resolve
+                    requestAnimationFrame(() => (probe.style.inlineSize = `${(frames % 2) + 1}px`))
+                })
             const seen = new Set<string | undefined>()
             let [frames, jumps, waits, still] = [0, 0, 0, 0]
             while (seen.size < messages && still < 600) {
@@ -110,6 +120,7 @@ function scrollUp(page: Page, messages: number): Promise<Scrolled> {
                 await frame()
                 if (line?.isConnected && Math.abs(line.getBoundingClientRect().top - top - moved) > 3) jumps += 1
             }
+            probe.remove()
             return { messages: seen.size, jumps, waits, rows: scroller.querySelectorAll('[data-message]').length }
         },
         { messages, step: STEP },
