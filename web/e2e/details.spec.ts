@@ -24,6 +24,7 @@ test('the caret is where one writes: after a correction, a drop, and c anywhere'
     await nora.send(channel, 'pens', 'The blue ones leek')
     await nora.go(`#narrow/channel/${channel}/topic/pens`)
     const talk = new TalkPage(page)
+    await talk.sees('The blue ones leek')
     await talk.box.press('ArrowUp')
     await page.getByRole('combobox', { name: 'Edit message' }).fill('The blue ones leak')
     await page.keyboard.press('Control+Enter')

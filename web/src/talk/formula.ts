@@ -3,15 +3,20 @@ import { render } from 'katex'
 import 'katex/dist/katex.min.css'
 import type { Formula } from './content'
 
-let turn = Promise.resolve()
+let waiting: Formula[] = []
 
-/** One after the other, and whatever else the page has to do in between: of all messages together they may take long. */
+/** One after the other, and whatever else the page has to do in between: of all messages together they may take long. Those
+ *  that were asked for last are the ones on screen: they come before what was scrolled past. */
 export function draw(formulas: readonly Formula[]): void {
-    for (const formula of formulas) turn = turn.then(rest).then(() => drawOne(formula))
+    const isIdle = waiting.length === 0
+    waiting = [...formulas, ...waiting]
+    if (isIdle) setTimeout(drawNext)
 }
 
-function rest(): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve))
+function drawNext(): void {
+    const next = waiting.shift()
+    if (next) drawOne(next)
+    if (waiting.length > 0) setTimeout(drawNext)
 }
 
 function drawOne({ element, tex, display }: Formula): void {
