@@ -11,8 +11,8 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.limits import PASSWORD_MAX_LENGTH
 from tertulia.people.logins.names import clean_username, failure_key_of, presentable_name
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.passwords import check_strength, hash_password, is_password
-from tertulia.people.users.queries import email_key_of
 
 
 @given(st.text(max_size=40))

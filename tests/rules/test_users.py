@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from tertulia.kernel.auth import Role, fake_email
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
-from tertulia.people.users.addresses import LOWEST_ROLE, fake_domain, id_of_fake_email, may_see, seen_by
+from tertulia.people.users.addresses import LOWEST_ROLE, email_key_of, fake_domain, id_of_fake_email, may_see, seen_by
 from tertulia.people.users.avatars import MEDIUM, identicon
 from tertulia.people.users.directory import with_own_address
 from tertulia.people.users.model import Account, UserView
-from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.rules import (
     check_may_edit,
     clean_full_name,

@@ -189,8 +189,8 @@ def remove_factor(email: str, realm: Subdomain = "", data: DataFolder = None) ->
     """Take somebody's second factor away who has lost it, recovery codes too. All their browsers are logged out."""
     from tertulia.people.factors.actions import Somebody, remove
     from tertulia.people.logins.queries import find_account
+    from tertulia.people.users.addresses import email_key_of
     from tertulia.people.users.authentication.revocation import end_sessions
-    from tertulia.people.users.queries import email_key_of
 
     async def take(tx: "Transaction") -> None:
         found = await get_realm(tx, realm)
@@ -209,7 +209,7 @@ def unlink(email: str, realm: Subdomain = "", data: DataFolder = None) -> None:
     one, and is believed by its address: make sure whose that is."""
     from tertulia.people.logins.identities import untie
     from tertulia.people.logins.queries import find_account
-    from tertulia.people.users.queries import email_key_of
+    from tertulia.people.users.addresses import email_key_of
 
     async def forget(tx: "Transaction") -> int:
         account = await find_account(tx, await realm_id_at(tx, realm), email_key_of(email))
@@ -229,8 +229,8 @@ def create_key(
 ) -> None:
     """Make one more API key for a user or bot; prints it, for the only time."""
     from tertulia.people.users import actions
+    from tertulia.people.users.addresses import email_key_of
     from tertulia.people.users.notices import tell_owner
-    from tertulia.people.users.queries import email_key_of
 
     async def create(tx: "Transaction") -> str:
         realm_id = await realm_id_at(tx, realm)

@@ -96,7 +96,7 @@ def show_receipt(
 
 async def find_person(reader: "Reader", realm_id: int, who: str) -> Any:
     """Somebody by their address or number; fails if there is nobody, or a bot."""
-    from tertulia.people.users.queries import email_key_of
+    from tertulia.people.users.addresses import email_key_of
 
     found = await reader.fetchrow(_FIND, realm_id, email_key_of(who), int(who) if who.isdecimal() else None)
     if found is None:

@@ -155,7 +155,7 @@ def show_sessions(
 
 
 async def _find(reader: "Reader", subdomain: str, email: str) -> Any:
-    from tertulia.people.users.queries import email_key_of
+    from tertulia.people.users.addresses import email_key_of
 
     found = await reader.fetchrow(_SHOW, await realm_id_at(reader, subdomain), email_key_of(email))
     if found is None:

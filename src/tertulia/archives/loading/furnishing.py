@@ -32,9 +32,9 @@ from tertulia.people.bots.queries import put_service
 from tertulia.people.bots.rules import check_url
 from tertulia.people.profiles.model import FieldType
 from tertulia.people.profiles.rules import user_ids_of, value_of
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.model import ProfileEntry
 from tertulia.people.users.passwords import MUST_RESET
-from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.rules import clean_full_name
 
 S = TypeVar("S", bound=msgspec.Struct)

@@ -37,8 +37,8 @@ def find_or_make_owner(settings: "Settings", email: str, name: str) -> str | Non
     from tertulia.organization.realms.queries import find_realm
     from tertulia.people.logins.queries import find_account
     from tertulia.people.logins.reset import link_by_hand
+    from tertulia.people.users.addresses import email_key_of
     from tertulia.people.users.passwords import MUST_RESET
-    from tertulia.people.users.queries import email_key_of
 
     async def work(tx: "Transaction") -> str | None:
         realm = await find_realm(tx, "")

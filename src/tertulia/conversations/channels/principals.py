@@ -7,9 +7,8 @@ import msgspec
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.kernel.errors import Refusal
-from tertulia.people.users.addresses import id_of_fake_email
+from tertulia.people.users.addresses import named_by
 from tertulia.people.users.model import view_of
-from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.statements import SEES_EMAIL
 from tertulia.people.users.visibility.actions import hidden_from
 
@@ -55,8 +54,6 @@ async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | s
     ids, emails = _sorted_out(named)
     if ids and emails:
         raise Refusal("principals has either user IDs or email addresses, not both.")
-    fakes = {email: id_of_fake_email(email, caller.fake_domain) for email in emails}
-    keys = {email: email_key_of(email) for email in emails}
     everybody = await _find(reader, caller, named)
     hidden = await hidden_from(reader, caller, [one.id for one in everybody])
     found = [one for one in everybody if one.id not in hidden]
@@ -64,9 +61,8 @@ async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | s
     for user_id in ids:
         if user_id not in known:
             raise Refusal(f"There is no user with the ID {user_id}.")
-    for email in emails:
-        if keys[email] not in addresses and fakes[email] not in known:
-            raise Refusal(f"There is no user with the email address '{email}'.")
+    for email in named_by(emails, caller.fake_domain).unknown(known, addresses):
+        raise Refusal(f"There is no user with the email address '{email}'.")
     for one in found:
         if not one.is_active:
             raise Refusal(f"The user with the ID {one.id} is deactivated.")
@@ -80,11 +76,9 @@ async def find_ids(reader: Reader, caller: Caller, named: Sequence[int | str]) -
 
 async def _find(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:
     ids, emails = _sorted_out(named)
-    made_up = {email: id_of_fake_email(email, caller.fake_domain) for email in emails}
-    fakes = [id for id in made_up.values() if id is not None]
-    keys = [email_key_of(email) for email in emails if made_up[email] is None]
-    view = view_of(caller)
-    rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, [*ids, *fakes], keys)
+    by_address, view = named_by(emails, caller.fake_domain), view_of(caller)
+    everybody, keys = [*ids, *by_address.user_ids.values()], list(by_address.keys.values())
+    rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, everybody, keys)
     return [Principal(**row) for row in rows]
 
 

@@ -33,9 +33,8 @@ from tertulia.organization.groups.rights import check_holds, check_may_in_group
 from tertulia.organization.groups.rules import GroupAction
 from tertulia.organization.realms.domains.actions import check_address
 from tertulia.organization.realms.queries import Realm, address_rules, hold_role
-from tertulia.people.users.addresses import id_of_fake_email
+from tertulia.people.users.addresses import email_key_of, id_of_fake_email
 from tertulia.people.users.events import tell_invites
-from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.rules import is_email
 
 NOBODY_INVITED = "No invitations were sent."

@@ -23,10 +23,10 @@ from tertulia.organization.notices import Notice, tell
 from tertulia.organization.notices.queries import language_of
 from tertulia.organization.realms.queries import get_realm, hold_role
 from tertulia.people.users.account_mails import AccountMails
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.arrival import Arrival, Newcomer, Reception
 from tertulia.people.users.authentication.queries import get_owner
 from tertulia.people.users.events import tell_invites
-from tertulia.people.users.queries import email_key_of
 
 
 async def find_good_terms(reader: Reader, realm_id: int, key: str) -> Terms | None:

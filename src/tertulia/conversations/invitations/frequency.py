@@ -7,7 +7,7 @@ from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import RateLimits, parse_rates
 from tertulia.kernel.settings import Settings
-from tertulia.people.users.queries import email_key_of
+from tertulia.people.users.addresses import email_key_of
 
 PER_ADDRESS = parse_rates("3/3600,5/86400")
 PER_INVITER = parse_rates("100/86400")

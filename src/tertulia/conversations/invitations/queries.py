@@ -7,7 +7,7 @@ import msgspec
 from tertulia.conversations.invitations.model import Offer, Terms
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.sealing import SealedColumn
-from tertulia.people.users.queries import email_key_of
+from tertulia.people.users.addresses import email_key_of
 
 LINK_KEY = SealedColumn("invitation", "key", row="id", is_text=True)
 

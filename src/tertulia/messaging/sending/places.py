@@ -5,7 +5,7 @@ its locks. Only `open`, when the message is to be stored, begins a direct conver
 see each other.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import msgspec
 
@@ -26,9 +26,9 @@ from tertulia.messaging.sending.rules import ToChannel, ToPeople, direct_refused
 from tertulia.messaging.sending.statements import channel_seen
 from tertulia.organization.realms.settings import settings_of
 from tertulia.people.bots.queries import sending_channel_of
-from tertulia.people.users.addresses import id_of_fake_email
+from tertulia.people.users.addresses import Named, named_by
 from tertulia.people.users.model import view_of
-from tertulia.people.users.queries import email_key_of, guests_missing
+from tertulia.people.users.queries import guests_missing
 from tertulia.people.users.visibility.actions import hidden_from
 
 
@@ -117,24 +117,21 @@ class Places:
 
 async def _find_people(reader: Reader, sender: Caller, address: ToPeople) -> dict[int, Recipient]:
     """Everybody in a direct conversation, the sender included; a Refusal if the sender does not see one of them."""
-    fakes = {email: id_of_fake_email(email, sender.fake_domain) for email in address.emails}
-    ids = [*address.ids, *(user_id for user_id in fakes.values() if user_id is not None)]
-    keys = [email_key_of(email) for email in address.emails if fakes[email] is None]
+    by_address = named_by(address.emails, sender.fake_domain)
+    ids, keys = [*address.ids, *by_address.user_ids.values()], list(by_address.keys.values())
     found = await queries.find_recipients(reader, view_of(sender), ids, keys)
     hidden = await hidden_from(reader, sender, [person.id for person in found])
     seen = [person for person in found if person.id not in hidden]
-    check_recipients(address, fakes, seen)
+    check_recipients(address, by_address, seen)
     me = Recipient(sender.user_id, sender.api_email, sender.full_name, is_active=True)
     return {person.id: person for person in (*seen, me)}
 
 
-def check_recipients(address: ToPeople, fakes: Mapping[str, int | None], found: Sequence[Recipient]) -> None:
-    """Refuse recipients who do not exist. `fakes`: whose made-up address is among those given."""
+def check_recipients(address: ToPeople, by_address: Named, found: Sequence[Recipient]) -> None:
+    """Refuse recipients who do not exist."""
     ids = {person.id for person in found}
     for user_id in address.ids:
         if user_id not in ids:
             raise no_such_user(user_id)
-    keys = {person.found_by for person in found}
-    for email in address.emails:
-        if email_key_of(email) not in keys and fakes[email] not in ids:
-            raise Refusal(f"There is no user with the email address '{email}'.")
+    for email in by_address.unknown(ids, {person.found_by for person in found}):
+        raise Refusal(f"There is no user with the email address '{email}'.")

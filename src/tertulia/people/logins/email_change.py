@@ -24,8 +24,8 @@ from tertulia.people.logins import queries
 from tertulia.people.logins.words import words_of
 from tertulia.people.users import events
 from tertulia.people.users.actions import tell_address
-from tertulia.people.users.addresses import id_of_fake_email
-from tertulia.people.users.queries import email_key_of, lock_accounts, set_email
+from tertulia.people.users.addresses import email_key_of, id_of_fake_email
+from tertulia.people.users.queries import lock_accounts, set_email
 from tertulia.people.users.rules import is_email
 
 log = structlog.get_logger()

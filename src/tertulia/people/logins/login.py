@@ -39,11 +39,11 @@ from tertulia.people.logins.names import clean_username, failure_key_of, own_fai
 from tertulia.people.logins.places import Origin, note_login, origin_of
 from tertulia.people.logins.queries import Account
 from tertulia.people.users.actions import create_user
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.arrival import Arrival, Newcomer
 from tertulia.people.users.authentication.revocation import end_keys_by_password, end_sessions
 from tertulia.people.users.password_words import words_of
 from tertulia.people.users.passwords import MUST_RESET, check_strength, hash_password, is_outdated, is_password
-from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.rules import is_email
 
 log = structlog.get_logger()

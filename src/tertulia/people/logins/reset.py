@@ -19,10 +19,10 @@ from tertulia.people.logins import queries
 from tertulia.people.logins.names import failure_key_of
 from tertulia.people.logins.queries import Account
 from tertulia.people.logins.words import words_of as mail_words
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.authentication.revocation import end_keys, end_sessions
 from tertulia.people.users.password_words import words_of
 from tertulia.people.users.passwords import MUST_RESET, check_strength, hash_password
-from tertulia.people.users.queries import email_key_of
 
 log = structlog.get_logger()
 

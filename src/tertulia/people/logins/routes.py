@@ -19,8 +19,8 @@ from tertulia.organization.realms.routes import get_realm_of, realm_url
 from tertulia.people.logins import email_change, keys, page, queries, reset
 from tertulia.people.logins.login import PasswordLogin, check_login_allowed
 from tertulia.people.logins.words import Words, words_of
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.assertion import Assertion
-from tertulia.people.users.queries import email_key_of
 from tertulia.people.users.reauthentication import Proof, Reauthentication
 from tertulia.people.users.rules import is_email
 

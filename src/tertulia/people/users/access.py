@@ -4,7 +4,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.organization.groups.rights import holds
 from tertulia.people.users import queries
-from tertulia.people.users.addresses import id_of_fake_email
+from tertulia.people.users.addresses import named_by
 from tertulia.people.users.model import view_of
 from tertulia.people.users.rules import no_such_user
 from tertulia.people.users.visibility.actions import hidden_from
@@ -17,10 +17,9 @@ async def is_limited(reader: Reader, caller: Caller) -> bool:
 
 async def get_user_id(reader: Reader, caller: Caller, email: str) -> int:
     """The user an address names: a real one if the caller sees it, or a made-up one."""
-    fake_id = id_of_fake_email(email, caller.fake_domain)
-    # Of a form that stands for hidden addresses it names nobody else: a directory may have given somebody such a one.
-    key = queries.email_key_of(email) if fake_id is None else ""
-    found = await queries.find_user_id(reader, view_of(caller), key, fake_id)
+    by_address = named_by([email], caller.fake_domain)
+    key, user_id = by_address.keys.get(email, ""), by_address.user_ids.get(email)
+    found = await queries.find_user_id(reader, view_of(caller), key, user_id)
     if found is None:
         raise no_such_user()
     await check_seen(reader, caller, found)

@@ -7,11 +7,26 @@ sees it, else a made-up one, for all readers alike, so that it can serve as a na
 import functools
 import ipaddress
 import re
+from collections.abc import Container, Iterable, Mapping
+
+import msgspec
 
 from tertulia.kernel.auth import EVERYONE, Role, fake_email
 from tertulia.kernel.settings import Settings
 
-__all__ = ["ALWAYS", "EVERYONE", "LOWEST_ROLE", "fake_domain", "fake_email", "id_of_fake_email", "may_see", "seen_by"]
+__all__ = [
+    "ALWAYS",
+    "EVERYONE",
+    "LOWEST_ROLE",
+    "Named",
+    "email_key_of",
+    "fake_domain",
+    "fake_email",
+    "id_of_fake_email",
+    "may_see",
+    "named_by",
+    "seen_by",
+]
 
 ALWAYS = 0
 """Stands for the visibility of a bot, whose address is no secret to anybody."""
@@ -65,3 +80,32 @@ def id_of_fake_email(email: str, domain: str) -> int | None:
         return None
     user_id = int(found[1])
     return user_id if user_id < 2**63 else None
+
+
+def email_key_of(email: str) -> str:
+    """What makes two addresses the same."""
+    return email.strip().lower()
+
+
+class Named(msgspec.Struct, frozen=True):
+    """Whom addresses name, each as it was given. A made-up one names the account that it stands for and nobody else: a
+    directory may have given somebody such an address for a real one."""
+
+    user_ids: Mapping[str, int]
+    """Of the made-up ones."""
+    keys: Mapping[str, str]
+    """Of the others."""
+
+    def unknown(self, ids: Container[int], keys: Container[str | None]) -> list[str]:
+        """Those that name none of these accounts."""
+        made_up = [email for email, user_id in self.user_ids.items() if user_id not in ids]
+        return made_up + [email for email, key in self.keys.items() if key not in keys]
+
+
+def named_by(emails: Iterable[str], domain: str) -> Named:
+    """`domain`: that of the realm's made-up addresses."""
+    found = {email: id_of_fake_email(email, domain) for email in emails}
+    return Named(
+        {email: user_id for email, user_id in found.items() if user_id is not None},
+        {email: email_key_of(email) for email, user_id in found.items() if user_id is None},
+    )

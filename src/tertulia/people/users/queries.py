@@ -8,7 +8,7 @@ from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.locking import lock_all
 from tertulia.kernel.text import LARGE_LETTERS, SMALL_LETTERS
-from tertulia.people.users.addresses import ALWAYS, EVERYONE
+from tertulia.people.users.addresses import ALWAYS, EVERYONE, email_key_of
 from tertulia.people.users.model import MAX_KEYS, Account, KeyOrigin, UserView
 from tertulia.people.users.rules import name_key_of
 from tertulia.people.users.statements import (
@@ -419,11 +419,6 @@ async def limited_guests(reader: Reader, realm_id: int, user_id: int) -> tuple[i
     """
     ids = await reader.fetchval(sql, realm_id, user_id)
     return None if ids is None else tuple(ids)
-
-
-def email_key_of(email: str) -> str:
-    """What makes two addresses the same."""
-    return email.strip().lower()
 
 
 # Guests who do not see everybody

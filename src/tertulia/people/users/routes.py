@@ -17,6 +17,7 @@ from tertulia.people.users import actions, activation, queries
 from tertulia.people.users.access import get_user_id, get_user_text, is_limited
 from tertulia.people.users.account_mails import AccountMails
 from tertulia.people.users.actions import Changes, check_not_fake
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.arrival import Arrival
 from tertulia.people.users.assertion import Assertion
 from tertulia.people.users.directory import Directory, Listed, members_of
@@ -279,7 +280,7 @@ async def deactivate_user(
         if deactivation_notification_comment is not None:
             if settings.rate_limits:
                 # Accounts can be made for any address: nobody is rained on with an administrator's words.
-                await limits.spend_mail(call, "farewell", caller.realm_id, queries.email_key_of(target.email))
+                await limits.spend_mail(call, "farewell", caller.realm_id, email_key_of(target.email))
             await mails.farewell(tx, user_id, deactivation_notification_comment)
 
 

@@ -18,11 +18,11 @@ from tertulia.organization.realms.queries import Realm
 from tertulia.people.logins.login import check_login_allowed
 from tertulia.people.logins.queries import Account, find_holder, get_account
 from tertulia.people.users.actions import create_user
-from tertulia.people.users.addresses import fake_domain, id_of_fake_email
+from tertulia.people.users.addresses import email_key_of, fake_domain, id_of_fake_email
 from tertulia.people.users.arrival import Arrival, Newcomer
 from tertulia.people.users.password_words import words_of
 from tertulia.people.users.passwords import check_strength, hash_password
-from tertulia.people.users.queries import email_key_of, has_namesake
+from tertulia.people.users.queries import has_namesake
 from tertulia.people.users.rules import clean_full_name, is_email
 
 log = structlog.get_logger()

@@ -24,8 +24,8 @@ from tertulia.people.factors.actions import clear_newcomer
 from tertulia.people.sessions.actions import begin_session
 from tertulia.people.sessions.origin import check_same_origin
 from tertulia.people.sessions.routes import Session
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.arrival import Arrival
-from tertulia.people.users.queries import email_key_of
 
 Key = Annotated[str, msgspec.Meta(max_length=100)]
 

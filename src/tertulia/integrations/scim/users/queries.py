@@ -6,7 +6,7 @@ import msgspec
 
 from tertulia.integrations.scim.columns import Column, Condition
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.people.users.queries import email_key_of
+from tertulia.people.users.addresses import email_key_of
 
 # Whom a directory sees: people, but for those it has deleted and nobody has brought back.
 _SEEN = "account.realm_id = $1 and account.bot_type is null and (account.is_active or scim_user.is_deleted is not true)"

@@ -21,8 +21,9 @@ from tertulia.people.sessions import queries
 from tertulia.people.sessions.oidc.flow import ProviderLogin
 from tertulia.people.sessions.oidc.provider import Identity
 from tertulia.people.users.actions import create_user
+from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.arrival import Arrival, Newcomer
-from tertulia.people.users.queries import email_key_of, has_namesake
+from tertulia.people.users.queries import has_namesake
 from tertulia.people.users.rules import is_email
 
 log = structlog.get_logger()

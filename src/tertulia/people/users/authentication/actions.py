@@ -21,7 +21,7 @@ from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.kernel.ids import digest_of_key, is_api_key
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.settings import gone, notes_of
-from tertulia.people.users.addresses import fake_domain
+from tertulia.people.users.addresses import email_key_of, fake_domain
 from tertulia.people.users.authentication.queries import (
     KeyOwner,
     SessionOwner,
@@ -32,7 +32,6 @@ from tertulia.people.users.authentication.queries import (
     owners_of_sessions,
     prolong_sessions,
 )
-from tertulia.people.users.queries import email_key_of
 
 C = TypeVar("C", bound=Caller)
 D = TypeVar("D", bound=DirectoryClient)
