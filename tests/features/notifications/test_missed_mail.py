@@ -169,6 +169,30 @@ def test_a_flood_in_one_organization_does_not_delay_the_mails_of_another(
     assert post.came_at(other.member) < max(map(post.came_at, crowd))
 
 
+@pytest.mark.slow
+def test_a_read_state_of_many_gaps_is_unpacked_once_for_all_that_was_missed(
+    realm: Realm, channel: Channel, post: Post
+) -> None:
+    me = realm.member
+    ids = [realm.owner.send(channel.stream_id, "tea", f"@**|{me.id}** {number}") for number in range(30)]
+    post.decided(*ids)
+    gaps = "select range_agg(int8range(2 * n, 2 * n + 1)) from generate_series(1000, 11000) as n"
+    sql = f"update read_state set read = ({gaps}) where user_id = %s and conversation_id = %s returning pg_column_size(read)"
+    [(size,)] = realm.stage.sql(sql, me.id, channel.stream_id)
+    before = pages_read(realm)
+    assert len(post.about(me, *ids)) == 1
+    assert pages_read(realm) - before < 10 * size // 8192, "for each message it would be 30 times"
+
+
+def pages_read(realm: Realm) -> int:
+    """How many pages of read states that have no room in their rows were read, ever. A session tells it after ten seconds."""
+    time.sleep(11)
+    [(count,)] = realm.stage.sql(
+        "select toast_blks_hit + toast_blks_read from pg_statio_user_tables where relname = 'read_state'"
+    )
+    return int(count)
+
+
 def test_a_link_that_is_no_address_keeps_no_mail_back(realm: Realm, post: Post) -> None:
     sent = realm.owner.send([realm.member.id], content="http://\uff0f@a and [there](//[b) and [here](/x)")
     [mail] = post.about(realm.member, sent)

@@ -11,7 +11,7 @@ from tertulia.conversations.read_state.statements import calls, participant
 from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
-from tertulia.notifications.concerns.queries import FACTS, FACTS_FROM, NAMED_GROUPS, read_facts
+from tertulia.notifications.concerns.queries import BESIDE_PAIRS, FACTS, FACTS_FROM, read_facts
 from tertulia.organization.groups.webs.statements import is_within, reached_from
 
 
@@ -94,7 +94,7 @@ with due as materialized (
     cross join lateral (
         select distinct user_id from ({" union all ".join(map(_some, _SOURCES))}) as found order by user_id limit $2
     ) as candidate
-), {NAMED_GROUPS}, former as materialized (
+), {BESIDE_PAIRS}, former as materialized (
     {reached_from("select message_id, unnest(former_groups) as group_id from due")}
 ), progress as (
     select message_id, max(user_id) as last from pair group by message_id having count(*) = $2

@@ -10,7 +10,7 @@ from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.mail_failures import IS_STOPPED
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.places import Spot
-from tertulia.notifications.concerns.queries import FACTS, FACTS_FROM, NAMED_GROUPS, read_facts
+from tertulia.notifications.concerns.queries import BESIDE_PAIRS, FACTS, FACTS_FROM, read_facts
 from tertulia.notifications.concerns.rules import read_settings
 from tertulia.notifications.missed_mail.model import Candidate, MailFailure, Missed, Recipient, Shown, Talk
 from tertulia.organization.realms.settings import decode_realm
@@ -62,7 +62,7 @@ async def hold_missed(tx: Transaction, user_ids: Sequence[int], limit: int) -> l
 async def candidates(tx: Transaction, missed: Sequence[Missed]) -> list[Candidate]:
     """What is known of these now. People who are gone and organizations that are closed drop out."""
     sql = f"""
-    with pair as (select * from unnest($1::bigint[], $2::bigint[]) as pair(user_id, message_id)), {NAMED_GROUPS}
+    with pair as (select * from unnest($1::bigint[], $2::bigint[]) as pair(user_id, message_id)), {BESIDE_PAIRS}
     select {FACTS}, message.conversation_id, message.topic_id, message.sent_at, presence.active_at
     from pair {FACTS_FROM}
     join realm on realm.id = account.realm_id and realm.is_active
