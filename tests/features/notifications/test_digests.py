@@ -11,7 +11,7 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.weekly_mail import making
 from tertulia.notifications.weekly_mail.making import Digests
-from tests.features.notifications.test_missed_mail import parts, stop_link
+from tests.features.notifications.test_missed_mail import parts, stop_link, unreadable_settings
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, OwnServer, Server
@@ -101,6 +101,18 @@ def test_whoever_was_away_for_days_gets_one_mail_in_the_week(
     assert visitor.http.post(f"{realm.stage.server.url}{path}").status_code == 200
     [(chosen,)] = realm.stage.sql("select settings->>'enable_digest_emails' from account where id = %s", member.id)
     assert chosen == "false"
+
+
+def test_somebody_whose_digest_cannot_be_made_keeps_nobody_elses_back(
+    realm: Realm, channel: Channel, folder_of_mails: Path
+) -> None:
+    realm.owner.send(channel.stream_id, "lamps", "The lens is here")
+    with unreadable_settings(realm, realm.moderator):
+        want(realm, datetime.now(UTC).weekday())
+        make(realm)
+    told = [one for one in realm.all if digests(folder_of_mails, one)]
+    assert realm.moderator not in told
+    assert {realm.member, realm.guest} <= set(told)
 
 
 def test_a_large_organization_does_not_keep_others_waiting(

@@ -2,7 +2,8 @@
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from email.message import EmailMessage
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -191,6 +192,30 @@ def pages_read(realm: Realm) -> int:
         "select toast_blks_hit + toast_blks_read from pg_statio_user_tables where relname = 'read_state'"
     )
     return int(count)
+
+
+@contextmanager
+def unreadable_settings(realm: Realm, person: Speaker) -> Iterator[None]:
+    """As an error of ours, or of whoever wrote into the database, could leave them: nothing can be made of them."""
+    sql = "update account set settings = %s where id = %s"
+    [(before,)] = realm.stage.sql("select settings::text from account where id = %s", person.id)
+    realm.stage.sql(sql, '{"twenty_four_hour_time": "often"}', person.id)
+    try:
+        yield
+    finally:
+        realm.stage.sql(sql, before, person.id)
+
+
+def test_somebody_whose_mails_cannot_be_made_keeps_nobody_elses_back(realm: Realm, post: Post) -> None:
+    people = [realm.moderator, realm.member, realm.guest]
+    post.decided(*(realm.owner.send([person.id], content="Tea?") for person in people))
+    with unreadable_settings(realm, realm.moderator):
+        soonest = "update mail_batch set due = now() - interval '1 day' where user_id = any(%s) returning user_id"
+        realm.stage.sql(soonest, [person.id for person in people])
+        eventually(lambda: [len(post.got(person)) for person in people] == [0, 1, 1])
+        waits = "select 1 from mail_batch where user_id = %s and due > now() + interval '50 minutes'"
+        eventually(lambda: realm.stage.sql(waits, realm.moderator.id) == [(1,)])
+    assert len(post.about(realm.moderator)) == 1
 
 
 def test_a_link_that_is_no_address_keeps_no_mail_back(realm: Realm, post: Post) -> None:

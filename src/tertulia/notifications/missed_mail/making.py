@@ -37,6 +37,8 @@ ROUNDS = 500
 LATER = timedelta(seconds=5)
 """When a batch is looked at again of which something is being deleted, or that has more than fits one transaction."""
 
+FAILED_LOOK = timedelta(hours=1)
+"""When a batch is tried again of which no mail could be made."""
 QUIET_LOOK = timedelta(minutes=10)
 """So often a batch of somebody who wants quiet is looked at: they may end it before its time, or move to another zone."""
 
@@ -54,17 +56,44 @@ class MissedMails:
         """Make all that is due; returns how many people's batches that were."""
         done = 0
         for _ in range(ROUNDS):
-            async with self._database.transaction() as tx:
-                some = await self._make_some(tx)
+            some = await self._turn()
             done += some
             if not some:
                 break
         return done
 
-    async def _make_some(self, tx: Transaction) -> int:
-        people = [] if await is_busy(tx) else await self._claim(tx)
+    async def _turn(self) -> int:
+        """The mails of some people; of how many."""
+        people: list[int] = []
+        try:
+            async with self._database.transaction() as tx:
+                if not await is_busy(tx):
+                    people = await self._claim(tx)
+                    await self._make(tx, people)
+        except Exception:
+            if not people:
+                raise
+            log.exception(
+                "mails about missed messages could not be made, and are tried person by person", people=people
+            )
+            for user_id in people:
+                await self._make_alone(user_id)
+        return len(people)
+
+    async def _make_alone(self, user_id: int) -> None:
+        """Whoever's mails cannot be made waits, so that nobody waits with them."""
+        try:
+            async with self._database.transaction() as tx:
+                await self._make(tx, await queries.claim_batch(tx, user_id))
+        except Exception:
+            log.exception("mails about missed messages cannot be made", user=user_id)
+            async with self._database.transaction() as tx:
+                await queries.put_off(tx, {user_id: await queries.now(tx) + FAILED_LOOK})
+
+    async def _make(self, tx: Transaction, people: Sequence[int]) -> None:
+        """What is due of these, whom this transaction has claimed."""
         if not people:
-            return 0
+            return
         missed = await queries.hold_missed(tx, people, MESSAGES)
         now = await queries.now(tx)
         recipients = await queries.recipients(tx, people, self._settings)
@@ -92,7 +121,6 @@ class MissedMails:
         await queries.delete_missed(tx, done)
         await queries.finish_batches(tx, people)
         await queries.put_off(tx, waits)
-        return len(people)
 
     async def _claim(self, tx: Transaction) -> list[int]:
         """Some people whose mails are due, of organizations whose turn it is."""

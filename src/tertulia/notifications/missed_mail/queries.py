@@ -50,6 +50,12 @@ async def claim_batches(tx: Transaction, limit: int, but: Collection[int]) -> di
     return {row["user_id"]: row["realm_id"] for row in await tx.fetch(sql, limit, list(but))}
 
 
+async def claim_batch(tx: Transaction, user_id: int) -> list[int]:
+    """As `claim_batches`, of one person; nobody if it is not due any more."""
+    sql = "select user_id from mail_batch where user_id = $1 and due <= now() for update skip locked"
+    return [row["user_id"] for row in await tx.fetch(sql, user_id)]
+
+
 async def hold_missed(tx: Transaction, user_ids: Sequence[int], limit: int) -> list[Missed]:
     """What these people missed, so much at most; not what is being deleted, for which nobody waits."""
     sql = """

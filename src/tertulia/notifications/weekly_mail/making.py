@@ -47,19 +47,48 @@ class Digests:
             await queries.begin_runs(tx)
         made = 0
         for _ in range(ROUNDS):
-            async with self._database.transaction() as tx:
-                run = None if await is_busy(tx) else await queries.claim_run(tx)
-                if run is None:
-                    break
-                made += await self._step(tx, *run)
+            some = await self._turn()
+            if some is None:
+                break
+            made += some
         return made
 
-    async def _step(self, tx: Transaction, realm_id: int, after: int) -> int:
-        step = await queries.next_people(tx, realm_id, after, PEOPLE, AWAY.days)
-        told = await recipients(tx, step.user_ids, self._settings) if step.user_ids else {}
-        made = sum([await _write(tx, recipient) for recipient in told.values()])
-        await queries.advance(tx, realm_id, None if step.is_last else step.last_id)
-        return made
+    async def _turn(self) -> int | None:
+        """The digests of some people of one organization; None: there is none that waits."""
+        async with self._database.transaction() as tx:
+            realm_id = None if await is_busy(tx) else await queries.next_run(tx)
+        if realm_id is None:
+            return None
+        try:
+            return await self._go_on(realm_id, PEOPLE)
+        except Exception:
+            log.exception("digests could not be made, and are tried person by person", realm=realm_id)
+        return sum([await self._one_more(realm_id) for _ in range(PEOPLE)])
+
+    async def _one_more(self, realm_id: int) -> int:
+        """The next person. Whoever's digest cannot be made gets none, so that nobody waits with them."""
+        async with self._database.transaction() as tx:
+            after = await queries.claim_run(tx, realm_id)
+        try:
+            return await self._go_on(realm_id, 1)
+        except Exception:
+            log.exception("a digest cannot be made, and is left out", realm=realm_id, after_user=after)
+        async with self._database.transaction() as tx:
+            if await queries.claim_run(tx, realm_id) == after is not None:  # nobody else has gone on
+                step = await queries.next_people(tx, realm_id, after, 1, AWAY.days)
+                await queries.advance(tx, realm_id, None if step.is_last else step.last_id)
+        return 0
+
+    async def _go_on(self, realm_id: int, people: int) -> int:
+        async with self._database.transaction() as tx:
+            after = await queries.claim_run(tx, realm_id)
+            if after is None:
+                return 0
+            step = await queries.next_people(tx, realm_id, after, people, AWAY.days)
+            told = await recipients(tx, step.user_ids, self._settings) if step.user_ids else {}
+            made = sum([await _write(tx, recipient) for recipient in told.values()])
+            await queries.advance(tx, realm_id, None if step.is_last else step.last_id)
+            return made
 
 
 async def _write(tx: Transaction, recipient: Recipient) -> bool:

@@ -19,17 +19,25 @@ async def begin_runs(tx: Transaction) -> None:
     await tx.execute(sql)
 
 
-async def claim_run(tx: Transaction) -> tuple[int, int] | None:
-    """An organization whose digests are being made, and up to which person they are; nobody else goes on until the commit.
+async def next_run(tx: Transaction) -> int | None:
+    """An organization whose digests are being made, by nobody at this moment.
 
     That whose last turn was longest ago: however large one is, the others do not wait for its end.
     """
     sql = """
-    select realm_id, after_user from digest_run where after_user is not null
+    select realm_id from digest_run where after_user is not null
     order by served nulls first, realm_id limit 1 for update skip locked
     """
-    row = await tx.fetchrow(sql)
-    return None if row is None else (row["realm_id"], row["after_user"])
+    found: int | None = await tx.fetchval(sql)
+    return found
+
+
+async def claim_run(tx: Transaction, realm_id: int) -> int | None:
+    """Up to which person an organization's digests are made; nobody else goes on until the commit. None: they are all made, or
+    somebody else goes on with them."""
+    sql = "select after_user from digest_run where realm_id = $1 for update skip locked"
+    found: int | None = await tx.fetchval(sql, realm_id)
+    return found
 
 
 async def next_people(tx: Transaction, realm_id: int, after: int, limit: int, days: int) -> Step:
