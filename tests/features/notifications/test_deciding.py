@@ -7,6 +7,7 @@ from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
 from tertulia.notifications.concerns.rules import decide, decide_anew
 from tertulia.notifications.deciding.queries import insert_due, insert_edited, take_step
+from tests.features.notifications.test_missed_mail import unreadable_settings
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
 from tests.harness.stage import Stage
@@ -47,6 +48,15 @@ def reasons(realm: Realm, message_id: int) -> dict[int, str | None]:
 
 def follow(person: Speaker, channel: Channel, topic: str, policy: int = 3) -> None:
     person.post("user_topics", stream_id=channel.stream_id, topic=topic, visibility_policy=policy)
+
+
+def test_somebody_about_whom_nothing_can_be_decided_keeps_nobody_else_from_hearing(realm: Realm) -> None:
+    people = [realm.moderator, realm.member]
+    with unreadable_settings(realm, realm.moderator):
+        sent = realm.owner.send([person.id for person in people], content="Tea?")
+        eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = %s", sent) == [])
+    told = realm.stage.sql("select user_id from missed_message where message_id = %s", sent)
+    assert told == [(realm.member.id,)]
 
 
 def test_only_those_whom_a_message_may_concern_are_asked_about(realm: Realm, channel: Channel) -> None:

@@ -1,5 +1,7 @@
 """The worker's part: from messages that wait to what each way of telling people has to do."""
 
+import structlog
+
 from tertulia.kernel.db import Database
 from tertulia.kernel.mail import mails_leave
 from tertulia.kernel.settings import Settings
@@ -9,6 +11,8 @@ from tertulia.notifications.deciding import queries
 from tertulia.notifications.missed_mail.model import Missed
 from tertulia.notifications.missed_mail.queries import insert_missed
 from tertulia.notifications.push.queries import insert_calls
+
+log = structlog.get_logger()
 
 MESSAGES = 100
 PEOPLE = 200
@@ -37,7 +41,7 @@ class Deciding:
     async def _step(self) -> int:
         async with self._database.transaction() as tx:
             dealt_with, asked = await queries.take_step(tx, MESSAGES, PEOPLE)
-            decided = [(one, decide_anew(one.facts, one.before)) for one in asked]
+            decided = [(one, told) for one in asked if (told := _decision(one)) is not None]
             pushes = [
                 (one.facts.user_id, one.facts.message_id, told.push) for one, told in decided if told.push is not None
             ]
@@ -47,6 +51,15 @@ class Deciding:
             if mails and self._mails_leave:
                 await insert_missed(tx, mails)
         return dealt_with
+
+
+def _decision(asked: queries.Asked) -> Decision | None:
+    """None, where there is none to be had: one person of whom something is wrong must not keep back what others hear of."""
+    try:
+        return decide_anew(asked.facts, asked.before)
+    except Exception:
+        log.exception("nothing can be decided", user=asked.facts.user_id, message=asked.facts.message_id)
+        return None
 
 
 def _missed(asked: queries.Asked, told: Decision) -> Missed:
