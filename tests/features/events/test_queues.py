@@ -7,6 +7,8 @@ import httpx
 import msgspec
 import pytest
 
+from tertulia.conversations.channels.state import NEWEST_PIECES, memberships
+from tertulia.events.log.ranges import SeqSet
 from tertulia.events.log.record import Audience, record
 from tertulia.events.queues.queue import MAX_PENDING
 from tertulia.kernel.db import Transaction
@@ -105,6 +107,31 @@ def test_a_queue_that_goes_to_and_fro_delivers_each_event_once_in_order(pair: Pa
             speaker = (pair.here, pair.there)[turn % 2]
             heard += message_ids(queue.until_message(sent[-1], speaker))
         assert heard == sent
+
+
+def test_of_a_history_of_very_many_pieces_the_newest_are_read_and_what_comes_is_heard(stage: Stage, pair: Pair) -> None:
+    writer = stage.speaker(stage.user())
+    channel = stage.channel(writer, pair.here)
+    # As whoever marks every other message unread that was sent before they came.
+    pieces = "select range_agg(int8range(2 * n, 2 * n + 1)) from generate_series(1, 20000) as n"
+    stage.sql("update conversation set last_seq = 50000 where id = %s", channel.stream_id)
+    sql = f"""
+    update read_state set history = ({pieces}) + int8multirange(int8range(50001, null))
+    where conversation_id = %s and user_id = %s
+    """
+    stage.sql(sql, channel.stream_id, pair.here.id)
+
+    async def read(tx: Transaction) -> SeqSet:
+        return (await memberships(tx, [pair.here.id]))[pair.here.id][channel.stream_id]
+
+    theirs = stage.write(read)
+    assert theirs.is_open
+    assert 40_000 in theirs
+    assert sum(number in theirs for number in range(50_001)) == NEWEST_PIECES - 1, "beside the one that is open"
+    with pair.here.register() as queue:
+        for speaker in (pair.here, pair.there, pair.here):
+            sent = writer.send(channel.stream_id, "topic")
+            assert message_ids(queue.until_message(sent, speaker)) == [sent]
 
 
 @pytest.mark.timed
