@@ -262,3 +262,12 @@ def test_a_queue_nobody_polls_ends(stage: Stage, server: Server, folder: Path) -
         assert message_ids(check_success(waiting.result(10))["events"]) == [sent]
     finally:
         web.kill()
+
+
+def test_what_a_queue_would_keep_has_a_bound_of_its_own(pair: Pair) -> None:
+    """Each name and each operand is within its own."""
+    names, narrow = [f"{number:05}{'x' * 95}" for number in range(400)], [["topic", "x" * 900]] * 40
+    for asked in ({"event_types": names}, {"narrow": narrow}, {"event_types": names[:200], "narrow": narrow[:20]}):
+        check_error(pair.here.request("POST", "register", **asked))
+    with pair.here.register(event_types=[*names[:200], "message"], narrow=[["topic", "x" * 900]]) as queue:
+        assert queue.id
