@@ -271,3 +271,28 @@ def test_what_a_queue_would_keep_has_a_bound_of_its_own(pair: Pair) -> None:
         check_error(pair.here.request("POST", "register", **asked))
     with pair.here.register(event_types=[*names[:200], "message"], narrow=[["topic", "x" * 900]]) as queue:
         assert queue.id
+
+
+@pytest.mark.timed
+def test_much_that_a_client_leaves_where_it_is_is_read_from_the_log_when_it_comes_back(
+    stage: Stage, server: Server, folder: Path
+) -> None:
+    web = Web(server, folder, default_idle_queue_seconds=1)  # so often queues are looked after
+    try:
+        speaker = stage.speaker(stage.user(), url=web.wait().url)
+        left, polled = (speaker.register(idle_queue_timeout=60, event_types=["message"]) for _ in range(2))
+        sent: list[int] = []
+        for _ in range(10):
+            sent.append(speaker.send([speaker.id], content="&" * 9000))
+            assert message_ids(polled.until_message(sent[-1])) == sent[-1:]
+        time.sleep(3.5)
+        assert message_ids(left.until_message(sent[-1])) == sent
+        after = speaker.send([speaker.id])
+        for queue in (left, polled):
+            assert message_ids(queue.until_message(after)) == [after]
+        metrics = speaker.http.get(f"{web.metrics}/metrics").text
+        assert [line for line in metrics.splitlines() if line.startswith("tertulia_queue_takeovers_total")] == [
+            "tertulia_queue_takeovers_total 1.0"
+        ]
+    finally:
+        web.kill()
