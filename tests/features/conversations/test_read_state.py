@@ -126,6 +126,25 @@ def test_what_was_sent_before_one_joined_is_not_unread(stage: Stage, reader: Spe
     assert flags == {before: ["read", "historical"], after: []}
 
 
+def test_a_history_of_very_many_pieces_gets_no_more_of_them_by_marking_old_messages_unread(
+    stage: Stage, reader: Speaker, writer: Speaker
+) -> None:
+    channel = stage.channel(writer)
+    before = [writer.send(channel.stream_id, "topic") for _ in range(3)]
+    stage.add(channel, reader)
+    mark(reader, before[:1], "remove")
+    assert unread_ids(reader) == before[:1]
+    pieces = "select range_agg(int8range(2 * n, 2 * n + 1)) from generate_series(1000, 31000) as n"
+    long = f"int8multirange(int8range(1, 2), int8range(100000, null)) + ({pieces})"
+    sql = f"update read_state set history = {long} where user_id = %s and conversation_id = %s"
+    stage.sql(sql, reader.id, channel.stream_id)
+    mark(reader, before[2:], "remove")
+    assert unread_ids(reader) == before[:1]
+    mark(reader, before[:1])
+    mark(reader, before[:1], "remove")
+    assert unread_ids(reader) == before[:1], "what is theirs is marked as ever"
+
+
 def test_leaving_hides_unread_messages_and_coming_back_starts_with_everything_read(
     stage: Stage, reader: Speaker, writer: Speaker
 ) -> None:

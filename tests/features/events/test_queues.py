@@ -7,6 +7,8 @@ import httpx
 import msgspec
 import pytest
 
+from tertulia.conversations.channels.state import NEWEST_PIECES, memberships
+from tertulia.events.log.ranges import SeqSet
 from tertulia.events.log.record import Audience, record
 from tertulia.events.queues.queue import MAX_PENDING
 from tertulia.kernel.db import Transaction
@@ -105,6 +107,31 @@ def test_a_queue_that_goes_to_and_fro_delivers_each_event_once_in_order(pair: Pa
             speaker = (pair.here, pair.there)[turn % 2]
             heard += message_ids(queue.until_message(sent[-1], speaker))
         assert heard == sent
+
+
+def test_of_a_history_of_very_many_pieces_the_newest_are_read_and_what_comes_is_heard(stage: Stage, pair: Pair) -> None:
+    writer = stage.speaker(stage.user())
+    channel = stage.channel(writer, pair.here)
+    # As whoever marks every other message unread that was sent before they came.
+    pieces = "select range_agg(int8range(2 * n, 2 * n + 1)) from generate_series(1, 20000) as n"
+    stage.sql("update conversation set last_seq = 50000 where id = %s", channel.stream_id)
+    sql = f"""
+    update read_state set history = ({pieces}) + int8multirange(int8range(50001, null))
+    where conversation_id = %s and user_id = %s
+    """
+    stage.sql(sql, channel.stream_id, pair.here.id)
+
+    async def read(tx: Transaction) -> SeqSet:
+        return (await memberships(tx, [pair.here.id]))[pair.here.id][channel.stream_id]
+
+    theirs = stage.write(read)
+    assert theirs.is_open
+    assert 40_000 in theirs
+    assert sum(number in theirs for number in range(50_001)) == NEWEST_PIECES - 1, "beside the one that is open"
+    with pair.here.register() as queue:
+        for speaker in (pair.here, pair.there, pair.here):
+            sent = writer.send(channel.stream_id, "topic")
+            assert message_ids(queue.until_message(sent, speaker)) == [sent]
 
 
 @pytest.mark.timed
@@ -233,5 +260,39 @@ def test_a_queue_nobody_polls_ends(stage: Stage, server: Server, folder: Path) -
         assert queue.id != polled.id
         sent = speaker.send([speaker.id])
         assert message_ids(check_success(waiting.result(10))["events"]) == [sent]
+    finally:
+        web.kill()
+
+
+def test_what_a_queue_would_keep_has_a_bound_of_its_own(pair: Pair) -> None:
+    """Each name and each operand is within its own."""
+    names, narrow = [f"{number:05}{'x' * 95}" for number in range(400)], [["topic", "x" * 900]] * 40
+    for asked in ({"event_types": names}, {"narrow": narrow}, {"event_types": names[:200], "narrow": narrow[:20]}):
+        check_error(pair.here.request("POST", "register", **asked))
+    with pair.here.register(event_types=[*names[:200], "message"], narrow=[["topic", "x" * 900]]) as queue:
+        assert queue.id
+
+
+@pytest.mark.timed
+def test_much_that_a_client_leaves_where_it_is_is_read_from_the_log_when_it_comes_back(
+    stage: Stage, server: Server, folder: Path
+) -> None:
+    web = Web(server, folder, default_idle_queue_seconds=1)  # so often queues are looked after
+    try:
+        speaker = stage.speaker(stage.user(), url=web.wait().url)
+        left, polled = (speaker.register(idle_queue_timeout=60, event_types=["message"]) for _ in range(2))
+        sent: list[int] = []
+        for _ in range(10):
+            sent.append(speaker.send([speaker.id], content="&" * 9000))
+            assert message_ids(polled.until_message(sent[-1])) == sent[-1:]
+        time.sleep(3.5)
+        assert message_ids(left.until_message(sent[-1])) == sent
+        after = speaker.send([speaker.id])
+        for queue in (left, polled):
+            assert message_ids(queue.until_message(after)) == [after]
+        metrics = speaker.http.get(f"{web.metrics}/metrics").text
+        assert [line for line in metrics.splitlines() if line.startswith("tertulia_queue_takeovers_total")] == [
+            "tertulia_queue_takeovers_total 1.0"
+        ]
     finally:
         web.kill()

@@ -27,6 +27,10 @@ from tertulia.kernel.joined import together
 from tertulia.kernel.settings import Settings
 from tertulia.people.preferences.queries import get_settings
 
+SHORT_HISTORY_BYTES, NEWEST_PIECES = 2000, 100
+"""A longer history is one of some hundred pieces and more. Who leaves a channel and comes back makes one each time, and nobody
+does so that often while the log keeps what was sent meanwhile."""
+
 _SEEN = f"{MAY_SEE} and (not channel.is_archived or $2)"
 _NEVER = f"""
 {_SEEN}
@@ -92,12 +96,20 @@ async def defaults(reader: Reader, caller: Caller, _wanted: StateRequest, _setti
 
 
 async def memberships(reader: Reader, user_ids: Sequence[int]) -> dict[int, dict[int, SeqSet]]:
-    """The channels that users are or were in, with the numbers of the messages that are theirs."""
+    """The channels that users are or were in, with the numbers of the messages that are theirs, as far as the log tells of them.
+
+    The log tells of the newest messages only. A history becomes one of very many pieces by marking old ones unread, and to make
+    an object of each would keep everybody waiting (docs/decisions/0186): then the newest pieces are taken.
+    """
     sql = """
-    select user_id, conversation_id, history from read_state join channel on channel.id = conversation_id
-    where user_id = any($1::bigint[])
+    select user_id, conversation_id, case when pg_column_size(history) < $2 then history else (
+        select range_agg(piece) from (
+            select piece from unnest(history) as piece order by lower(piece) desc limit $3
+        ) as newest
+    ) end as history
+    from read_state join channel on channel.id = conversation_id where user_id = any($1::bigint[])
     """
     found: dict[int, dict[int, SeqSet]] = {user_id: {} for user_id in user_ids}
-    for user_id, conversation_id, history in await reader.fetch(sql, user_ids):
+    for user_id, conversation_id, history in await reader.fetch(sql, user_ids, SHORT_HISTORY_BYTES, NEWEST_PIECES):
         found[user_id][conversation_id] = SeqSet(history)
     return found

@@ -21,6 +21,9 @@ from tertulia.kernel.auth import Role
 MAX_PENDING = 10_000
 MAX_PENDING_BYTES = 16 * 2**20
 """A listener further behind than this reads the rest from the log later."""
+MAX_LEFT_BYTES = 256 * 1024
+"""Of what a client leaves where it is for a while. Somebody may have hundreds of queues that nobody polls, each made when the one
+before was full: all that was said meanwhile would stay in memory."""
 
 
 class Queue:
@@ -32,6 +35,7 @@ class Queue:
         "_credential",
         "_filters",
         "_last_used",
+        "_left",
         "_snapshot",
         "_waiter",
         "_wake",
@@ -83,6 +87,8 @@ class Queue:
         """Which transactions the client's state holds already; None once the log is past them."""
         self.pending: deque[LoggedEvent] = deque()
         self._bytes = 0
+        self._left = 0
+        """The first pending number when somebody last looked."""
         self._acknowledged = after
         self.issued = after
         """The last number that a client was given."""
@@ -174,6 +180,15 @@ class Queue:
         self._acknowledged = max(self._acknowledged, last_event_id)
         while self.pending and self.pending[0].seq <= self._acknowledged:
             self._bytes -= self.pending.popleft().size
+
+    def drop_what_was_left(self) -> None:
+        """Called now and then: what was pending the last time, too, is forgotten if it is much. The log has it."""
+        first = self.pending[0].seq if self.pending else 0
+        if first and first == self._left and self._bytes > MAX_LEFT_BYTES and self._waiter is None:
+            self.pending.clear()
+            self._bytes = 0
+            self.overflowed = True
+        self._left = first
 
     def issue(self, event_id: int) -> None:
         """The client is given everything up to this number."""

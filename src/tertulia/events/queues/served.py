@@ -122,11 +122,13 @@ class ServedQueues:
             served.queue.close(moved=moved)
 
     def let_go_idle(self) -> None:
-        """Forget the queues that nobody polls."""
+        """Forget the queues that nobody polls, and much of what others leave where it is."""
         now = time.monotonic()
         for queue in self:
             if queue.is_idle(now):
                 self.let_go(queue.id)
+            else:
+                queue.drop_what_was_left()
 
     def too_many_of(self, record: QueueRecord, limit: int, limit_with_owned: int) -> set[str]:
         """Of whoever has this queue: those that were not polled for the longest time, but for so many."""

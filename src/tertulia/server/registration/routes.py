@@ -19,6 +19,8 @@ from tertulia.server.registration.request import Capabilities, Days, IdleSeconds
 
 PATIENCE = 1.0
 """Seconds that a client waits for its turn."""
+MAX_KEPT_BYTES = 32 * 1024
+"""Of what a client asks for and its queue keeps, in memory and in NATS, for a week if it likes. Most ask for a tenth of it."""
 
 
 class RegistrationGate(Gate):
@@ -77,10 +79,12 @@ async def register(
             return {"queue_id": None, **await initial.load(reader, spectator, wanted)}
     listening = await choose_listening(database, caller, Listening(all_public_streams, narrow))
     check_listening(gateway, caller, listening)
+    options = with_listening(options, listening)
+    check_kept(options)
     async with gate.enter():
         record, state = await gateway.register(
             caller,
-            with_listening(options, listening),
+            options,
             idle_queue_timeout or settings.default_idle_queue_seconds,
             lambda reader, now: initial.load(reader, now, wanted),
         )
@@ -140,3 +144,9 @@ def check_listening(gateway: Gateway, caller: Caller, listening: Listening) -> N
 def with_listening(options: QueueOptions, listening: Listening) -> QueueOptions:
     """The options of the queue."""
     return msgspec.structs.replace(options, all_public_channels=bool(listening.all_public), narrow=listening.pairs)
+
+
+def check_kept(options: QueueOptions) -> None:
+    """Refuse what is too much to keep: somebody has hundreds of queues."""
+    if len(msgspec.json.encode(options)) > MAX_KEPT_BYTES:
+        raise Refusal(f"event_types and narrow are too long: together they have at most {MAX_KEPT_BYTES} bytes.")

@@ -22,6 +22,10 @@ FEW = 1000
 _BY_GAPS_BELOW = 100_000
 """Up to so many unread messages in a channel, those of a topic are found among them; else among the topic's messages."""
 
+MOST_HISTORY_BYTES = 131_072
+"""Of a history to which messages from before somebody came are added, by marking them unread: about 18,000 pieces as it is kept.
+Each queue of theirs reads it, and whoever changes a message there (docs/decisions/0186)."""
+
 _READ_MESSAGES = f"""
 with wanted as materialized (
     select id, conversation_id, seq, sender_id from message where id = any($2::bigint[])
@@ -40,13 +44,14 @@ with wanted as materialized (
 select array(select id from changed order by id)
 """
 
-# Whoever belongs to a channel may read its history, unless it is protected: then what they did not receive is not theirs.
+# Whoever belongs to a channel may read its history, unless it is protected: then what they did not receive is not theirs. Nor is
+# it if their history is one of very many pieces already.
 _UNREAD_MESSAGES = f"""
 with recursive {climbing("$1")}, wanted as materialized (
     select id, conversation_id, seq, sender_id, topic_id, wildcard from message where id = any($2::bigint[])
 ), held as materialized (
     select read_state.conversation_id, read + '{{}}' as read, history + '{{}}' as history, conversation.participants,
-           coalesce(channel.history_public_to_subscribers, true) as is_shared
+           coalesce(channel.history_public_to_subscribers, true) and pg_column_size(history) < {MOST_HISTORY_BYTES} as may_grow
     from read_state join conversation on conversation.id = read_state.conversation_id
     left join channel on channel.id = read_state.conversation_id
     where read_state.user_id = $1 and upper_inf(history)
@@ -54,7 +59,7 @@ with recursive {climbing("$1")}, wanted as materialized (
     order by read_state.conversation_id, read_state.user_id for update of read_state
 ), changed as materialized (
     select wanted.*, held.participants from wanted join held using (conversation_id)
-    where (wanted.seq <@ held.read or not wanted.seq <@ held.history) and (wanted.seq <@ held.history or held.is_shared)
+    where (wanted.seq <@ held.read or not wanted.seq <@ held.history) and (wanted.seq <@ held.history or held.may_grow)
         and {NOT_MUTED_SENDER}
 ), stored as (
     update read_state set read = read_state.read - new.seqs, history = read_state.history + new.seqs
