@@ -1,5 +1,6 @@
 """Event queues beyond one process: take-over, deletion elsewhere, heartbeats, idle ends, and listeners far behind."""
 
+import shutil
 import time
 from pathlib import Path
 
@@ -8,12 +9,14 @@ import msgspec
 import pytest
 
 from tertulia.conversations.channels.state import NEWEST_PIECES, memberships
+from tertulia.engines import Nats, find_nats_server
 from tertulia.events.log.ranges import SeqSet
 from tertulia.events.log.record import Audience, record
 from tertulia.events.queues.queue import MAX_PENDING
 from tertulia.kernel.db import Transaction
+from tertulia.kernel.settings import load_settings
 from tests.features.conftest import HEARTBEAT_SECONDS
-from tests.harness.server import Server
+from tests.harness.server import OwnServer, Server
 from tests.harness.stage import Stage, Web, later
 from tests.harness.talk import Queue, Speaker, check_error, check_success, message_ids
 
@@ -155,6 +158,30 @@ def test_a_queue_that_moved_hears_what_its_user_may_hear_now(stage: Stage, pair:
         stage.add(channel, pair.here)
         again = writer.send(channel.stream_id, "topic")
         assert message_ids(queue.so_far(pair.there)) == [inside, again]
+
+
+@pytest.mark.slow
+def test_a_process_whose_nats_server_was_left_behind_does_not_know_what_was_issued(
+    stage: Stage, server: Server, folder: Path
+) -> None:
+    """As when the leader is cut off from the other servers, and answers for a while as if it were the leader still."""
+    if not isinstance(server, OwnServer):
+        pytest.skip("copies the files of its NATS server")
+    user = stage.user()
+    here = stage.speaker(user)
+    with here.register() as queue:
+        queue.until_message(here.send([here.id]))
+        shutil.copytree(server.folder / "data" / "nats" / "store", folder / "behind" / "store")
+        queue.until_message(here.send([here.id]))
+        with Nats(find_nats_server(load_settings()), folder / "behind") as behind:
+            web = Web(server, folder, nats_url=behind.url)
+            try:
+                reply = queue.request(stage.speaker(user, url=web.wait().url))
+            finally:
+                web.kill()
+        assert reply.status_code == 503, reply.text
+        sent = here.send([here.id])
+        assert message_ids(queue.until_message(sent)) == [sent]
 
 
 @pytest.mark.timed
