@@ -7,7 +7,7 @@ from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
 from tertulia.notifications.concerns.rules import decide, decide_anew
 from tertulia.notifications.deciding.queries import insert_due, insert_edited, take_step
-from tests.features.notifications.test_missed_mail import unreadable_settings
+from tests.features.notifications.unreadable import unreadable_settings
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
 from tests.harness.stage import Stage

@@ -11,7 +11,8 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.weekly_mail import making
 from tertulia.notifications.weekly_mail.making import Digests
-from tests.features.notifications.test_missed_mail import parts, stop_link, unreadable_settings
+from tests.features.notifications.test_missed_mail import parts, stop_link
+from tests.features.notifications.unreadable import unreadable_settings
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, OwnServer, Server

@@ -2,14 +2,14 @@
 
 import re
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from email.message import EmailMessage
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 
+from tests.features.notifications.unreadable import unreadable_settings
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
@@ -192,18 +192,6 @@ def pages_read(realm: Realm) -> int:
         "select toast_blks_hit + toast_blks_read from pg_statio_user_tables where relname = 'read_state'"
     )
     return int(count)
-
-
-@contextmanager
-def unreadable_settings(realm: Realm, person: Speaker) -> Iterator[None]:
-    """As an error of ours, or of whoever wrote into the database, could leave them: nothing can be made of them."""
-    sql = "update account set settings = %s where id = %s"
-    [(before,)] = realm.stage.sql("select settings::text from account where id = %s", person.id)
-    realm.stage.sql(sql, '{"twenty_four_hour_time": "often"}', person.id)
-    try:
-        yield
-    finally:
-        realm.stage.sql(sql, before, person.id)
 
 
 def test_somebody_whose_mails_cannot_be_made_keeps_nobody_elses_back(realm: Realm, post: Post) -> None:
