@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from zxcvbn import zxcvbn
 from zxcvbn.frequency_lists import FREQUENCY_LISTS
@@ -110,11 +110,16 @@ ordinary = st.lists(st.one_of(words, dressed, words.map(str.title), digits, st.s
 
 
 @given(ordinary.map("".join).filter(lambda text: 8 <= len(text) <= 72))
+@example("Musicman" * 4)
 def test_an_ordinary_password_is_as_weak_as_it_is_as_a_whole(password: str) -> None:
-    assert is_soon_guessed(password, []) == _is_guessed(password)
+    period = next(size for size in range(1, len(password) + 1) if password.startswith(password[size:]))
+    is_weak, is_weak_as_a_whole = is_soon_guessed(password, []), _is_guessed(password)
+    # The beginning of a repetition repeats itself less often, so it may be weak where the whole just is not.
+    assert is_weak == is_weak_as_a_whole or (is_weak and period <= len(password) / 2)
 
 
-@given(words, st.integers(2, 8))
+# Of digits the estimate itself goes up and down: '12121' is weak six times in a row, and not five times.
+@given(words.filter(str.isalpha), st.integers(2, 8))
 def test_a_weak_word_again_and_again_is_weak(word: str, times: int) -> None:
     password = word * min(times, 72 // len(word))
     assert is_soon_guessed(password, []) or not _is_guessed(password)
