@@ -7,7 +7,7 @@ import msgspec
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.kernel.errors import Refusal
-from tertulia.people.users.addresses import named_by
+from tertulia.people.users.addresses import Named, named_by
 from tertulia.people.users.model import view_of
 from tertulia.people.users.statements import SEES_EMAIL
 from tertulia.people.users.visibility.actions import hidden_from
@@ -54,14 +54,15 @@ async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | s
     ids, emails = _sorted_out(named)
     if ids and emails:
         raise Refusal("principals has either user IDs or email addresses, not both.")
-    everybody = await _find(reader, caller, named)
+    by_address = named_by(emails, caller.fake_domain)
+    everybody = await _find(reader, caller, ids, by_address)
     hidden = await hidden_from(reader, caller, [one.id for one in everybody])
     found = [one for one in everybody if one.id not in hidden]
     known, addresses = {one.id for one in found}, {one.found_by for one in found}
     for user_id in ids:
         if user_id not in known:
             raise Refusal(f"There is no user with the ID {user_id}.")
-    for email in named_by(emails, caller.fake_domain).unknown(known, addresses):
+    for email in by_address.unknown(known, addresses):
         raise Refusal(f"There is no user with the email address '{email}'.")
     for one in found:
         if not one.is_active:
@@ -71,12 +72,12 @@ async def get_principals(reader: Reader, caller: Caller, named: Sequence[int | s
 
 async def find_ids(reader: Reader, caller: Caller, named: Sequence[int | str]) -> set[int]:
     """The ids of those who are named and exist. Nobody is refused, and more than that must not be told."""
-    return {one.id for one in await _find(reader, caller, named)}
-
-
-async def _find(reader: Reader, caller: Caller, named: Sequence[int | str]) -> list[Principal]:
     ids, emails = _sorted_out(named)
-    by_address, view = named_by(emails, caller.fake_domain), view_of(caller)
+    return {one.id for one in await _find(reader, caller, ids, named_by(emails, caller.fake_domain))}
+
+
+async def _find(reader: Reader, caller: Caller, ids: Sequence[int], by_address: Named) -> list[Principal]:
+    view = view_of(caller)
     everybody, keys = [*ids, *by_address.user_ids.values()], list(by_address.keys.values())
     rows = await reader.fetch(_FIND, *view.arguments, view.realm_id, everybody, keys)
     return [Principal(**row) for row in rows]
