@@ -69,9 +69,18 @@ def is_soon_guessed(text: str, words: list[str]) -> bool:
     """
     from zxcvbn import zxcvbn
 
+    def guesses(part: str) -> int:
+        return int(zxcvbn(part, user_inputs=words)["guesses"]) if part else 0
+
     beginning = beginning_of(text)
-    parts = (beginning,) if beginning == text else (beginning, beginning_of(text[::-1])[::-1])
-    return all(not part or zxcvbn(part, user_inputs=words)["guesses"] < PASSWORD_MIN_GUESSES for part in parts)
+    if beginning == text:
+        return guesses(text) < PASSWORD_MIN_GUESSES
+    # A repetition is guessed with what it repeats. Of fewer repetitions zxcvbn may think more: '12121' six times is weak to it,
+    # and five times is not.
+    repeated = text[: _period(text)]
+    if beginning_of(repeated) == repeated and guesses(repeated) * (len(text) / len(repeated)) < PASSWORD_MIN_GUESSES:
+        return True
+    return all(guesses(part) < PASSWORD_MIN_GUESSES for part in (beginning, beginning_of(text[::-1])[::-1]))
 
 
 def beginning_of(text: str) -> str:
@@ -101,8 +110,12 @@ def _ways_to_read(signs: str) -> int:
 
 def _whole_repeats(text: str, length: int) -> str:
     """The beginning of a text. `letmeinletmein...` is weak because it repeats itself, which half a word at the end would hide."""
-    period = next(size for size in range(1, len(text) + 1) if text.startswith(text[size:]))
-    return text[: length - length % period] or text[:length]
+    return text[: length - length % _period(text)] or text[:length]
+
+
+def _period(text: str) -> int:
+    """How long the part is that a text repeats; all of it, if it does not."""
+    return next((size for size in range(1, len(text) + 1) if text.startswith(text[size:])), 0)
 
 
 def _words_in(known: tuple[str, ...]) -> list[str]:
