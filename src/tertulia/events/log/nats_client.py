@@ -72,9 +72,11 @@ class NatsClient(Client):
         return command
 
 
-def nats_options(settings: Settings) -> dict[str, Any]:
-    """What every connection of ours says to `connect`: where, and whom to trust."""
-    options: dict[str, Any] = {"servers": nats_servers(settings.nats_url)}
+def nats_options(settings: Settings, turn: int = 0) -> dict[str, Any]:
+    """What every connection of ours says to `connect`: where, and whom to trust. Each turn begins with another server."""
+    servers = nats_servers(settings.nats_url)
+    first = turn % len(servers) if servers else 0
+    options: dict[str, Any] = {"servers": servers[first:] + servers[:first]}
     if settings.nats_ca_file or any(server.startswith("tls://") for server in options["servers"]):
         options["tls"] = _context(settings)
     return options

@@ -16,6 +16,7 @@ from typing import Any
 from nats.aio.client import Client
 from prometheus_client import Counter
 
+from tertulia.events.log.beat import BeatWatch
 from tertulia.events.log.buckets import check_answers, ensure_buckets
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.signals import Signals
@@ -74,6 +75,7 @@ class Gateway:
         self._served = ServedQueues(nc, filters, kinds.digest)
         self._feeds = Feeds(nc, settings, lambda queue: self._served.let_go(queue.id), kinds)
         self._take_overs = TakeOvers(nc, database, self._feeds, self._served, memberships, limited=settings.rate_limits)
+        self._beats = BeatWatch(nc)
         self._tasks: list[asyncio.Task[None]] = []
 
     async def open(self) -> None:
@@ -81,7 +83,9 @@ class Gateway:
         await ensure_buckets(self._nc, self.settings.nats_replicas)
         await self._served.open()
         await answer_reports(self._nc, self._served)
-        self._tasks = [asyncio.create_task(run()) for run in (self._feeds.watch, self._feeds.audit, self._sweep)]
+        self._tasks = [
+            asyncio.create_task(run()) for run in (self._feeds.watch, self._feeds.audit, self._sweep, self._beats.run)
+        ]
 
     def drain(self) -> None:
         """End every waiting poll with a heartbeat."""

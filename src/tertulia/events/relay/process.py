@@ -85,11 +85,11 @@ class Relay:
             await asyncio.sleep(MEASURE_SECONDS)
 
     async def run(self, stop: asyncio.Event) -> None:
-        pause = FIRST_PAUSE
+        pause, failed = FIRST_PAUSE, 0
         while not stop.is_set():
             SESSIONS.inc()
             begun = time.monotonic()
-            self._session = Session(self._settings, self._memory, self._lag)
+            self._session = Session(self._settings, self._memory, self._lag, failed)
             try:
                 await self._session.run(stop)
             except EpochOpened:
@@ -97,6 +97,7 @@ class Relay:
             except WrongForm:
                 raise  # no later session would find it better: somebody has to start another program, or to migrate
             except Exception as error:
+                failed += 1
                 if isinstance(error, PublishFailed):
                     self._refusal = str(error)
                 if self._session.connecting is not None:

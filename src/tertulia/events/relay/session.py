@@ -17,6 +17,7 @@ from typing import Any, Final, Literal, NamedTuple
 import asyncpg
 import structlog
 
+from tertulia.events.log.beat import beating
 from tertulia.events.log.buckets import check_answers
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.nats_client import nats_options
@@ -70,15 +71,20 @@ class Server(NamedTuple):
 
 
 class Session:
-    """`memory` outlives sessions: what this process knows to be stored, and what it sent without an answer."""
+    """`memory` outlives sessions: what this process knows to be stored, and what it sent without an answer.
 
-    def __init__(self, settings: Settings, memory: Memory, lag: Lag) -> None:
+    `failed`: how many sessions did before. Each begins with another server of NATS: one that is cut off from the others takes
+    connections, and stores nothing.
+    """
+
+    def __init__(self, settings: Settings, memory: Memory, lag: Lag, failed: int = 0) -> None:
         self.role: Role = "starting"
         self.connecting: Engine | None = None
         """Which of the engines it tries to reach."""
         self._settings = settings
         self._memory = memory
         self._lag = lag
+        self._failed = failed
         self._nc: RelayConnection | None = None
         self._pipeline: Pipeline | None = None
         self._lost: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -126,7 +132,7 @@ class Session:
 
         nc = RelayConnection()
         await nc.connect(
-            **nats_options(self._settings),
+            **nats_options(self._settings, self._failed),
             name="tertulia relay",
             allow_reconnect=False,
             connect_timeout=CONNECT_SECONDS,
@@ -222,7 +228,8 @@ class Session:
             log.info("active", epoch=found.epoch, last={number: shard.seq for number, shard in found.shards.items()})
             pipeline = self._pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found, self._lag)
             try:
-                await pipeline.run(stop, self._lost)
+                async with beating(nc):
+                    await pipeline.run(stop, self._lost)
             finally:
                 for number, shard in found.shards.items():
                     key = found.epoch, number
