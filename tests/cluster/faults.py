@@ -393,18 +393,22 @@ def etcd_away(scene: Scene) -> None:
         etcd.start()
 
 
-FAULTS: dict[str, Fault] = {
-    fault.__name__.replace("_", "-"): fault
-    for fault in (
-        *(kill_web, kill_all_webs, pause_web, kill_relay, pause_relay, kill_workers, rolling_restart),
-        *(kill_nats_node, kill_nats_leader, kill_all_nats, pause_nats_leader, wipe_nats_node, nats_disk_full),
-        *(lagging_replica, cut_off_nats_leader, deafen_nats_leader, deafen_relay, split_relays),
-        *(cut_off_web, reset_connections, slow_postgres, lock_row, pause_primary),
-        *(kill_primary, vanish_primary, two_primaries, data_disk_full, wal_disk_full),
-        *(jump_clocks, files_away, silent_store),
-        *(patroni_kill_postgres, patroni_kill_machine, patroni_pause_machine, patroni_kill_standby, etcd_away),
-    )
-}
+def _by_name(*faults: Fault) -> dict[str, Fault]:
+    return {fault.__name__.replace("_", "-"): fault for fault in faults}
+
+
+ANYWHERE = _by_name(
+    *(kill_web, kill_all_webs, pause_web, kill_relay, pause_relay, kill_workers, rolling_restart),
+    *(kill_nats_node, kill_nats_leader, kill_all_nats, pause_nats_leader, wipe_nats_node, nats_disk_full),
+    *(lagging_replica, cut_off_nats_leader, deafen_nats_leader, deafen_relay, split_relays),
+    *(cut_off_web, reset_connections, slow_postgres, lock_row),
+    *(jump_clocks, files_away, silent_store),
+)
+OF_PAIR = _by_name(pause_primary, kill_primary, vanish_primary, two_primaries, data_disk_full, wal_disk_full)
+OF_PATRONI = _by_name(
+    patroni_kill_postgres, patroni_kill_machine, patroni_pause_machine, patroni_kill_standby, etcd_away
+)
+FAULTS = ANYWHERE | OF_PAIR | OF_PATRONI
 
 
 def _pause(process: Member | NatsNode, seconds: float) -> None:

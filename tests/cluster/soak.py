@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import mkdtemp
 
-from tests.cluster.faults import FAULTS
+from tests.cluster.faults import ANYWHERE, FAULTS, OF_PAIR, OF_PATRONI
 from tests.cluster.load import Load, Outage
 from tests.cluster.scene import NotHere, Scene
 from tests.cluster.topology import Cluster
@@ -151,10 +151,10 @@ def _plan(chosen: argparse.Namespace) -> list[tuple[list[str], int]]:
         return [([name], chosen.seed + turn) for turn in range(chosen.times) for name in chosen.each.split(",")]
     if chosen.fault:
         return [(chosen.fault.split(","), chosen.seed + turn) for turn in range(chosen.times)]
-    plan = []
+    plan, possible = [], sorted(ANYWHERE | (OF_PATRONI if chosen.patroni else OF_PAIR))
     for turn in range(chosen.rounds):
         chance = random.Random(chosen.seed + turn)
-        plan.append((chance.sample(sorted(FAULTS), 1 if chance.random() < 0.7 else 2), chosen.seed + turn))
+        plan.append((chance.sample(possible, 1 if chance.random() < 0.7 else 2), chosen.seed + turn))
     return plan
 
 
