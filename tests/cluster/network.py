@@ -174,10 +174,12 @@ class Network:
         ways = link.ways
         link.writers.add(writer)
         try:
-            await ways["there"].moving.wait()
+            if (said := await _until_moving(reader, ways["there"])) is None:
+                return
             there, back = await asyncio.open_connection(self.home(link.target), link.port)
             link.writers.add(back)
             try:
+                back.write(said)
                 await asyncio.gather(_pump(reader, back, ways["there"]), _pump(there, writer, ways["back"]))
             finally:
                 link.writers.discard(back)
@@ -196,6 +198,23 @@ class Network:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _until_moving(reader: asyncio.StreamReader, way: Way) -> bytes | None:
+    """What was said before the way was free; None if the caller gave up before: on a real network nothing of it ever arrives."""
+    said = bytearray()
+
+    async def listen() -> None:
+        while data := await reader.read(65536):
+            said.extend(data)
+
+    listening, moving = asyncio.ensure_future(listen()), asyncio.ensure_future(way.moving.wait())
+    try:
+        await asyncio.wait((listening, moving), return_when=asyncio.FIRST_COMPLETED)
+        return bytes(said) if way.moving.is_set() and not listening.done() else None
+    finally:
+        listening.cancel()
+        moving.cancel()
 
 
 async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way: Way) -> None:
