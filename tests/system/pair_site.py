@@ -103,7 +103,7 @@ class PairSite(Site):
         """From now on it gets nothing more."""
         self.standby.reload(primary_conninfo="", primary_slot_name=self._name, hot_standby_feedback="on")
 
-        wait_until(lambda: not self.standby.ask("select from pg_stat_wal_receiver"))
+        wait_until(lambda: not self.standby.ask("select 1 from pg_stat_wal_receiver"))
 
     @property
     def _name(self) -> str:

@@ -72,7 +72,7 @@ class Node(Postgres):
 
         Returns where the primary is, for `primary_conninfo`. The copy is a standby at its next start (`start_standby`).
         """
-        if not primary.ask("select from pg_replication_slots where slot_name = %s", name):
+        if not primary.ask("select 1 from pg_replication_slots where slot_name = %s", name):
             primary.ask("select pg_create_physical_replication_slot(%s, true)", name)
         self.folder.mkdir(mode=0o711, parents=True, exist_ok=True)
         if primary.folder != self.folder:

@@ -21,8 +21,8 @@ log = structlog.get_logger()
 
 SUBJECT = "relay.beat"
 BEAT_SECONDS = 1.0
-SILENT_SECONDS, LONGEST_SECONDS = 4.0, 60.0
-"""It may be the relay that is away, or all of NATS: then other servers are tried less and less often."""
+SILENT_SECONDS, LONGEST_SECONDS, TURNS = 4.0, 60.0, 4
+"""It may be the relay that is away, or all of NATS: when each server was tried, the next turn takes its time."""
 
 
 @asynccontextmanager
@@ -50,18 +50,27 @@ class BeatWatch:
     def __init__(self, nc: Client) -> None:
         self._nc = nc
         self._heard_at: float | None = None
-        self._patience = SILENT_SECONDS
+        self._left = 0
+        """How many servers, since a beat was heard."""
 
     async def run(self) -> None:
         """Until cancelled."""
         await self._nc.subscribe(SUBJECT, cb=self._hear)
         while True:
+            slept_at = time.monotonic()
             await asyncio.sleep(BEAT_SECONDS)
+            if time.monotonic() - slept_at > 2 * BEAT_SECONDS:
+                continue  # this process stood still: what came meanwhile has not been heard yet
             if self._is_silent() and self._nc.is_connected and len(self._nc.servers) > 1:
                 log.warning("no sign of the relay at this NATS server, another one is tried", seconds=self._patience)
                 self._heard_at = time.monotonic()
-                self._patience = min(2 * self._patience, LONGEST_SECONDS)
+                self._left += 1
                 await self._nc.force_reconnect()
+
+    @property
+    def _patience(self) -> float:
+        turns: int = self._left // len(self._nc.servers)
+        return SILENT_SECONDS * 2**turns if turns < TURNS else LONGEST_SECONDS
 
     def _is_silent(self) -> bool:
         """Never, where no relay beats: it may be one of an older version."""
@@ -69,4 +78,4 @@ class BeatWatch:
 
     async def _hear(self, _msg: Msg) -> None:
         self._heard_at = time.monotonic()
-        self._patience = SILENT_SECONDS
+        self._left = 0

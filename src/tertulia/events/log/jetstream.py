@@ -5,6 +5,7 @@ Invariant: `None` always means *the server said that it does not exist*. Not kno
 """
 
 import asyncio
+import time
 from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +15,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 API_TIMEOUT: Final = 5.0
+AGAIN_SECONDS: Final = 1.0
 STREAM_NOT_FOUND: Final = 10059
 MESSAGE_NOT_FOUND: Final = 10037
 
@@ -46,7 +48,7 @@ async def call_api(
     seconds: float = API_TIMEOUT,
 ) -> dict[str, Any] | None:
     """One JetStream API request. None for the error codes `missing`; every other error is StreamUnavailable."""
-    msg = await request_api(nc, f"$JS.API.{subject}", request, seconds)
+    msg = await _ask_until_answered(nc, f"$JS.API.{subject}", request, seconds)
     answer: dict[str, Any] = msgspec.json.decode(msg.data) if msg.data else {}
     if not answer:
         raise StreamUnavailable(f"{subject}: empty answer, headers {msg.headers}")
@@ -108,6 +110,26 @@ async def request_api(nc: Client, subject: str, request: dict[str, Any] | None, 
         return await nc.request(subject, msgspec.json.encode(request) if request else b"", timeout=seconds)
     except (nats.errors.Error, OSError) as error:
         raise StreamUnavailable(f"{subject}: {error!r}") from error
+
+
+async def _ask_until_answered(nc: Client, subject: str, request: dict[str, Any] | None, seconds: float) -> Msg:
+    """Whoever asks while a leader is elected is never answered, however long they wait: the same is asked again each second, and
+    the first answer counts."""
+    asked: list[asyncio.Task[Msg]] = []
+    end = time.monotonic() + seconds
+    try:
+        while True:
+            left = max(end - time.monotonic(), 0)
+            asked.append(asyncio.create_task(request_api(nc, subject, request, left)))
+            answered, _ = await asyncio.wait(
+                asked, timeout=AGAIN_SECONDS if left > 2 * AGAIN_SECONDS else None, return_when=asyncio.FIRST_COMPLETED
+            )
+            if answered:
+                return await answered.pop()
+    finally:
+        for task in asked:
+            task.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
 
 
 class Batch(NamedTuple):
