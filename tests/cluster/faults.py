@@ -216,7 +216,7 @@ def split_relays(scene: Scene) -> None:
 def cut_off_web(scene: Scene) -> None:
     """One web process does not reach PostgreSQL any more, and nobody says so."""
     links = scene.cluster.links_to_postgres(scene.web().machine)
-    scene.cluster.network.freeze(links)
+    scene.cluster.network.silence(links)
     time.sleep(40)
     scene.cluster.network.thaw(links)
 
@@ -276,7 +276,7 @@ def vanish_primary(scene: Scene) -> None:
     pair.await_slot()
     links = network.links(target=pair.primary.number, port=PORT)
     scene.begin()
-    network.freeze(links)
+    network.silence(links)
     time.sleep(3)
     pair.promote()
     scene.end()

@@ -5,13 +5,16 @@ a link takes the connection and passes it on. So every program is told plain add
 two machines can be frozen, cut, slowed down or reset in either direction. X is ours alone while we live.
 
 A frozen link accepts and never answers; TCP itself (keepalives) still answers there, so only a program's own limits notice it.
+A silent one does not even do that, where we may tell the kernel to drop its packets.
 """
 
 import asyncio
 import random
 import re
+import shutil
 import socket
 import struct
+import subprocess
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -57,6 +60,7 @@ class Network:
 
     def __init__(self) -> None:
         self._claim, self.octet = _claim_octet()
+        _accept_packets(f"127.{self.octet}.")
         self._links: dict[tuple[int, int, int], Link] = {}
         self._servers: list[asyncio.Server] = []
         self._loop = uvloop.new_event_loop()
@@ -64,6 +68,7 @@ class Network:
         self._thread.start()
 
     def close(self) -> None:
+        _accept_packets(f"127.{self.octet}.")
         self._run(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
@@ -108,12 +113,20 @@ class Network:
         """Nothing moves and nothing is closed, as when a cable is pulled."""
         self._run(self._each_way(links, directions, lambda way: way.moving.clear()))
 
+    def silence(self, links: list[Link]) -> None:
+        """Not even TCP answers, as when the machine is gone; they are only frozen where the kernel does not obey us."""
+        self.freeze(links)
+        for link in links:
+            _firewall("-I", "INPUT", "-d", self._address_of(link), "-p", "tcp", "--dport", str(link.port), "-j", "DROP")
+
     def thaw(self, links: list[Link]) -> None:
         """What was frozen goes on as if nothing had been; refusals end; delays, too."""
+        self._accept(links)
         self._run(self._restore(links))
 
     def forget(self, links: list[Link]) -> None:
         """New connections are passed on; frozen ones stay so for ever, as those to a machine that will not come back."""
+        self._accept(links)
         self._run(self._replace(links))
 
     def delay(self, links: list[Link], seconds: float, *directions: Direction) -> None:
@@ -129,6 +142,12 @@ class Network:
     def cut(self, links: list[Link]) -> None:
         """End all connections and refuse new ones."""
         self._run(self._refuse(links))
+
+    def _address_of(self, link: Link) -> str:
+        return self.address(link.source, link.target)
+
+    def _accept(self, links: list[Link]) -> None:
+        _accept_packets(*(f"{self._address_of(link)}/32" for link in links))
 
     def _run(self, work: object) -> None:
         asyncio.run_coroutine_threadsafe(work, self._loop).result(15)  # type: ignore[arg-type]
@@ -164,8 +183,7 @@ class Network:
         async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             await self._pass(link, reader, writer)
 
-        address = self.address(link.source, link.target)
-        self._servers.append(await asyncio.start_server(connected, address, link.port, backlog=1024))
+        self._servers.append(await asyncio.start_server(connected, self._address_of(link), link.port, backlog=1024))
 
     async def _pass(self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if link.refuses:
@@ -226,6 +244,21 @@ async def _pump(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, way:
         await writer.drain()
     await way.moving.wait()
     writer.close()
+
+
+def _firewall(*words: str) -> str:
+    """What iptables says; nothing, where there is none or we may not use it."""
+    program = shutil.which("iptables") or shutil.which("iptables", path="/usr/sbin")
+    if program is None:
+        return ""
+    return subprocess.run([program, "-w", *words], capture_output=True, text=True, check=False).stdout
+
+
+def _accept_packets(*beginnings: str) -> None:
+    """Drop no longer what goes to addresses that begin so; whoever dropped it may be dead."""
+    for rule in _firewall("-S", "INPUT").splitlines():
+        if any(f" -d {beginning}" in rule for beginning in beginnings):
+            _firewall("-D", *rule.split()[1:])
 
 
 def _abort(writer: asyncio.StreamWriter) -> None:

@@ -4,7 +4,7 @@
 
 First 64 clients ask as fast as they are answered: that rate can be sustained. Then a crowd asks three times as fast, whether or
 not it is answered (crowd.py), and at last half as fast, to see how soon all is well again. What must hold is checked, and the
-figures are printed; `--strict` also fails if they are beyond what is promised (docs/explanation/faults-and-promises.md).
+figures are printed; `--strict` also fails if they are beyond what is promised (docs/explanation/promises.md).
 """
 
 import argparse
