@@ -172,6 +172,7 @@ class Cluster(Running):
                 process.start()
         self.databases.mend()
         self.await_ready(seconds)
+        self._await_replicas()
         return ended
 
     def await_ready(self, seconds: float = 90) -> None:
@@ -180,6 +181,14 @@ class Cluster(Running):
         while waiting := [member.name for member in self.members if not member.is_ready()]:
             assert time.monotonic() < deadline, f"{waiting} did not become ready; see {self.folder}"
             time.sleep(0.1)
+
+    def _await_replicas(self, seconds: float = 180) -> None:
+        """Until NATS has three copies of everything again: with two of them the next fault may leave no majority. A node that was
+        cut off may ask for what it missed for a minute ("Expected first catchup entry to be a snapshot")."""
+        deadline = time.monotonic() + seconds
+        while behind := [node.name for node in self.nats if not node.is_caught_up()]:
+            assert time.monotonic() < deadline, f"{behind} did not catch up; see {self.folder}"
+            time.sleep(0.5)
 
     def leader_of_events(self, shard: int) -> NatsNode:
         """The NATS node that leads the stream of this shard."""

@@ -52,6 +52,8 @@ class Plan:
 class Outcome:
     plan: Plan
     sustainable: float
+    afterwards: float
+    """What could be sustained before the storm and after it."""
     story: Story
     memory: list[int]
     """Of web, in bytes, every half second from before the storm."""
@@ -122,7 +124,8 @@ def live_through(stage: Stage, plan: Plan) -> Outcome:
     finally:
         memory.stop()
     used = {name: seconds - cpu[name] for name, seconds in cpu_of(stage.pids).items()}
-    return Outcome(plan, sustainable, story, memory.found, asyncio.run(stored_messages(stage)), used)
+    stored = asyncio.run(stored_messages(stage))
+    return Outcome(plan, sustainable, find_sustainable(stage, askers, plan.measured), story, memory.found, stored, used)
 
 
 def find_sustainable(stage: Stage, askers: Sequence[Asker], seconds: float) -> float:
@@ -132,10 +135,14 @@ def find_sustainable(stage: Stage, askers: Sequence[Asker], seconds: float) -> f
 
 
 def requests_of(channels: Sequence[Channel], people: Sequence[User]) -> list[Asker]:
-    """What everybody does in turn: people mostly talk and read, and some begin."""
+    """What everybody does in turn: people mostly talk and read, and some begin. Who begins reads what is there before they begin
+    again: nobody comes back every few seconds to tens of thousands of messages that they never look at."""
+    kinds = MIX * (len(people) // len(MIX))
+    again = ["read" if kind == "register" else kind for kind in kinds]
     return [
         Asker(kind, request_of(kind, user, channels[number % len(channels)]))
-        for number, (kind, user) in enumerate(zip(MIX * (len(people) // len(MIX)), people, strict=False))
+        for turn in (kinds, again)
+        for number, (kind, user) in enumerate(zip(turn, people, strict=False))
     ]
 
 
@@ -146,6 +153,8 @@ def request_of(kind: str, user: User, channel: Channel) -> bytes:
         narrow = f'[{{"operator": "channel", "operand": {channel.stream_id}}}]'
         fields = {"anchor": "newest", "num_before": "20", "num_after": "0", "narrow": narrow}
         return request("GET", "/api/v1/messages", user, fields)
+    if kind == "read":
+        return request("POST", "/api/v1/mark_all_as_read", user)
     if kind == "me":
         return request("GET", "/api/v1/users/me", user)
     return request("POST", "/api/v1/register", user, {"idle_queue_timeout": "30"})
@@ -187,10 +196,11 @@ def tell(outcome: Outcome) -> None:
     plan, story = outcome.plan, outcome.story
     storm = [one for one in story.answers if one.asked < plan.seconds]
     print(
-        f"sustainable {outcome.sustainable:.0f}/s; asked {outcome.sustainable * plan.times:.0f}/s for {plan.seconds:g} s"
+        f"sustainable {outcome.sustainable:.0f}/s before it, {outcome.afterwards:.0f}/s after it; "
+        f"asked {outcome.sustainable * plan.times:.0f}/s for {plan.seconds:g} s"
     )
     kinds = Counter((one.kind, one.status) for one in storm)
-    for kind in dict.fromkeys(MIX):
+    for kind in dict.fromkeys((*MIX, "read")):
         took = sorted(one.took for one in storm if one.kind == kind and one.status == 200)
         print(
             f"  {kind:9} {spread(took)}; refused {kinds[kind, 503]} of {sum(n for k, n in kinds.items() if k[0] == kind)}"
