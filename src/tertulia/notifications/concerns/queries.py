@@ -10,12 +10,24 @@ from tertulia.kernel.db import Reader
 from tertulia.notifications.concerns.model import Facts
 from tertulia.organization.groups.webs.statements import is_within, reached_from
 
-# Of a channel they are still in.
-IS_UNREAD = """
-exists (select from read_state where read_state.conversation_id = message.conversation_id
-    and read_state.user_id = account.id and message.seq <@ read_state.history and not message.seq <@ read_state.read
-    and (conversation.participants is not null or upper_inf(read_state.history)) offset 0)
+UNREAD = """
+select told.message_id, place.user_id from (
+    select message.conversation_id, pair.user_id, array_agg(message.id) as ids, array_agg(message.seq) as seqs
+    from pair join message on message.id = pair.message_id group by message.conversation_id, pair.user_id
+) as place
+join conversation on conversation.id = place.conversation_id
+cross join lateral (
+    select history + '{}' as history, read + '{}' as read from read_state
+    where read_state.conversation_id = place.conversation_id and read_state.user_id = place.user_id
+        and (conversation.participants is not null or upper_inf(read_state.history)) offset 0
+) as state
+cross join lateral (
+    select message_id from unnest(place.ids, place.seqs) as asked(message_id, seq)
+    where seq <@ state.history and not seq <@ state.read offset 0
+) as told
 """
+"""Those of the rows `pair` (a message, a person) that are unread, in channels that the person is still in. Each read state is
+unpacked once (`+ '{}'`), and not for each message: one of many gaps has megabytes."""
 
 FACTS = f"""
 message.id as message_id, account.id as user_id,
@@ -37,25 +49,9 @@ named_groups as materialized ({
     reached_from(
         "select message_id, group_id from message_group_mention where message_id in (select message_id from pair)"
     )
-}), unread as materialized (
-    select told.message_id, place.user_id from (
-        select message.conversation_id, pair.user_id, array_agg(message.id) as ids, array_agg(message.seq) as seqs
-        from pair join message on message.id = pair.message_id group by message.conversation_id, pair.user_id
-    ) as place
-    join conversation on conversation.id = place.conversation_id
-    cross join lateral (
-        select history + '{{}}' as history, read + '{{}}' as read from read_state
-        where read_state.conversation_id = place.conversation_id and read_state.user_id = place.user_id
-            and (conversation.participants is not null or upper_inf(read_state.history)) offset 0
-    ) as state
-    cross join lateral (
-        select message_id from unnest(place.ids, place.seqs) as asked(message_id, seq)
-        where seq <@ state.history and not seq <@ state.read offset 0
-    ) as told
-)
+}), unread as materialized ({UNREAD})
 """
-"""Beside the rows `pair`: what the groups reach that each message mentions, asked once for all its people; and what is unread, as
-IS_UNREAD says. There each read state is unpacked once (`+ '{}'`), and not for each message: one of many gaps has megabytes."""
+"""Beside the rows `pair`: what the groups reach that each message mentions, asked once for all its people; and what is unread."""
 
 FACTS_FROM = """
 join message on message.id = pair.message_id

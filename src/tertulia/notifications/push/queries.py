@@ -7,7 +7,7 @@ import asyncpg
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.sealing import SealedColumn
 from tertulia.notifications.concerns.model import Facts, Trigger
-from tertulia.notifications.concerns.queries import IS_UNREAD, facts_of
+from tertulia.notifications.concerns.queries import UNREAD, facts_of
 from tertulia.notifications.concerns.rules import decide
 from tertulia.notifications.push.model import Address, Push, Subscription
 from tertulia.organization.realms.settings import decode_realm
@@ -174,10 +174,10 @@ async def find_address(reader: Reader, user_id: int, endpoint: str) -> Address |
 async def find_unread(reader: Reader, user_id: int, message_ids: Sequence[int]) -> list[int]:
     """Those of the messages that somebody has not read yet; what they cannot read is not among them."""
     sql = f"""
-    select message.id from message join conversation on conversation.id = message.conversation_id
-    join account on account.id = $1 where message.id = any($2::bigint[]) and {IS_UNREAD} order by message.id
+    with pair as (select $1::bigint as user_id, unnest($2::bigint[]) as message_id)
+    select message_id from ({UNREAD}) as unread order by message_id
     """
-    return [row["id"] for row in await reader.fetch(sql, user_id, message_ids)]
+    return [row["message_id"] for row in await reader.fetch(sql, user_id, message_ids)]
 
 
 async def own_choices(reader: Reader, user_id: int) -> tuple[str, int]:
