@@ -17,7 +17,7 @@ from tertulia import __version__
 from tertulia.conversations.channels.state import memberships
 from tertulia.events.feature import Feature
 from tertulia.events.log.jetstream import StreamUnavailable
-from tertulia.events.log.nats_client import NatsClient, nats_options
+from tertulia.events.log.nats_client import NatsClient, lasting_options
 from tertulia.events.queues.gateway import Gateway
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.door import Door
@@ -197,7 +197,7 @@ async def _connect_nats(settings: Settings, away: Outage, came_back: list[Callab
 
     client = NatsClient()
     await client.connect(
-        **nats_options(settings),
+        **lasting_options(settings),
         name="tertulia web",
         max_reconnect_attempts=-1,
         reconnect_time_wait=0.25,

@@ -11,7 +11,7 @@ from nats.aio.client import Client
 
 from tertulia.engines import Nats, find_nats_server
 from tertulia.events.log.beat import SILENT_SECONDS, BeatWatch, beating
-from tertulia.events.log.nats_client import NatsClient, nats_options
+from tertulia.events.log.nats_client import NatsClient, lasting_options, nats_options
 from tertulia.kernel.settings import Settings, load_settings
 
 SOON = 5.0
@@ -31,8 +31,13 @@ def test_a_process_that_no_longer_hears_the_relay_tries_another_nats_server(serv
 
 
 async def _follow_the_relay(servers: list[Nats]) -> None:
-    one, other = servers
-    async with _connected(one, other) as web, _connected(one) as here, _connected(other) as there, _watching(web):
+    async with _connected(*servers) as web, _watching(web):
+        one, other = sorted(servers, key=lambda server: not _is_at(web, server))
+        await _follow_from(web, one, other)
+
+
+async def _follow_from(web: Client, one: Nats, other: Nats) -> None:
+    async with _connected(one) as here, _connected(other) as there:
         async with beating(here):
             await asyncio.sleep(2)
             assert _is_at(web, one)
@@ -52,8 +57,18 @@ def test_a_process_that_never_heard_a_relay_stays_where_it_is(servers: list[Nats
 
 async def _hear_nothing(servers: list[Nats]) -> None:
     async with _connected(*servers) as web, _watching(web):
+        [first] = [server for server in servers if _is_at(web, server)]
         await asyncio.sleep(SILENT_SECONDS + 3)
-        assert _is_at(web, servers[0])
+        assert _is_at(web, first)
+
+
+def test_who_leaves_a_server_goes_round_all_of_them() -> None:
+    """In an order of their own: not all go to the same one, and nobody comes back by chance to the one they left."""
+    settings = Settings(nats_url=",".join(f"nats://127.0.0.{number}:1" for number in range(1, 10)))
+    found = [lasting_options(settings) for _ in range(20)]
+    assert all(options["dont_randomize"] for options in found)
+    assert {tuple(sorted(options["servers"])) for options in found} == {tuple(nats_options(settings)["servers"])}
+    assert len({options["servers"][0] for options in found}) > 1
 
 
 def test_each_session_after_a_failed_one_begins_with_the_next_server() -> None:
@@ -66,7 +81,7 @@ def test_each_session_after_a_failed_one_begins_with_the_next_server() -> None:
 @asynccontextmanager
 async def _connected(*servers: Nats) -> AsyncIterator[Client]:
     client = NatsClient()
-    await client.connect(servers=[server.url for server in servers], dont_randomize=True)
+    await client.connect(**lasting_options(Settings(nats_url=",".join(server.url for server in servers))))
     try:
         yield client
     finally:

@@ -5,6 +5,7 @@ greeting comes in the clear: whoever sits on the way can leave that out, and is 
 before anything secret is said.
 """
 
+import random
 import ssl
 from contextlib import suppress
 from typing import Any, Final
@@ -80,6 +81,14 @@ def nats_options(settings: Settings, turn: int = 0) -> dict[str, Any]:
     if settings.nats_ca_file or any(server.startswith("tls://") for server in options["servers"]):
         options["tls"] = _context(settings)
     return options
+
+
+def lasting_options(settings: Settings) -> dict[str, Any]:
+    """For a connection that lasts and reconnects: those of several processes begin with different servers, and each goes to the
+    next one when it leaves its own. nats-py would choose by chance each time, also the one that was left."""
+    options = nats_options(settings)
+    servers = options["servers"]
+    return options | {"servers": random.sample(servers, len(servers)), "dont_randomize": True}
 
 
 def _context(settings: Settings) -> ssl.SSLContext:
