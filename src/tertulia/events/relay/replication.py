@@ -26,7 +26,7 @@ APPLICATION_NAME = application_name("relay")
 """Of all connections of a relay: PostgreSQL tells who is there, and of which version."""
 CONNECT_SECONDS = 5
 # A relay that sleeps longer than this loses the slot to its successor. It reports every second.
-SENDER_TIMEOUT_SECONDS = 10
+SENDER_TIMEOUT_SECONDS = 5
 NEVER = 2**31 - 1  # seconds between psycopg2's own status messages; it keeps them in a C int
 
 

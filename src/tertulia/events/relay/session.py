@@ -42,7 +42,7 @@ Engine = Literal["NATS", "PostgreSQL"]
 CONNECT_SECONDS: Final = 5
 CLOSE_SECONDS: Final = 1.0
 STAND_BY_SECONDS: Final = 0.5
-SIGN_SECONDS: Final = 2.0
+SIGN_SECONDS: Final = 1.0
 UNSENT_BYTES: Final = 64 * 1024 * 1024
 # What the next host may do better: this one starts or stops, or is a standby.
 UNFIT: Final = (
