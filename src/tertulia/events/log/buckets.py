@@ -22,6 +22,8 @@ from tertulia.events.log.jetstream import (
 
 STATE_BUCKET: Final = "TERTULIA_STATE"
 QUEUE_BUCKET: Final = "TERTULIA_QUEUES"
+STORED_KEY: Final = "stored"
+"""Written to see whether something can be."""
 FIND_SECONDS: Final = (1.0, 1.5)
 """How long an answer is waited for, each time: one that a NATS server took with it when it died never comes, and the
 connection is at another server a moment later. Together they are less than a client notices."""
@@ -61,6 +63,19 @@ async def check_answers(nc: Client, seconds: float) -> None:
     status = (msg.headers or {}).get("Status")
     if status not in (None, "404"):
         raise StreamUnavailable(f"{STATE_BUCKET}: status {status}")
+
+
+async def check_stores(nc: Client, seconds: float) -> None:
+    """Refuse if nothing can be stored through this connection, because no leader is elected, or because its server was cut off
+    from the others: that one answers for a while as if it led. Where there is no bucket yet there is nothing to lose."""
+    try:
+        msg = await nc.request(f"$KV.{STATE_BUCKET}.{STORED_KEY}", b"", timeout=seconds)
+    except (nats.errors.Error, OSError) as error:
+        if await call_api(nc, f"STREAM.INFO.KV_{STATE_BUCKET}", missing=[STREAM_NOT_FOUND], seconds=seconds) is None:
+            return
+        raise StreamUnavailable(f"nothing is stored: {error!r}") from error
+    if "seq" not in msgspec.json.decode(msg.data):
+        raise StreamUnavailable(f"nothing is stored: {msg.data!r}")
 
 
 async def find_entry(nc: Client, bucket: str, key: str) -> Entry | None:

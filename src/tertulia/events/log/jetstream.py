@@ -121,9 +121,7 @@ async def _ask_until_answered(nc: Client, subject: str, request: dict[str, Any] 
         while True:
             left = max(end - time.monotonic(), 0)
             asked.append(asyncio.create_task(request_api(nc, subject, request, left)))
-            answered, _ = await asyncio.wait(
-                asked, timeout=AGAIN_SECONDS if left > 2 * AGAIN_SECONDS else None, return_when=asyncio.FIRST_COMPLETED
-            )
+            answered, _ = await asyncio.wait(asked, timeout=AGAIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             if answered:
                 return await answered.pop()
     finally:

@@ -18,7 +18,7 @@ import asyncpg
 import structlog
 
 from tertulia.events.log.beat import beating
-from tertulia.events.log.buckets import check_answers
+from tertulia.events.log.buckets import check_answers, check_stores
 from tertulia.events.log.jetstream import StreamUnavailable
 from tertulia.events.log.nats_client import nats_options
 from tertulia.events.relay import checkpoint
@@ -43,6 +43,7 @@ CONNECT_SECONDS: Final = 5
 CLOSE_SECONDS: Final = 1.0
 STAND_BY_SECONDS: Final = 0.5
 SIGN_SECONDS: Final = 1.0
+STORE_SECONDS: Final = 2.0
 UNSENT_BYTES: Final = 64 * 1024 * 1024
 # What the next host may do better: this one starts or stops, or is a standby.
 UNFIT: Final = (
@@ -187,6 +188,8 @@ class Session:
             if self._lost.done():
                 await self._lost
             if await self._is_slot_free(nc, server):
+                # Who cannot store anything leaves the slot to one who can.
+                await check_stores(nc, STORE_SECONDS)
                 replication = await Replication.open(server.url)
                 stack.callback(replication.close)
                 try:
