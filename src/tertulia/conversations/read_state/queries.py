@@ -16,8 +16,8 @@ from tertulia.kernel.lists import planned_once
 from tertulia.organization.groups.webs.statements import climbing
 
 MAX_PEOPLE_LISTED = 50_000
-"""In direct conversations, each time they are listed: anybody may write to 250 others, in other company with each message, and each
-of them would get all these names whenever they come."""
+"""In direct conversations, each time they are listed: anybody may write to 250 others, in other company with each message, and
+each of them would get all these names whenever they come."""
 
 _MINE = """
 mine as materialized (
