@@ -1,5 +1,6 @@
 """Whoever makes a process read the log again and again pays for it."""
 
+import asyncio
 import time
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 
 from tertulia.events.queues.feed import count_read
 from tertulia.events.queues.queue import Queue
-from tertulia.events.queues.takeover import BURST_SECONDS, READ_SECONDS, TakeOvers
+from tertulia.events.queues.takeover import BURST_SECONDS, BYTE_SECONDS, OF_ONE, READ_SECONDS, TakeOvers
 from tertulia.kernel.auth import Caller, Person
 from tertulia.kernel.errors import Refusal
 
@@ -20,6 +21,10 @@ class LongLog(TakeOvers):
         super().__init__(nothing, nothing, nothing, nothing, nothing, limited=limited)
         self.seconds = 1.0
         self.events = 0
+        self.size = 0
+        self.inside: list[int] = []
+        self.may_end = asyncio.Event()
+        self.may_end.set()
 
     async def _take_over(self, caller: Caller, queue_id: str, last_event_id: int) -> Queue | None:
         assert self._budgets is None or self._budgets.left(str(caller.person_id)) > 0
@@ -27,7 +32,9 @@ class LongLog(TakeOvers):
         while time.perf_counter() - began < self.seconds:
             pass
         for _ in range(self.events):
-            count_read()
+            count_read(self.size)
+        self.inside.append(caller.user_id)
+        await self.may_end.wait()
         return None
 
 
@@ -55,6 +62,28 @@ async def test_what_the_nats_client_reads_for_somebody_is_theirs_too() -> None:
         await queues.take_over(person(1), "queue", 2)
     queues.events = 0
     assert await queues.take_over(person(2), "queue", 1) is None
+
+
+async def test_what_is_read_is_paid_for_by_its_size() -> None:
+    queues = LongLog(limited=True)
+    queues.seconds, queues.events, queues.size = 0.0, 10, int(BURST_SECONDS / BYTE_SECONDS / 10) + 1
+    await queues.take_over(person(1), "queue", 1)
+    with pytest.raises(Refusal):
+        await queues.take_over(person(1), "queue", 2)
+
+
+async def test_few_take_overs_of_one_person_are_under_way_and_those_of_others_do_not_wait() -> None:
+    queues = LongLog(limited=True)
+    queues.seconds = 0.0
+    queues.may_end.clear()
+    bots = [person(user_id, owner_id=1) for user_id in range(100, 130)]
+    polls = [asyncio.create_task(queues.take_over(bot, f"queue {bot.user_id}", 1)) for bot in bots]
+    polls.append(asyncio.create_task(queues.take_over(person(2), "queue", 1)))
+    while 2 not in queues.inside:
+        await asyncio.sleep(0)
+    assert len(queues.inside) == OF_ONE + 1
+    queues.may_end.set()
+    assert await asyncio.gather(*polls) == [None] * 31
 
 
 async def test_of_a_herd_nobody_is_refused() -> None:

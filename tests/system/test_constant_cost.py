@@ -419,9 +419,9 @@ def test_a_narrow_walks_an_index_and_stops_when_it_has_enough(site: Site, narrow
 
 def _explain(site: Site, user_id: int) -> dict[str, Any]:
     site.ask("deallocate all")
-    site.ask(f"prepare unread(bigint, bigint, bigint) as {read_queries.UNREAD_BY_GAPS.replace('%', '%%')}")
-    site.ask("execute unread(%s, 100000, null)", user_id)
-    [(plans,)] = site.ask("explain (analyze, format json) execute unread(%s, 100000, null)", user_id)
+    site.ask(f"prepare unread(bigint, bigint, bigint, bigint) as {read_queries.UNREAD_BY_GAPS.replace('%', '%%')}")
+    site.ask("execute unread(%s, 100000, null, 50000)", user_id)
+    [(plans,)] = site.ask("explain (analyze, format json) execute unread(%s, 100000, null, 50000)", user_id)
     plan: dict[str, Any] = plans[0]
     return plan
 

@@ -7,6 +7,7 @@ import pytest
 from tertulia.conversations.read_state import queries
 from tertulia.conversations.read_state.model import Unread
 from tertulia.kernel.db import Reader, Transaction
+from tertulia.messaging.sending.rules import MAX_RECIPIENTS
 from tests.contract.policies import decide
 from tests.harness.server import Channel
 from tests.harness.stage import Stage
@@ -161,6 +162,42 @@ def test_of_too_many_unread_messages_the_newest_are_listed(stage: Stage, reader:
 
     for limit, places in stage.write(newest).items():
         assert sorted(id for place in places for id in place.ids) == unread[-limit:]
+
+
+def test_of_conversations_that_have_very_many_people_together_the_newest_are_listed(
+    stage: Stage, reader: Speaker, writer: Speaker, channel: Channel
+) -> None:
+    """Anybody can write to many, in other company each time. All of them got all these names, whenever they came."""
+    first = writer.send(channel.stream_id, "topic")
+    assert not reader.unread()["old_unreads_missing"]
+    crowds = queries.MAX_PEOPLE_LISTED // MAX_RECIPIENTS + 10
+    [(realm_id,)] = stage.sql("select realm_id from account where id = %s", reader.id)
+    stage.sql(WRITTEN_TO, realm_id, reader.id, MAX_RECIPIENTS - 1, crowds, realm_id, writer.id, reader.id)
+    unread = reader.unread()
+    assert len(unread["huddles"]) == crowds - 10
+    assert [place["unread_message_ids"] for place in unread["streams"]] == [[first]]
+    assert unread["old_unreads_missing"]
+    newest = max(id for crowd in unread["huddles"] for id in crowd["unread_message_ids"])
+    assert newest - first >= crowds
+    recent = reader.post("register", fetch_event_types=["recent_private_conversations"], event_types=[])
+    listed = [one["max_message_id"] for one in recent["recent_private_conversations"]]
+    assert (len(listed), listed[0]) == (crowds - 10, newest)
+    writer.send([reader.id])
+    assert len(reader.unread()["pms"]) == 1
+
+
+WRITTEN_TO = """
+with made as (
+    insert into conversation (realm_id, last_seq, participants)
+    select %s, 1, %s || array(select 1000000 * crowd + number from generate_series(1, %s) as number)
+    from generate_series(1, %s) as crowd returning id
+), written as (
+    insert into message (realm_id, conversation_id, seq, sender_id, sent_at, client, content, rendered)
+    select %s, id, 1, %s, now(), '', 'x', '<p>x</p>' from made
+)
+insert into read_state (conversation_id, user_id, read, history) select id, %s, '{}', '{[1,)}' from made returning 1
+"""
+"""As somebody writes to many, each time in other company."""
 
 
 def _listed(speaker: Speaker) -> list[int]:

@@ -17,7 +17,7 @@ from tertulia.events.log import stream as stream_module
 from tertulia.events.log.jetstream import StreamUnavailable, call_api, create_stream, delete_stream
 from tertulia.events.log.record import Audience, record
 from tertulia.events.log.snapshot import Snapshot
-from tertulia.events.log.stream import EventStream, Stored, event_stream_config, stream_name
+from tertulia.events.log.stream import BATCH_BYTES, EventStream, Stored, event_stream_config, stream_name
 from tertulia.events.queues.feed import FIRST_LOOK_BACK, Feed, QueueEnded
 from tertulia.events.queues.memberships import Memberships
 from tertulia.events.queues.options import QueueOptions
@@ -38,12 +38,15 @@ class Replicas(EventStream):
         super().__init__(nc, shards=1)
         self.stale_answers = 0
         self.has_until = 0
+        self.batches: list[int] = []
+        """How many events each answer had."""
 
     def fall_behind(self, *, until: int, answers: int = 3) -> None:
         self.has_until, self.stale_answers = until, answers
 
     async def _batch(self, name: str, request: dict[str, Any]) -> list[Msg]:
         messages = await super()._batch(name, request)
+        self.batches.append(len(messages))
         if self.stale_answers == 0:
             return messages
         self.stale_answers -= 1
@@ -78,10 +81,10 @@ async def replicas(nats_server: Nats) -> AsyncIterator[Replicas]:
     await nc.close()
 
 
-async def store(nc: Client, count: int, *, subject: str = SUBJECT, after: int = 0) -> None:
+async def store(nc: Client, count: int, *, subject: str = SUBJECT, after: int = 0, body: bytes = BODY) -> None:
     for seq in range(after + 1, after + count + 1):
         headers = {"Pos": f"{seq:016X}-000000", "Epoch": str(EPOCH), "Xid": str(seq), "Xmax": str(seq)}
-        await nc.publish(subject, BODY, headers=headers)
+        await nc.publish(subject, body, headers=headers)
     await nc.flush()
     while (info := await EventStream(nc, 1).info(SHARD, EPOCH)) is None or info.last_seq < after + count:
         await asyncio.sleep(0.01)
@@ -206,6 +209,15 @@ async def test_other_organizations_and_what_is_kept_no_more_leave_no_hole(replic
     await forget_until(replicas.nc, 5)
     found = [one.seq async for one in replicas.read(SHARD, EPOCH, SUBJECT, 0, 60)]
     assert found == [*range(6, 21), *range(51, 61)]
+
+
+async def test_large_events_come_few_at_a_time(replicas: Replicas) -> None:
+    """All of a batch is in memory, and what others hear waits behind it."""
+    large = msgspec.json.encode(record(Audience(realm=True), "flood", {"text": "x" * (BATCH_BYTES // 4)}))
+    await store(replicas.nc, 40, body=large)
+    found = [one.seq async for one in replicas.read(SHARD, EPOCH, SUBJECT, 0, 40)]
+    assert found == list(range(1, 41))
+    assert max(replicas.batches) <= 5
 
 
 async def test_a_registration_begins_where_it_should_though_a_replica_is_behind(replicas: Replicas) -> None:

@@ -11,6 +11,7 @@ from tertulia.people.factors.passkeys.ceremony import NotVerified
 from tertulia.people.factors.passkeys.queries import Bound, drop_challenges
 from tertulia.people.factors.passkeys.use import ADD, begin, claim, take
 from tertulia.people.factors.queries import realm_of
+from tests.harness.authenticator import Authenticator
 from tests.harness.browser import Browser, person
 from tests.harness.passkeys import (
     Lies,
@@ -298,6 +299,21 @@ def test_a_challenge_is_used_up_by_a_passkey_that_is_not_added(
         made = device.make(options, lies)
         check_error(one.request("POST", "users/me/passkeys", label="x", credential=made), "PASSKEY_FAILED", 400)
     assert passkeys(one) == []
+
+
+def test_an_authenticator_that_was_begun_before_the_first_passkey_is_not_confirmed_after_it(
+    browser: Open, user: User, device: PasskeyDevice
+) -> None:
+    """Whoever began it had only the password to prove: it may be somebody else's."""
+    thief = browser()
+    thief.log_in(user)
+    authenticator = Authenticator(thief.post("users/me/factors/totp", password=PASSWORD)["secret"])
+    home = browser()
+    home.log_in(user)
+    add_passkey(home, device)
+    check_error(thief.request("POST", "users/me/factors/totp/confirm", code=authenticator.code()))
+    state = home.get("users/me/factors")
+    assert (state["totp"], state["passkeys"]) == (False, 1)
 
 
 async def test_what_drops_somebody_s_challenges_drops_one_that_is_being_checked(server: Server, user: User) -> None:

@@ -14,6 +14,8 @@ class Unread(msgspec.Struct, frozen=True):
     ids: list[int]
     mentions: list[int]
     """Those of them that mention the reader, as `unread_msgs` counts it."""
+    places: int
+    """How many conversations and topics have unread messages, with those that are not listed."""
 
 
 class MessageStanding(msgspec.Struct, frozen=True):

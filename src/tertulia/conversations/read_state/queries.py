@@ -15,10 +15,13 @@ from tertulia.kernel.db import Reader
 from tertulia.kernel.lists import planned_once
 from tertulia.organization.groups.webs.statements import climbing
 
+MAX_PEOPLE_LISTED = 50_000
+"""In direct conversations, each time they are listed: anybody may write to 250 others, in other company with each message, and
+each of them would get all these names whenever they come."""
+
 _MINE = """
 mine as materialized (
-    select read_state.conversation_id, conversation.participants,
-           history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
+    select read_state.conversation_id, history * int8multirange(int8range(1, last_seq + 1)) - read as gaps
     from read_state join conversation on conversation.id = read_state.conversation_id
     where read_state.user_id = $1 and upper_inf(history)
 ), gaps as materialized (
@@ -61,7 +64,7 @@ with recursive {climbed}, {mine}, unread as materialized (
     select distinct message_id as id from unread join message_group_mention on message_id = unread.id
     where group_id in (select id from climbed)
 ), places as (
-    select unread.conversation_id, unread.topic_id, array_agg(unread.id) as ids,
+    select unread.conversation_id, unread.topic_id, array_agg(unread.id) as ids, max(unread.id) as newest,
            array_agg(unread.id) filter (where personal.message_id is not null or addressed.id is not null)
                as addressed,
            array_agg(unread.id) filter (where {in_channel}) as called,
@@ -71,7 +74,10 @@ with recursive {climbed}, {mine}, unread as materialized (
         on {is_personal} and personal.message_id = unread.id
     group by unread.conversation_id, unread.topic_id
 )
-select places.conversation_id, conversation.participants, topic.name as topic, {is_muted} as is_muted, ids,
+select conversation_id, participants, topic, is_muted, ids, mentions, places from (
+select places.conversation_id, conversation.participants, topic.name as topic, topic.name_key, {is_muted} as is_muted, ids,
+       sum(coalesce(cardinality(conversation.participants), 0)) over (order by newest desc) as people,
+       count(*) over () as places,
        case when coalesce(addressed, called, called_in_topic) is null then '{{}}' else array(
            select distinct id from unnest(
                coalesce(addressed, '{{}}') || case when {is_muted} then '{{}}' else coalesce(called, '{{}}') end
@@ -83,7 +89,7 @@ from places join conversation on conversation.id = places.conversation_id
 left join topic on topic.id = places.topic_id
 left join topic_policy on topic_policy.user_id = $1 and topic_policy.topic_id = places.topic_id
 left join subscription on subscription.user_id = $1 and subscription.channel_id = places.conversation_id
-order by places.conversation_id, topic.name_key
+) as listed where participants is null or people <= $4 order by conversation_id, name_key
 """
 
 
@@ -119,12 +125,13 @@ FEW = 50
 """Of more, a plan for their number is worth what it takes."""
 
 
-async def unread_messages(reader: Reader, user_id: int, limit: int) -> list[Unread]:
-    """The newest unread messages, by conversation and topic; the ids in no order."""
+async def unread_messages(reader: Reader, user_id: int, limit: int, people: int = MAX_PEOPLE_LISTED) -> list[Unread]:
+    """The newest unread messages, by conversation and topic; the ids in no order. Of direct conversations that together have more
+    people than that, the newest."""
     reach = await reader.fetchrow(_REACH, user_id, limit)
     assert reach is not None
     sql = UNREAD_BY_GAPS_LIMITED if reach["is_over"] else UNREAD_BY_GAPS
-    rows = await reader.fetch(UNREAD_BY_IDS if reach["id"] is not None else sql, user_id, limit, reach["id"])
+    rows = await reader.fetch(UNREAD_BY_IDS if reach["id"] is not None else sql, user_id, limit, reach["id"], people)
     return [Unread(**row) for row in rows]
 
 
@@ -140,14 +147,21 @@ async def starred_messages(reader: Reader, user_id: int) -> list[int]:
     return [row["message_id"] for row in await reader.fetch(sql, user_id, Mark.STARRED)]
 
 
-async def recent_conversations(reader: Reader, user_id: int, limit: int) -> list[tuple[list[int], int]]:
+async def recent_conversations(
+    reader: Reader, user_id: int, limit: int, people: int = MAX_PEOPLE_LISTED
+) -> list[tuple[list[int], int]]:
     """The people of the user's direct conversations and the newest message of each, the newest first."""
     sql = """
+    with recent as (
     select conversation.participants, newest.id from read_state
     join conversation on conversation.id = read_state.conversation_id, lateral (
         select id from message where message.conversation_id = conversation.id and seq <@ history
         order by seq desc limit 1
     ) as newest
     where read_state.user_id = $1 and conversation.participants is not null order by newest.id desc limit $2
+    )
+    select participants, id from (
+        select participants, id, sum(cardinality(participants)) over (order by id desc) as people from recent
+    ) as listed where people <= $3 order by id desc
     """
-    return [(row["participants"], row["id"]) for row in await reader.fetch(sql, user_id, limit)]
+    return [(row["participants"], row["id"]) for row in await reader.fetch(sql, user_id, limit, people)]

@@ -62,5 +62,5 @@ def group_unread(unread: Sequence[Unread], user_id: int, *, empty_topic: str) ->
     found.pms.sort(key=lambda one: one.other_user_id)
     found.huddles.sort(key=lambda one: one.user_ids_string)
     found.mentions.sort()
-    found.old_unreads_missing = total >= MAX_UNREAD_LISTED
+    found.old_unreads_missing = total >= MAX_UNREAD_LISTED or any(place.places > len(unread) for place in unread[:1])
     return found

@@ -37,6 +37,9 @@ from tertulia.events.log.jetstream import (
 
 POS_ZERO: Final = "0" * 16 + "-" + "0" * 6  # sorts before every real position
 BATCH: Final = 256
+BATCH_BYTES: Final = 1024 * 1024
+"""About: the event that comes to it is the last of a batch. Events that others hear come by the same connection, after it, and
+all of a batch is in memory: 256 messages of nothing but emoji would be 270 MB."""
 WHOLE_SECONDS: Final = 5.0
 """How long a reader waits for replicas that are behind: a client waits longer."""
 ASK_AGAIN_SECONDS: Final = 0.2
@@ -155,7 +158,12 @@ class EventStream:
         deadline = time.monotonic() + WHOLE_SECONDS
         while after < until:
             reached = after
-            request = {"seq": after + 1, "next_by_subj": subject, "batch": min(BATCH, until - after)}
+            request = {
+                "seq": after + 1,
+                "next_by_subj": subject,
+                "batch": min(BATCH, until - after),
+                "max_bytes": BATCH_BYTES,
+            }
             for stored in _unbroken(await self._batch(stream_name(shard, epoch), request)):
                 if stored.seq > until:
                     break

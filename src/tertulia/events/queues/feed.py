@@ -34,9 +34,10 @@ class QueueEnded(Exception):
 
 
 class ReadCount:
-    """How many events were read from the log."""
+    """How many events were read from the log, and of how many bytes."""
 
     events = 0
+    bytes = 0
 
 
 _reads: ContextVar[ReadCount | None] = ContextVar("reads", default=None)
@@ -53,10 +54,11 @@ def counting_reads() -> Iterator[ReadCount]:
         _reads.reset(token)
 
 
-def count_read() -> None:
-    """One event was read, for whoever counts."""
+def count_read(size: int) -> None:
+    """One event of so many bytes was read, for whoever counts."""
     if (count := _reads.get()) is not None:
         count.events += 1
+        count.bytes += size
 
 
 class Feed:
@@ -314,5 +316,5 @@ class Feed:
 
     async def _read(self, after: int, until: int) -> AsyncIterator[LoggedEvent]:
         async for stored in self._stream.read(self.shard, self.epoch, self.subject, after, until):
-            count_read()
+            count_read(len(stored.data))
             yield LoggedEvent(stored, self._kinds)

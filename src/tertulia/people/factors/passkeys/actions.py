@@ -25,7 +25,7 @@ from tertulia.people.factors.passkeys.model import (
 from tertulia.people.factors.passkeys.party import Party
 from tertulia.people.factors.passkeys.queries import Bound
 from tertulia.people.factors.passkeys.use import Claim
-from tertulia.people.factors.queries import delete_factor, lock_factor
+from tertulia.people.factors.queries import delete_factor, delete_totp, lock_factor
 
 log = structlog.get_logger()
 
@@ -76,6 +76,7 @@ async def add(
     codes: list[str] = []
     if not factor.is_on:
         await queries.drop_challenges(tx, who.user_id, use.ADD)  # whoever began them had less to prove
+        await delete_totp(tx, who.user_id)  # nor is one confirmed that was begun before
         codes = await renew_recovery_codes(tx, who.user_id)
     await tell(
         tx,
