@@ -11,10 +11,14 @@ from nats.aio.client import Client
 
 from tertulia.engines import Nats, find_nats_server
 from tertulia.events.log.beat import SILENT_SECONDS, BeatWatch, beating
+from tertulia.events.log.buckets import STATE_BUCKET
+from tertulia.events.log.jetstream import create_stream
 from tertulia.events.log.nats_client import NatsClient, lasting_options, nats_options
 from tertulia.kernel.settings import Settings, load_settings
 
 SOON = 5.0
+FULL = {"name": f"KV_{STATE_BUCKET}", "subjects": [f"$KV.{STATE_BUCKET}.>"], "max_bytes": 1, "discard": "new"}
+"""A bucket that takes nothing."""
 
 
 @pytest.fixture
@@ -38,6 +42,7 @@ async def _follow_the_relay(servers: list[Nats]) -> None:
 
 async def _follow_from(web: Client, one: Nats, other: Nats) -> None:
     async with _connected(one) as here, _connected(other) as there:
+        await create_stream(here, FULL)
         async with beating(here):
             await asyncio.sleep(2)
             assert _is_at(web, one)
@@ -47,6 +52,20 @@ async def _follow_from(web: Client, one: Nats, other: Nats) -> None:
             assert time.monotonic() - began > SILENT_SECONDS - 2, "it was not silent for so long"
             await asyncio.sleep(SILENT_SECONDS + 2)
             assert _is_at(web, other), "it left a server at which the relay is heard"
+
+
+@pytest.mark.timed
+def test_a_process_stays_where_something_can_be_stored_though_the_relay_is_away(servers: list[Nats]) -> None:
+    asyncio.run(_miss_the_relay(servers))
+
+
+async def _miss_the_relay(servers: list[Nats]) -> None:
+    async with _connected(*servers) as web, _watching(web):
+        [here] = [server for server in servers if _is_at(web, server)]
+        async with _connected(here) as relay, beating(relay):
+            await asyncio.sleep(2)
+        await asyncio.sleep(SILENT_SECONDS + 3)
+        assert _is_at(web, here)
 
 
 @pytest.mark.timed

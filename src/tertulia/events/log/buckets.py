@@ -71,11 +71,15 @@ async def check_stores(nc: Client, seconds: float) -> None:
     try:
         msg = await nc.request(f"$KV.{STATE_BUCKET}.{STORED_KEY}", b"", timeout=seconds)
     except (nats.errors.Error, OSError) as error:
-        if await call_api(nc, f"STREAM.INFO.KV_{STATE_BUCKET}", missing=[STREAM_NOT_FOUND], seconds=seconds) is None:
+        if isinstance(error, nats.errors.NoRespondersError) and not await _has_state(nc, seconds):
             return
         raise StreamUnavailable(f"nothing is stored: {error!r}") from error
-    if "seq" not in msgspec.json.decode(msg.data):
-        raise StreamUnavailable(f"nothing is stored: {msg.data!r}")
+    _read_ack(STORED_KEY, msg.data)
+
+
+async def _has_state(nc: Client, seconds: float) -> bool:
+    info = await call_api(nc, f"STREAM.INFO.KV_{STATE_BUCKET}", missing=[STREAM_NOT_FOUND], seconds=seconds)
+    return info is not None
 
 
 async def find_entry(nc: Client, bucket: str, key: str) -> Entry | None:
@@ -156,7 +160,12 @@ async def put_entry(nc: Client, bucket: str, key: str, data: bytes, revision: in
         msg = await nc.request(f"$KV.{bucket}.{key}", data, timeout=API_TIMEOUT, headers=headers)
     except (nats.errors.Error, OSError) as error:
         raise StreamUnavailable(f"writing {key}: {error!r}") from error
-    answer = msgspec.json.decode(msg.data)
+    return _read_ack(key, msg.data)
+
+
+def _read_ack(key: str, data: bytes) -> int:
+    """The revision under which something was stored."""
+    answer = msgspec.json.decode(data)
     if "seq" not in answer or answer.get("error"):
         raise StreamUnavailable(f"writing {key}: {answer}")
     written: int = answer["seq"]
