@@ -1,15 +1,17 @@
 """What people can pile onto a message: each reader gets it, so it has bounds, and they hold when several come at once."""
 
+import itertools
 import json
 import random
 
 import httpx
 import pytest
 
+from tertulia.messaging.sending.places import NEW_COMPANY
 from tests.contract.changes import edit, history, one
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
-from tests.harness.stage import at_once
+from tests.harness.stage import Stage, at_once
 from tests.harness.talk import Speaker, check_error
 
 
@@ -116,3 +118,17 @@ def test_a_topic_remembers_its_newest_hundred_names_and_a_message_its_newest_twe
     assert realm.stage.sql(own, first) == [(20,)]
     assert history(realm.member, first)[-1]["topic"] == "further"
     assert "hello" in [version.get("prev_content") for version in history(realm.member, first)]
+
+
+def test_nobody_begins_one_large_conversation_after_the_other(stage: Stage) -> None:
+    """Everybody in one has it in their lists for good. What goes on in those that there are is another matter."""
+    writer, others = stage.speaker(), [stage.user().user_id for _ in range(101)]
+    companies = [list(company) for company in itertools.combinations(others, len(others) - 2)]
+    begun = 0
+    while (reply := writer.request("POST", "messages", type="direct", to=companies[begun], content="x")).is_success:
+        begun += 1
+    assert NEW_COMPANY < begun * (len(companies[0]) + 1) < NEW_COMPANY * 1.1
+    check_error(reply, "RATE_LIMIT_HIT", 429, **{"retry-after": reply.json()["retry-after"]})
+    writer.send(companies[0])
+    writer.send([others[0]])
+    stage.speaker().send(companies[begun])

@@ -18,6 +18,7 @@ from tertulia.events.log.record import Audience
 from tertulia.kernel.auth import BotType, Caller
 from tertulia.kernel.db import Database, Reader
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.limits import TimeBudgets, too_often
 from tertulia.messaging.reading.model import Participant
 from tertulia.messaging.sending import queries
 from tertulia.messaging.sending.model import NOT_BEGUN, Place
@@ -31,6 +32,11 @@ from tertulia.people.users.model import view_of
 from tertulia.people.users.queries import guests_missing
 from tertulia.people.users.visibility.actions import hidden_from
 
+PAIR = 2
+NEW_COMPANY, NEW_COMPANY_PER_SECOND = 10_000, 10_000 / 3600
+"""In the group conversations that one person, with their bots, begins in this process there are so many people together, at first
+and later. Each of them has the conversation in their lists for good, and whoever begins others all the time fills these."""
+
 
 class Places:
     """Finds conversations for senders."""
@@ -38,6 +44,7 @@ class Places:
     def __init__(self, database: Database, channels: ChannelFinder) -> None:
         self._database = database
         self._channels = channels
+        self._company = TimeBudgets(NEW_COMPANY, NEW_COMPANY_PER_SECOND)
 
     async def reach(self, sender: Caller, address: ToChannel | ToPeople) -> Place:
         """The place to write to; a Refusal if it is nowhere the sender knows, or if they may not write there."""
@@ -49,10 +56,16 @@ class Places:
         """The place with its conversation, begun now if there was none."""
         if place.conversation_id != NOT_BEGUN:
             return place
+        people, payer = place.audience.users, str(sender.person_id)
+        is_group = len(people) > PAIR
+        if is_group and (wait := self._company.wait(payer)):
+            raise too_often(wait)
         async with self._database.transaction() as tx:
-            made, is_new = await queries.make_direct_conversation(tx, sender.realm_id, place.audience.users)
+            made, is_new = await queries.make_direct_conversation(tx, sender.realm_id, people)
             if is_new:
                 await tell_met(tx, sender.realm_id, made)
+        if is_group and is_new:
+            self._company.spend(payer, len(people))
         return msgspec.structs.replace(place, conversation_id=made)
 
     async def default_channel(self, sender: Caller) -> int | None:
