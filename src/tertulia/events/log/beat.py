@@ -25,7 +25,7 @@ log = structlog.get_logger()
 
 SUBJECT = "relay.beat"
 BEAT_SECONDS = 1.0
-SILENT_SECONDS, STORE_SECONDS = 4.0, 2.0
+SILENT_SECONDS = 4.0
 LONGEST_SECONDS, TURNS = 60.0, 4
 """If nothing can be stored at any server, the next turn takes its time."""
 
@@ -72,7 +72,7 @@ class BeatWatch:
 
     async def _look(self) -> None:
         try:
-            await check_stores(self._nc, STORE_SECONDS)
+            await check_stores(self._nc)
         except StreamUnavailable as error:
             log.warning("this NATS server is left for another one", error=str(error))
             self._left += 1

@@ -24,6 +24,8 @@ STATE_BUCKET: Final = "TERTULIA_STATE"
 QUEUE_BUCKET: Final = "TERTULIA_QUEUES"
 STORED_KEY: Final = "stored"
 """Written to see whether something can be."""
+STORE_SECONDS: Final = 2.0
+"""How long that may take."""
 FIND_SECONDS: Final = (1.0, 1.5)
 """How long an answer is waited for, each time: one that a NATS server took with it when it died never comes, and the
 connection is at another server a moment later. Together they are less than a client notices."""
@@ -65,7 +67,7 @@ async def check_answers(nc: Client, seconds: float) -> None:
         raise StreamUnavailable(f"{STATE_BUCKET}: status {status}")
 
 
-async def check_stores(nc: Client, seconds: float) -> None:
+async def check_stores(nc: Client, seconds: float = STORE_SECONDS) -> None:
     """Refuse if nothing can be stored through this connection, because no leader is elected, or because its server was cut off
     from the others: that one answers for a while as if it led. Where there is no bucket yet there is nothing to lose."""
     try:

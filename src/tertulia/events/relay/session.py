@@ -43,7 +43,6 @@ CONNECT_SECONDS: Final = 5
 CLOSE_SECONDS: Final = 1.0
 STAND_BY_SECONDS: Final = 0.5
 SIGN_SECONDS: Final = 1.0
-STORE_SECONDS: Final = 2.0
 UNSENT_BYTES: Final = 64 * 1024 * 1024
 # What the next host may do better: this one starts or stops, or is a standby.
 UNFIT: Final = (
@@ -189,7 +188,7 @@ class Session:
                 await self._lost
             if await self._is_slot_free(nc, server):
                 # Who cannot store anything leaves the slot to one who can.
-                await check_stores(nc, STORE_SECONDS)
+                await check_stores(nc)
                 replication = await Replication.open(server.url)
                 stack.callback(replication.close)
                 try:
