@@ -18,7 +18,7 @@ from tertulia.kernel.settings import load_settings
 from tests.features.conftest import HEARTBEAT_SECONDS
 from tests.harness.server import OwnServer, Server
 from tests.harness.stage import Stage, Web, later
-from tests.harness.talk import Queue, Speaker, check_error, check_success, message_ids
+from tests.harness.talk import Queue, Speaker, check_error, check_success, eventually, message_ids
 
 
 class Pair(msgspec.Struct, frozen=True):
@@ -281,9 +281,7 @@ def test_a_queue_nobody_polls_ends(stage: Stage, server: Server, folder: Path) -
         queue = speaker.register(idle_queue_timeout=1)
         polled = speaker.register(idle_queue_timeout=3)
         waiting = later(polled.request)
-        time.sleep(2.5)
-        metrics = speaker.http.get(f"{web.metrics}/metrics").text
-        assert "tertulia_event_queues 1.0" in metrics
+        eventually(lambda: "tertulia_event_queues 1.0" in speaker.http.get(f"{web.metrics}/metrics").text, 15)
         assert queue.id != polled.id
         sent = speaker.send([speaker.id])
         assert message_ids(check_success(waiting.result(10))["events"]) == [sent]
