@@ -184,6 +184,7 @@ async def test_the_relay_tells_how_it_is(make_site: Callable[..., Site]) -> None
     await site.start_first_relay()
     stand_by = free_port()
     site.start_relay(TERTULIA_METRICS_PORT=str(stand_by))
+    await site.wait_for_log("stand-by")
     async with load.running():
         await load.wait_for(50)
     await load.check()
