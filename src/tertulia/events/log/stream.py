@@ -39,7 +39,7 @@ POS_ZERO: Final = "0" * 16 + "-" + "0" * 6  # sorts before every real position
 BATCH: Final = 256
 BATCH_BYTES: Final = 1024 * 1024
 """About: the event that comes to it is the last of a batch. Events that others hear come by the same connection, after it, and
-all of a batch is in memory: 256 messages of nothing but emoji would be 270 MB."""
+all of a batch is in memory: an event may have a megabyte, and 256 of these would be 270 MB."""
 WHOLE_SECONDS: Final = 5.0
 """How long a reader waits for replicas that are behind: a client waits longer."""
 ASK_AGAIN_SECONDS: Final = 0.2
