@@ -64,7 +64,8 @@ its own. From measured 14 s of which 8 were told, for 16 times 10,000 events tha
 BYTE_SECONDS = 0.000_000_004
 """The same for each of its bytes, measured with NATS's own part: one may have a megabyte."""
 OF_ONE, OF_ONE_WAITING = 10, 1000
-"""So many take-overs of one person, with the accounts they own, are under way, and so many wait: what they cost is known at their end."""
+"""So many take-overs of one person, with the accounts they own, are under way, and so many wait: what they cost is known at
+their end."""
 INSIDE, PATIENCE = 1000, 3.0
 """So many take-overs are under way, and so many seconds others wait for their turn."""
 TOGETHER = 200
