@@ -41,8 +41,7 @@ class Two:
     def come_back(self) -> None:
         """The old primary follows the new one, as Patroni lets it."""
         self.new.ask("select pg_create_physical_replication_slot('old', true)")
-        source = f"host=127.0.0.1 port={self.new.port} user={ADMIN} password={self.new.password} dbname=postgres"
-        self._follow(self.old, source, "old")
+        self._follow(self.old, self.new.source("127.0.0.1"), "old")
         (self.old.cluster / "standby.signal").touch()
         self.old.start_standby()
 

@@ -67,6 +67,10 @@ class Node(Postgres):
         finally:
             connection.close()
 
+    def source(self, host: str) -> str:
+        """Where it is, for the `primary_conninfo` of those who follow it."""
+        return f"host={host} port={self.port} user={ADMIN} password={self.password} dbname=postgres"
+
     def copy_from(self, primary: "Node", host: str, name: str) -> str:
         """Become a copy of a running primary that is reached there, with a slot of this name. What was here is gone.
 
@@ -80,7 +84,7 @@ class Node(Postgres):
         shutil.rmtree(self.cluster, ignore_errors=True)
         self.cluster.mkdir(mode=0o700)
         self._give(self.cluster)
-        source = f"host={host} port={primary.port} user={ADMIN} password={primary.password} dbname=postgres"
+        source = primary.source(host)
         program = str(reachable_programs(self._bin_dir, self._account) / "pg_basebackup")
         target = str(reachable_cluster(self.cluster, self._account))
         command = [program, "-D", target, "-d", source, "-S", name, "-X", "stream", "-c", "fast"]

@@ -153,12 +153,12 @@ async def recent_conversations(
     """The people of the user's direct conversations and the newest message of each, the newest first."""
     sql = """
     with recent as (
-    select conversation.participants, newest.id from read_state
-    join conversation on conversation.id = read_state.conversation_id, lateral (
-        select id from message where message.conversation_id = conversation.id and seq <@ history
-        order by seq desc limit 1
-    ) as newest
-    where read_state.user_id = $1 and conversation.participants is not null order by newest.id desc limit $2
+        select conversation.participants, newest.id from read_state
+        join conversation on conversation.id = read_state.conversation_id, lateral (
+            select id from message where message.conversation_id = conversation.id and seq <@ history
+            order by seq desc limit 1
+        ) as newest
+        where read_state.user_id = $1 and conversation.participants is not null order by newest.id desc limit $2
     )
     select participants, id from (
         select participants, id, sum(cardinality(participants)) over (order by id desc) as people from recent
