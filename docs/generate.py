@@ -218,6 +218,13 @@ LIMITS_MORE = """
   post up to 25 MB, but a push of several hundred commits fits; GitLab lists 20 commits at most.
   Only the beginning of a long text is worked on: of Slack's format 20,000 characters in all.
 - A form has 1,000 fields and 10,000 broken escapes at most.
+- What a queue keeps of its registration, `event_types` and `narrow`, has 32 KiB together. More is
+  refused.
+- `unread_msgs` and `recent_private_conversations` name 50,000 people in direct conversations, those
+  of the newest. `old_unreads_missing` says if some are left out.
+- The group conversations that one person begins, with their bots, have 10,000 people together, and
+  10,000 more in each hour (HTTP 429 `RATE_LIMIT_HIT` beyond that). Writing to groups that are there,
+  and to one other person, is free of it.
 - Passwords are checked a few at a time. If more than 16 people wait for each thread, the next one
   is told to try again (HTTP 503 `SERVER_NOT_READY` with `Retry-After`).
 """

@@ -49,7 +49,7 @@ MEMBERSHIPS = Otherwise(
 )
 CONVERSATIONS = Otherwise(
     tables=("conversation",),
-    because="one for each channel, and for each set of people who write to each other",
+    because="one for each channel, and for each set of people who write to each other, of which one person begins so many",
 )
 TRAFFIC = Otherwise(
     tables=("channel_day",),
