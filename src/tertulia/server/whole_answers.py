@@ -8,7 +8,6 @@ Once a client is gone, uvicorn says only that, and forgets what it has read: who
 send it again. Here what has arrived is given first.
 """
 
-import re
 from collections.abc import Awaitable
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
@@ -18,7 +17,7 @@ from tertulia.kernel.call import AsgiApp, Message, Receive, Scope, Send
 JOINED_BYTES = 128 * 1024
 """A longer body is not copied to stand behind its head."""
 _SPECIAL = frozenset((b"connection", b"transfer-encoding"))
-_CONTROL = re.compile(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+_CONTROL = bytes({*range(32), 127} - set(b"\t\n\r"))
 """What no head has; ends of lines are counted."""
 
 
@@ -74,7 +73,7 @@ class WholeAnswer:
         if not cycle.keep_alive:
             lines.append(b"connection: close\r\n")
         head = b"".join((STATUS_LINE[begun["status"]], *lines, b"\r\n"))
-        if not head.count(b"\n") == head.count(b"\r") == len(lines) + 2 or _CONTROL.search(head):
+        if not head.count(b"\n") == head.count(b"\r") == len(lines) + 2 or head != head.translate(None, _CONTROL):
             return False  # a value that would begin a line of its own, or worse: uvicorn refuses it
         cycle.response_started = cycle.response_complete = True
         cycle.waiting_for_100_continue = False
