@@ -1,6 +1,7 @@
-"""What is scheduled for one moment by many, or by one person in great number: whose turn it is."""
+"""What is due at one moment for many, or for one person in great number: whose turn it is."""
 
 from tertulia.kernel.db import Transaction
+from tertulia.messaging.reminders.queries import take_due
 from tertulia.messaging.scheduled.queries import claim_due
 from tests.harness.realm import Realm
 
@@ -24,3 +25,21 @@ def test_whoever_scheduled_many_short_messages_keeps_nobody_elses_waiting(realm:
     found = realm.stage.write(claimed)
     assert found.count(str(realm.owner.id)) == 2
     assert found.count(str(realm.member.id)) > 50
+
+
+def test_whoever_has_many_reminders_keeps_nobody_elses_waiting(realm: Realm) -> None:
+    message = realm.member.send([realm.owner.id], content="tea?")
+    sql = """
+    insert into reminder (realm_id, user_id, message_id, note, rendered_note, due)
+    select realm_id, id, $2, '', '', now() - make_interval(secs => $3) from account, generate_series(1, $4) where id = $1
+    """
+
+    async def taken(tx: Transaction) -> list[int]:
+        await tx.execute(sql, realm.member.id, message, 10, 150)
+        await tx.execute(sql, realm.owner.id, message, 1, 2)
+        due = await take_due(tx, 100)
+        await tx.execute("delete from reminder where realm_id = $1", realm.id)
+        return [one.user_id for one in due if one.realm_id == realm.id]
+
+    found = realm.stage.write(taken)
+    assert (found.count(realm.owner.id), len(found) > 50) == (2, True)
