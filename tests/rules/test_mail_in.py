@@ -176,6 +176,7 @@ HUGE = {
     "ends of tags": b"Content-Type: text/html\n\n" + b"<div>" * 20_000 + b"</p>" * 25_000,
     "quoted deeply": b"Content-Type: text/html\n\n" + b"<blockquote>" * 15_000 + b"x",
     "comments": b"Content-Type: text/html\n\n" + b"<!--" * 50_000,
+    "a tag that is all name": b"Content-Type: text/html\n\n<" + b"a" * 30_000,
     "half tags": b"Content-Type: text/html\n\n" + b'<a x="' * 37_000,
     "attributes": b"Content-Type: text/html\n\n<p " + b"a = " * 50_000 + b">",
     "emphasis": b"Content-Type: text/html\n\n" + b"<b>x" * 37_000 + b"</b>" * 10_000,

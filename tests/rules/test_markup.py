@@ -1,5 +1,7 @@
 """What comes out of the renderer beside the HTML, which the corpus holds."""
 
+import time
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -114,3 +116,10 @@ def test_alert_words_are_whole_words_in_any_case_and_in_code() -> None:
     words = ["lunch", "c++ rules", "at", "äpfel"]
     assert find_alert_words("LUNCH? `c++ rules`, ÄPFEL that", words) == {"lunch", "c++ rules", "äpfel"}
     assert find_alert_words("lunches, brunch-lunch", words) == frozenset()
+
+
+def test_alert_words_that_are_found_to_be_others_at_their_end_cost_little() -> None:
+    words = [f"{'a' * before}b{'a' * after}" for before in range(33, 99) for after in range(1, 99 - before)][:1000]
+    began = time.process_time()
+    assert find_alert_words(f"{'a' * 9_000}b{'a' * 200} {words[7]}", words) == {words[7]}
+    assert time.process_time() - began < 0.1

@@ -121,6 +121,12 @@ async def hold_count(tx: Holder, bound: Bound, owner: int) -> None:
     await tx.execute("select pg_advisory_xact_lock(hashtextextended($1, $2))", f"bound {bound.name}", owner)
 
 
+async def hold_counts(tx: Holder, bound: Bound, owners: Iterable[int]) -> None:
+    """As `hold_count`, of several, in one statement."""
+    sql = "select pg_advisory_xact_lock(hashtextextended($1, owner)) from unnest($2::bigint[]) as owner"
+    await tx.execute(sql, f"bound {bound.name}", sorted(owners))
+
+
 async def check_count(tx: Holder, bound: Bound, owner: int, adding: int = 1) -> None:
     """As `check_room`, for whoever holds the owner already against all others that add. `adding=0`: what was added is counted."""
     limit = tx.bounds.limit(bound)

@@ -11,6 +11,7 @@ import pytest
 from tertulia.content.storage import Store
 from tertulia.files.uploads.sweeping.actions import forget_unused, sweep_objects
 from tertulia.kernel.db import Database
+from tertulia.kernel.postgres import Limits
 from tertulia.kernel.settings import Settings
 from tests.harness.channels import make
 from tests.harness.files import fetch, upload
@@ -145,6 +146,33 @@ def test_files_that_nothing_links_are_swept_after_a_time(realm: Realm) -> None:
     assert "left.txt" not in {one["name"] for one in member.get("attachments")["attachments"]}
 
 
+def test_files_and_drafts_of_one_person_by_the_hundred_stop_the_sweeping_of_nobody(realm: Realm) -> None:
+    member = realm.member
+    upload(realm.owner, "old.txt")
+    realm.stage.sql(
+        """
+        insert into attachment (realm_id, owner_id, path_id, key, name, size, content_type)
+        select realm_id, id, format('%%s/ab/%%s/a.txt', realm_id, secret), secret, 'a.txt', 1, 'text/plain'
+        from account, generate_series(1, 500) as number, md5(format('%%s %%s', email, number)) as secret where id = %s
+        """,
+        member.id,
+    )
+    realm.stage.sql(
+        """
+        with named as (select string_agg(path_id, ' ') as paths from attachment where owner_id = %s)
+        insert into draft (user_id, topic, content, edited_at)
+        select %s, '', concat(repeat(md5(number::text), 300), case when number = 300 then paths end),
+            now() + make_interval(secs => number)
+        from named, generate_series(1, 300) as number
+        """,
+        *(member.id, member.id),
+    )
+    realm.stage.sql("update attachment set created_at = now() - interval '31 days' where realm_id = %s", realm.id)
+    _run(realm, lambda database: forget_unused(database, Settings()), Limits(statement=0.5))
+    assert realm.owner.get("attachments")["attachments"] == []
+    assert len(member.get("attachments")["attachments"]) == 500
+
+
 def test_objects_of_nobody_are_deleted(realm: Realm) -> None:
     server = realm.stage.server
     if not isinstance(server, OwnServer):
@@ -209,12 +237,12 @@ def test_an_object_that_cannot_be_deleted_holds_up_no_other(realm: Realm) -> Non
     realm.stage.sql("delete from orphan_object where key = %s", stuck)
 
 
-def _run(realm: Realm, work: Callable[[Database], Awaitable[int]]) -> None:
+def _run(realm: Realm, work: Callable[[Database], Awaitable[int]], limits: Limits | None = None) -> None:
     """As the worker does now and then."""
 
     async def run() -> None:
         url = realm.stage.server.postgres_url
-        async with await Database.connect(url, shards=Settings().shards, size=1) as database:
+        async with await Database.connect(url, shards=Settings().shards, size=1, limits=limits or Limits()) as database:
             while await work(database):
                 pass
 

@@ -1,5 +1,6 @@
 """Whom a message concerns: mentions of people, groups and everybody, alert words, muted senders; and what it contains."""
 
+import time
 from collections.abc import Iterable
 
 import pytest
@@ -432,3 +433,13 @@ def test_of_many_alert_words_that_begin_alike_those_in_the_text_are_tried_and_no
     texts = [f"a {first} 7x, and {first} 19", f"some {first[:3]} for all", "nothing"]
     tried = realm.stage.write(lambda tx: words_within(tx, [(realm.id, text) for text in texts]))
     assert [sorted(found) for found in tried] == [sorted([first, f"{first} 7x"]), [], []]
+
+
+def test_alert_words_that_are_long_like_a_text_to_their_beginning_keep_nobody_waiting(realm: Realm) -> None:
+    first, others = unique("tea"), "\N{GRINNING FACE}" * 80
+    realm.member.post("users/me/alert_words", alert_words=[f"{first} {number} {others}" for number in range(1000)])
+    channel = realm.stage.channel(realm.member, realm.owner, realm_id=realm.id)
+    began = time.monotonic()
+    sent = realm.owner.send(channel.stream_id, "tea", f"{first} 7 {others} {others * 115} {first}")
+    assert time.monotonic() - began < 0.8
+    assert "has_alert_word" in realm.member.get(f"messages/{sent}")["message"]["flags"]

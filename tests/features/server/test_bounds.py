@@ -219,6 +219,22 @@ def test_a_bot_whose_calls_wait_is_not_called_more_often(place: Place, stage: St
     assert waiting == LIMIT
 
 
+def test_one_message_calls_only_so_many_bots(place: Place, stage: Stage) -> None:
+    over = threading.Event()
+
+    def answer_later(_: Posted) -> Answer:
+        over.wait(60)
+        return OK
+
+    with bot_server() as theirs:
+        theirs.answer = answer_later
+        bots = sorted(Bot(place.realm, theirs.url).id for _ in range(TRIED))
+        sent = place.member.send(bots, content="tea")
+        called = stage.sql("select bot_id from hook_call where message_id = %s order by bot_id", sent)
+        over.set()
+    assert [bot_id for (bot_id,) in called] == bots[:LIMIT]
+
+
 def test_alert_words_of_somebodys_bots_count_as_theirs(place: Place) -> None:
     bots = [place.at(place.realm.bot(place.realm.member)) for _ in range(TRIED)]
     words = "users/me/alert_words"

@@ -5,9 +5,9 @@ end a word; a text has as many keys as words. Look up the words with the text's 
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable
 
-_BEFORE = frozenset(" \n(\".,';[*`>")
 _AFTER = frozenset(" \n)?:.,';]!*`")
 # The length is bounded: separators may begin words, and then each of them begins a stretch of its own.
 _KEY = re.compile(r"""\S[^ \n)?:.,';\]!*`]{0,31}""")
@@ -26,16 +26,22 @@ def alert_keys(content: str) -> frozenset[str]:
 
 
 def find_alert_words(content: str, words: Iterable[str]) -> frozenset[str]:
-    """Those of the words, all lower-cased, that occur in the text as whole words."""
+    """Those of the words, all lower-cased, that occur in the text as whole words.
+
+    Each is looked for where its key is, and nowhere else: looked for in all of the text, some are found to be another word at
+    their end only, at each place anew.
+    """
+    alike: defaultdict[str, set[str]] = defaultdict(set)
+    for word in words:
+        if word:
+            alike[alert_key(word)].add(word)
+    lengths = {key: {len(word) for word in some} for key, some in alike.items()}
     text = content.lower()
-    return frozenset(word for word in words if word and _occurs(text, word))
-
-
-def _occurs(text: str, word: str) -> bool:
-    start = text.find(word)
-    while start >= 0:
-        end = start + len(word)
-        if (start == 0 or text[start - 1] in _BEFORE) and (end == len(text) or text[end] in _AFTER):
-            return True
-        start = text.find(word, start + 1)
-    return False
+    found: set[str] = set()
+    for place in _KEYS.finditer(text):
+        start, key = place.start(), place[1]
+        for length in lengths.get(key, ()):
+            end = start + length
+            if (end == len(text) or text[end : end + 1] in _AFTER) and text[start:end] in alike[key]:
+                found.add(text[start:end])
+    return frozenset(found)

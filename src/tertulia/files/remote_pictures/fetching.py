@@ -17,9 +17,10 @@ from tertulia.content.storage import Store, StoreUnavailable, orphans
 from tertulia.files.remote_pictures import queries
 from tertulia.files.uploads.thumbnails.sizes import MOVING, STILL, ThumbnailFormat, thumbnail_key
 from tertulia.kernel.db import LOST, Database, Transaction
-from tertulia.kernel.fetching import Due, Fetcher
+from tertulia.kernel.fetching import MAX_RUNNING, Due, Fetcher
 from tertulia.kernel.outbound import Outbound, Unreachable, Unwanted, Wanted
 from tertulia.kernel.settings import Settings
+from tertulia.kernel.threads import Lanes
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_MOVING_BYTES = 4 * 1024 * 1024
@@ -51,6 +52,8 @@ class Fetching(Fetcher):
         )
         self._one_at_a_time = asyncio.Semaphore(1)
         """Of decoding, which takes memory and a core."""
+        self._lanes = Lanes(inside=1, waiting=MAX_RUNNING)
+        """Of each person one picture waits for that core: some take it for twenty seconds."""
 
     async def claim(self, tx: Transaction, limit: int, busy: Sequence[Sequence[int]]) -> list[Due]:
         """Of Fetcher."""
@@ -70,13 +73,20 @@ class Fetching(Fetcher):
         with tempfile.TemporaryDirectory(prefix="tertulia-picture-") as name:
             folder = Path(name)
             await asyncio.to_thread((folder / "source").write_bytes, answer.body)
-            async with self._one_at_a_time:
-                shrunk = await shrink(folder / "source", folder, STILL.max_width, STILL.max_height)
+            shrunk = await self._shrink(one, folder)
             forms = {STILL: await asyncio.to_thread((folder / "still.webp").read_bytes)}
             if shrunk.frames > 1 and (folder / "moving.webp").stat().st_size <= MAX_MOVING_BYTES:
                 forms[MOVING] = await asyncio.to_thread((folder / "moving.webp").read_bytes)
         kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
         await self._keep(one, shrunk, forms, kind if kind in _KINDS else "")
+
+    async def _shrink(self, picture: Due, folder: Path) -> Shrunk:
+        lane = await self._lanes.enter_as(str(picture.person))
+        try:
+            async with self._one_at_a_time:
+                return await shrink(folder / "source", folder, STILL.max_width, STILL.max_height)
+        finally:
+            self._lanes.leave(lane)
 
     async def _keep(self, picture: Due, shrunk: Shrunk, forms: dict[ThumbnailFormat, bytes], kind: str) -> None:
         key = f"remote/{picture.realm_id}/{secrets.token_hex(20)}"

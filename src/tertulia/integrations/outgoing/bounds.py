@@ -12,4 +12,15 @@ CALLS = Bound(
     instead="it is not called; the message is sent all the same",
 )
 
-ALL = (CALLS,)
+CALLED_BOTS = Bound(
+    name="called_bots",
+    what="bots whose servers it calls",
+    of="message",
+    limit=20,
+    tables=("hook_call",),
+    refusal="",
+    instead="those with the lowest numbers are called; all others see the message as anybody does",
+)
+"""Each is looked up and counted while others wait to send, and each may answer: one message would be hundreds."""
+
+ALL = (CALLS, CALLED_BOTS)

@@ -19,6 +19,7 @@ from tertulia.integrations.outgoing.rules import (
 from tertulia.integrations.outgoing.words import words_of
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.limits import TimeBudgets, parse_rates
 from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import BoundedTasks
@@ -45,6 +46,31 @@ CLAIMED_SECONDS = 2 * SECONDS + 10
 CLIENT = "Outgoing webhook"
 
 
+class Answers:
+    """How often the bots of one owner may answer in this process: as often as they may call us. Whoever speaks to many of them
+    at once would have them say as much with every message."""
+
+    def __init__(self, settings: Settings) -> None:
+        rates = parse_rates(settings.bots_rate) if settings.rate_limits else ()
+        self._budgets = [TimeBudgets(rate.calls, rate.calls / rate.seconds) for rate in rates]
+        self._spent: set[int] = set()
+
+    def spend(self, owner_id: int) -> None:
+        """One of their bots has answered."""
+        for budget in self._budgets:
+            budget.spend(str(owner_id), 1)
+        if self._has_to_wait(owner_id):
+            self._spent.add(owner_id)
+
+    def waiting(self) -> list[int]:
+        """Owners whose bots have answered often enough for now."""
+        self._spent = set(filter(self._has_to_wait, self._spent))
+        return sorted(self._spent)
+
+    def _has_to_wait(self, owner_id: int) -> bool:
+        return any(budget.wait(str(owner_id)) for budget in self._budgets)
+
+
 class Calls:
     """Calls bots' servers. Running calls go on while new ones are started; those lost with the process are made again."""
 
@@ -54,13 +80,16 @@ class Calls:
         self._settings = settings
         self._outbound = Outbound(settings)
         self._tasks = BoundedTasks(MAX_RUNNING, MAX_OF_ONE_BOT, MAX_OF_ONE_OWNER, MAX_OF_ONE_REALM)
+        self._answers = Answers(settings)
 
     async def start_due(self) -> int:
         """Start what is due, as far as there is room; returns how many."""
         started = 0
         while started < MAX_RUNNING and (room := self._tasks.room):
+            bots, owners, realms = self._tasks.busy()
             async with self._database.transaction() as tx:
-                claimed = await queries.claim(tx, room, self._tasks.busy(), CLAIMED_SECONDS)
+                busy = bots, [*owners, *self._answers.waiting()], realms
+                claimed = await queries.claim(tx, room, busy, CLAIMED_SECONDS)
             if not claimed:
                 break
             for call in claimed:
@@ -117,6 +146,7 @@ class Calls:
     async def _answer(self, call: HookCall, message: MessageRecord, said: str) -> str | None:
         """Send the bot's answer; why not, if it cannot be sent."""
         request = SendRequest(place_of(message), said, CLIENT, key=f"answer to {call.message_id}")
+        self._answers.spend(call.owner_id or call.bot.user_id)
         try:
             await self._sending.send(call.bot, request)
         except Refusal as refusal:

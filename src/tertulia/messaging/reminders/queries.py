@@ -32,11 +32,17 @@ async def delete_reminder(tx: Transaction, user_id: int, reminder_id: int) -> bo
 
 
 async def take_due(tx: Transaction, limit: int) -> list[Reminder]:
-    """Take reminders off the list whose time has come; those locked by others are skipped."""
+    """Take reminders off the list whose time has come, everybody's first before anybody's second; those locked by others are
+    skipped."""
     sql = f"""
+    with turn as materialized (
+        select id from (
+            select id, due, row_number() over (partition by user_id order by due, id) as place from reminder
+            where due <= now() and not {is_frozen("reminder.realm_id")}
+        ) as own order by place, due, id limit $1
+    )
     delete from reminder where id in (
-        select id from reminder where due <= now() and not {is_frozen("reminder.realm_id")}
-        order by due, id limit $1 for update skip locked
+        select id from reminder where id in (select id from turn) order by due, id for update skip locked
     ) returning {_COLUMNS}
     """
     return [Reminder(**row) for row in await tx.fetch(sql, limit)]

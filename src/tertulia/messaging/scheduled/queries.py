@@ -76,13 +76,13 @@ async def fail_scheduled(tx: Transaction, scheduled_ids: Sequence[int]) -> None:
 
 _CLAIM = f"""
 with waiting as (
-    select scheduled_message.id, due, sum(octet_length(rendered)) over (
-        partition by coalesce(bot_owner_id, user_id) order by due, scheduled_message.id
-        rows between unbounded preceding and 1 preceding) as bytes_before
+    select scheduled_message.id, due, row_number() over own as place, sum(octet_length(rendered)) over (
+        own rows between unbounded preceding and 1 preceding) as bytes_before
     from scheduled_message join account on account.id = user_id
     where not failed and due <= now() and not {is_frozen("scheduled_message.realm_id")}
+    window own as (partition by coalesce(bot_owner_id, user_id) order by due, scheduled_message.id)
 ), turn as materialized (
-    select id from waiting where coalesce(bytes_before, 0) < $3 order by due, id limit $1
+    select id from waiting where coalesce(bytes_before, 0) < $3 order by place, due, id limit $1
 ), claimed as (
     select * from scheduled_message where id in (select id from turn) and not failed and due <= now()
     order by due, id for update skip locked
@@ -96,7 +96,7 @@ order by claimed.due, claimed.id
 
 async def claim_due(tx: Transaction, limit: int, of_one: int, late_seconds: float) -> list[asyncpg.Record]:
     """Messages that are due, with their authors, held until the commit; those locked by others are skipped. Of one person, with
-    their bots, the first and what follows it within so many bytes."""
+    their bots, the first and what follows it within so many bytes; and everybody's first before anybody's second."""
     return await tx.fetch(_CLAIM, limit, late_seconds, of_one)
 
 

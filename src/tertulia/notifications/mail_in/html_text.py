@@ -15,8 +15,9 @@ CUT = "\x01"
 MAX_DEPTH = 10
 """Of quotations."""
 
-_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:]*)((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>")
-_CROOKED_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:]*)([^<>]*)>")
+# A name is taken whole (`*+`): what follows may begin with the same letters, and each way to part them would be tried.
+_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:]*+)((?:[^<>\"']|\"[^\"<]*\"|'[^'<]*')*)>")
+_CROOKED_TAG = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:]*+)([^<>]*)>")
 _ATTRIBUTE = re.compile(r"([a-zA-Z-]{1,30})\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']+))")
 _MAX_ATTRIBUTES = 4000
 _RAW = frozenset({"script", "style", "title", "textarea"})

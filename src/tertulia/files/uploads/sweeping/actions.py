@@ -64,7 +64,7 @@ async def forget_unused(database: Database, settings: Settings) -> int:
     total, last = 0, 0
     while True:
         async with database.reader() as reader:
-            found = await sweep_queries.unused_files(reader, settings.unused_upload_days, last, PORTION)
+            found = await sweep_queries.unlinked_files(reader, settings.unused_upload_days, last, PORTION)
         for attachment_id in found:
             total += await _forget_unused(database, settings, attachment_id)
         if len(found) < PORTION:

@@ -12,19 +12,23 @@ from tertulia.kernel.freezing import is_frozen
 _NAMED = "strpos(content, substring(path_id from '^[^/]+/[^/]+/[^/]+/')) > 0"
 
 
-_UNUSED = f"""
+_UNLINKED = f"""
     coalesce(unlinked_at, created_at) < now() - make_interval(days => $1)
     and not {is_frozen("attachment.realm_id")}
     and not exists (select from attachment_link where attachment_id = attachment.id)
+"""
+_UNUSED = f"""
+    {_UNLINKED}
     and not exists (select from scheduled_message where scheduled_message.realm_id = attachment.realm_id and {_NAMED})
     and not exists (select from draft where user_id = owner_id and {_NAMED})
     and not exists (select from saved_snippet where user_id = owner_id and {_NAMED})
 """
 
 
-async def unused_files(reader: Reader, days: int, after: int, limit: int) -> list[int]:
-    """Files after this one that no message has linked for so many days."""
-    sql = f"select id from attachment where id > $2 and {_UNUSED} order by id limit $3"
+async def unlinked_files(reader: Reader, days: int, after: int, limit: int) -> list[int]:
+    """Files after this one that no message has linked for so many days. Whether anybody is writing of one is asked for each by
+    itself: somebody may have thousands, and thousands of drafts, and one statement for all would never come to its end."""
+    sql = f"select id from attachment where id > $2 and {_UNLINKED} order by id limit $3"
     return [row["id"] for row in await reader.fetch(sql, days, after, limit)]
 
 
