@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 
 from tertulia.engines import Nats, find_nats_server
 from tertulia.events.log.beat import SILENT_SECONDS, BeatWatch, beating
@@ -79,6 +80,28 @@ async def _hear_nothing(servers: list[Nats]) -> None:
         [first] = [server for server in servers if _is_at(web, server)]
         await asyncio.sleep(SILENT_SECONDS + 3)
         assert _is_at(web, first)
+
+
+@pytest.mark.timed
+def test_an_answer_that_nobody_understands_does_not_end_the_watch(servers: list[Nats]) -> None:
+    asyncio.run(_answer_nonsense(servers))
+
+
+async def _answer_nonsense(servers: list[Nats]) -> None:
+    async with _connected(*servers) as web, _watching(web):
+        [here] = [server for server in servers if _is_at(web, server)]
+        asked = 0
+
+        async def answer(msg: Msg) -> None:
+            nonlocal asked
+            asked += 1
+            await msg.respond(b"no JSON")
+
+        async with _connected(here) as other:
+            await other.subscribe(f"$KV.{STATE_BUCKET}.>", cb=answer)
+            async with beating(other):
+                await asyncio.sleep(2)
+            await _until(lambda: asked > 1, SILENT_SECONDS + SOON)
 
 
 def test_who_leaves_a_server_goes_round_all_of_them() -> None:

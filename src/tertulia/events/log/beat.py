@@ -68,7 +68,10 @@ class BeatWatch:
             if time.monotonic() - slept_at > 2 * BEAT_SECONDS:
                 continue  # this process stood still: what came meanwhile has not been heard yet
             if self._is_due() and self._nc.is_connected and len(self._nc.servers) > 1:
-                await self._look()
+                try:
+                    await self._look()
+                except Exception:
+                    log.exception("whether this NATS server stores anything could not be seen")
 
     async def _look(self) -> None:
         try:
