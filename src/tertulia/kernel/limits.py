@@ -130,6 +130,25 @@ class TimeBudgets:
         self._full_at[key] = max(self._full_at.get(key, 0.0), now) + seconds / self._share
 
 
+class KnownDebts(TimeBudgets):
+    """Such budgets, of which can be told who has to wait, without asking for each."""
+
+    def __init__(self, burst_seconds: float, share: float) -> None:
+        super().__init__(burst_seconds, share)
+        self._spent: set[str] = set()
+
+    def spend(self, key: str, seconds: float) -> None:
+        """They have used so many."""
+        super().spend(key, seconds)
+        if self.wait(key):
+            self._spent.add(key)
+
+    def waiting(self) -> set[str]:
+        """Who has nothing left for now."""
+        self._spent = set(filter(self.wait, self._spent))
+        return self._spent
+
+
 class RedisBudgets:
     """Budgets shared by all nodes, by the `limits` library (extra `redis`): a moving window in one script call.
 

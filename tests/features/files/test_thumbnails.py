@@ -130,7 +130,7 @@ def test_people_take_turns_with_their_small_forms(realm: Realm) -> None:
         await tx.execute("update attachment set thumbnail_due = 'infinity' where thumbnail = 1")
         await tx.execute("update attachment set thumbnail = 1, thumbnail_due = now() where realm_id = $1", realm.id)
         found, after = [], 0
-        while one := await claim(tx, 60, after):
+        while one := await claim(tx, 60, after, ()):
             file, after = one
             found.append(file.id)
         await tx.execute("update attachment set thumbnail = 2 where realm_id = $1", realm.id)
@@ -140,6 +140,15 @@ def test_people_take_turns_with_their_small_forms(realm: Realm) -> None:
     turns = realm.stage.write(claimed)
     assert sorted(turns[:3]) == sorted([first, of_owner, of_guest])
     assert turns[3:] == [of_bot, third]
+
+
+def test_a_picture_that_takes_long_keeps_nobody_elses_waiting(realm: Realm) -> None:
+    slow = upload(realm.member, "slow.webp", picture(1000, 1000, "WEBP", 40))
+    begun = "select id from attachment where owner_id = %s and thumbnail_due > now() + interval '30 seconds'"
+    eventually(lambda: realm.stage.sql(begun, realm.member.id), 40)
+    assert settled(realm, upload(realm.owner, "quick.png", picture(20, 20))) == 2
+    state = "select thumbnail from attachment where path_id = %s"
+    assert realm.stage.sql(state, slow.removeprefix("/user_uploads/")) == [(1,)], "it was waited for"
 
 
 def test_a_small_form_that_was_made_twice_stays(realm: Realm) -> None:

@@ -8,7 +8,7 @@ from tertulia.files.uploads import bounds, routes, state, wire
 from tertulia.files.uploads.actions import Uploading
 from tertulia.files.uploads.queries import give_files
 from tertulia.files.uploads.sweeping.actions import forget_unused, sweep_objects
-from tertulia.files.uploads.thumbnails.actions import make_thumbnails
+from tertulia.files.uploads.thumbnails.actions import Thumbnails
 from tertulia.files.uploads.thumbnails.queries import WAITING
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
@@ -26,14 +26,13 @@ FEATURE = Feature(
     routes=(routes,),
     wire=wire,
     state=(state.limits,),
-    services=(Service(Uploading, _uploading),),
+    services=(
+        Service(Uploading, _uploading),
+        Service(Thumbnails, lambda services: Thumbnails(services[Database], services[Store])),
+    ),
     chores=(
-        Chore(
-            "thumbnails",
-            0.5,
-            lambda services: partial(make_thumbnails, services[Database], services[Store]),
-            WAITING,
-        ),
+        Chore("thumbnails", 0.5, lambda services: services[Thumbnails].make_all, WAITING),
+        Chore("thumbnails beside a slow one", 0.5, lambda services: services[Thumbnails].make_beside, WAITING),
         Chore(
             "orphaned objects",
             1.0,

@@ -19,7 +19,7 @@ from tertulia.integrations.outgoing.rules import (
 from tertulia.integrations.outgoing.words import words_of
 from tertulia.kernel.db import LOST, Database
 from tertulia.kernel.errors import Refusal
-from tertulia.kernel.limits import TimeBudgets, parse_rates
+from tertulia.kernel.limits import KnownDebts, parse_rates
 from tertulia.kernel.outbound import SECONDS, Outbound, Unreachable
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import BoundedTasks
@@ -52,23 +52,16 @@ class Answers:
 
     def __init__(self, settings: Settings) -> None:
         rates = parse_rates(settings.bots_rate) if settings.rate_limits else ()
-        self._budgets = [TimeBudgets(rate.calls, rate.calls / rate.seconds) for rate in rates]
-        self._spent: set[int] = set()
+        self._budgets = [KnownDebts(rate.calls, rate.calls / rate.seconds) for rate in rates]
 
     def spend(self, owner_id: int) -> None:
         """One of their bots has answered."""
         for budget in self._budgets:
             budget.spend(str(owner_id), 1)
-        if self._has_to_wait(owner_id):
-            self._spent.add(owner_id)
 
     def waiting(self) -> list[int]:
         """Owners whose bots have answered often enough for now."""
-        self._spent = set(filter(self._has_to_wait, self._spent))
-        return sorted(self._spent)
-
-    def _has_to_wait(self, owner_id: int) -> bool:
-        return any(budget.wait(str(owner_id)) for budget in self._budgets)
+        return sorted({int(owner) for budget in self._budgets for owner in budget.waiting()})
 
 
 class Calls:

@@ -1,5 +1,7 @@
 """SQL of thumbnails: one statement per function."""
 
+from collections.abc import Sequence
+
 from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.files.uploads.model import StoredFile, Thumbnail
 from tertulia.files.uploads.queries import FILE
@@ -11,8 +13,8 @@ _PERSON = "coalesce(share_of, owner_id)"
 """Whose turn it is: a bot's owner."""
 
 
-async def claim(tx: Transaction, seconds: float, after: int) -> tuple[StoredFile, int] | None:
-    """A picture whose thumbnail is to be made, and whose it is; nobody else takes it for so long.
+async def claim(tx: Transaction, seconds: float, after: int, without: Sequence[int]) -> tuple[StoredFile, int] | None:
+    """A picture whose thumbnail is to be made, and whose it is, but none of some people; nobody else takes it for so long.
 
     People take turns, in the order of their ids: the next `after` that person has it, so that nobody waits for all that
     somebody else has uploaded.
@@ -20,10 +22,13 @@ async def claim(tx: Transaction, seconds: float, after: int) -> tuple[StoredFile
     sql = f"""
     update attachment set thumbnail_due = now() + make_interval(secs => $1) where id = (
         select id from attachment where thumbnail = {Thumbnail.WAITING} and thumbnail_due <= now() and {_PERSON} > $2
+            and not {_PERSON} = any($3::bigint[])
         order by {_PERSON}, id limit 1 for no key update skip locked
     ) returning {FILE}, {_PERSON} as person
     """
-    row = await tx.fetchrow(sql, seconds, after) or (await tx.fetchrow(sql, seconds, 0) if after else None)
+    row = await tx.fetchrow(sql, seconds, after, without)
+    if row is None and after:
+        row = await tx.fetchrow(sql, seconds, 0, without)
     if row is None:
         return None
     values = dict(row)
