@@ -366,12 +366,21 @@ class Chatter:
             assert time.monotonic() < deadline, say()
             await asyncio.sleep(0.02)
         for number, listener in enumerate(self.listeners):
-            reply = await self._try(listener.auth, "POST", f"{self.urls[0]}/api/v1/register", {})
-            assert reply is not None
+            reply = await self._register_anew(listener)
             assert reply.status_code == 200, reply.text
             assert listener.state is not None
             if problems := listener.state.differences(self._new_state(reply.json())):
                 raise Mismatch("\n".join([f"listener {number}, then a fresh registration:", *problems[:20]]))
+
+    async def _register_anew(self, listener: Listener, seconds: float = 30) -> httpx.Response:
+        """As a client does: who is told to come again, because a fault is hardly over, does."""
+        deadline = time.monotonic() + seconds
+        while True:
+            reply = await self._try(listener.auth, "POST", f"{self.urls[0]}/api/v1/register", {})
+            if reply is not None and (reply.status_code != 503 or time.monotonic() > deadline):
+                return reply
+            assert time.monotonic() < deadline, "nobody answers"
+            await asyncio.sleep(0.2)
 
 
 def _brief(listener: Listener, reply: httpx.Response) -> str:
