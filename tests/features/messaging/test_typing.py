@@ -11,14 +11,15 @@ def hearing(speaker: Speaker) -> Queue:
 
 
 def edited(queue: Queue, marker: Speaker) -> list[int]:
-    """The messages that were said to be changed, before a signal of `marker`."""
+    """The messages that were said to be changed, before a signal of `marker`. One's own signals come to oneself as well."""
     marker.post("typing", op="stop", to=[queue.speaker.id])
     found: list[int] = []
     while True:
         for event in queue.poll():
-            if event["type"] == "typing":
+            if event["type"] != "typing":
+                found.append(event["message_id"])
+            elif event["sender"]["user_id"] == marker.id:
                 return found
-            found.append(event["message_id"])
 
 
 def test_with_protected_history_only_those_hear_who_have_the_message(realm: Realm) -> None:

@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -203,7 +204,9 @@ def test_the_storage_of_a_bot_is_bounded_in_characters(place: Place) -> None:
     assert "limit: 30 in all" in told
 
 
-def test_a_bot_whose_calls_wait_is_not_called_more_often(place: Place, stage: Stage) -> None:
+@contextmanager
+def slow_bot_server() -> Iterator[str]:
+    """The address of one that answers nothing before the end."""
     over = threading.Event()
 
     def answer_later(_: Posted) -> Answer:
@@ -212,26 +215,25 @@ def test_a_bot_whose_calls_wait_is_not_called_more_often(place: Place, stage: St
 
     with bot_server() as theirs:
         theirs.answer = answer_later
-        bot = Bot(place.realm, theirs.url)
+        try:
+            yield theirs.url
+        finally:
+            over.set()
+
+
+def test_a_bot_whose_calls_wait_is_not_called_more_often(place: Place, stage: Stage) -> None:
+    with slow_bot_server() as url:
+        bot = Bot(place.realm, url)
         at_once([partial(place.member.send, [bot.id], content="tea")] * TRIED)
         [(waiting,)] = stage.sql("select count(*) from hook_call where bot_id = %s", bot.id)
-        over.set()
     assert waiting == LIMIT
 
 
 def test_one_message_calls_only_so_many_bots(place: Place, stage: Stage) -> None:
-    over = threading.Event()
-
-    def answer_later(_: Posted) -> Answer:
-        over.wait(60)
-        return OK
-
-    with bot_server() as theirs:
-        theirs.answer = answer_later
-        bots = sorted(Bot(place.realm, theirs.url).id for _ in range(TRIED))
+    with slow_bot_server() as url:
+        bots = sorted(Bot(place.realm, url).id for _ in range(TRIED))
         sent = place.member.send(bots, content="tea")
         called = stage.sql("select bot_id from hook_call where message_id = %s order by bot_id", sent)
-        over.set()
     assert [bot_id for (bot_id,) in called] == bots[:LIMIT]
 
 
