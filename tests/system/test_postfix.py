@@ -92,6 +92,7 @@ def own(server: Server) -> OwnServer:
     return server
 
 
+@pytest.mark.timeout(400)
 def test_postfix_hands_mail_on_tries_again_and_tells_who_is_refused(
     own: OwnServer, owner: Speaker, folder: Path
 ) -> None:
