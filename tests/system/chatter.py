@@ -377,9 +377,9 @@ class Chatter:
         deadline = time.monotonic() + seconds
         while True:
             reply = await self._try(listener.auth, "POST", f"{self.urls[0]}/api/v1/register", {})
-            if reply is not None and (reply.status_code != 503 or time.monotonic() > deadline):
+            if reply is not None and reply.status_code != 503:
                 return reply
-            assert time.monotonic() < deadline, "nobody answers"
+            assert time.monotonic() < deadline, "nobody answers" if reply is None else reply.text
             await asyncio.sleep(0.2)
 
 
