@@ -19,6 +19,7 @@ from tertulia.kernel.door import Door
 from tertulia.kernel.endpoint import AnyLength, Call, Reply, Wire, alias, collect, delete, get, patch, post
 from tertulia.kernel.errors import Refusal, server_not_ready, unauthorized
 from tertulia.kernel.http import Api, BodyLimits
+from tertulia.kernel.later import Later
 from tertulia.kernel.openapi import About
 from tertulia.server.connection import Connection
 from tertulia.server.connection_limits import ConnectionLimits
@@ -75,6 +76,38 @@ class PollWatch:
     def __init__(self) -> None:
         self.waiting = threading.Event()
         self.left = threading.Event()
+
+
+class Bell:
+    """Lets all go on who wait for it."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Callable[[], None]] = []
+        self.how = ""
+        self.left = threading.Event()
+
+
+class Ringing(Later):
+    """An answer that comes when the bell rings: so many letters, or a failure."""
+
+    def __init__(self, bell: Bell, size: int) -> None:
+        self._bell = bell
+        self._size = size
+
+    def begin(self, tell: Callable[[], None]) -> None:
+        self._tell = tell
+        self._bell.waiting.append(tell)
+
+    def result(self) -> dict[str, str]:
+        if self._bell.how == "refuse":
+            raise Refusal("No", code="NOT_TODAY")
+        if self._bell.how == "crash":
+            raise RuntimeError("secret detail")
+        return {"text": "x" * self._size}
+
+    def leave(self) -> None:
+        self._bell.waiting.remove(self._tell)
+        self._bell.left.set()
 
 
 class KeyCheck:
@@ -207,6 +240,22 @@ async def poll(call: Call, watch: PollWatch) -> dict[str, bool]:
     return {"gone": gone.done()}
 
 
+@get("/bell", waits=True, returns=dict[str, str])
+async def wait_for_bell(bell: Bell, *, size: int = 2) -> Later:
+    """Answer when it rings."""
+    return Ringing(bell, size)
+
+
+@post("/bell")
+async def ring(bell: Bell, *, how: Literal["answer", "refuse", "crash"] = "answer") -> dict[str, int]:
+    """Ring it; say how many heard it, and how many tasks there were."""
+    bell.how = how
+    waiting, bell.waiting = bell.waiting, []
+    for tell in waiting:
+        tell()
+    return {"heard": len(waiting), "tasks": len(asyncio.all_tasks())}
+
+
 async def elsewhere(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"the web client"})
@@ -218,6 +267,7 @@ class Demo:
     def __init__(self) -> None:
         self.ledger = Ledger()
         self.watch = PollWatch()
+        self.bell = Bell()
         self.observed: list[tuple[str, str, int]] = []
         module = __import__("sys").modules[__name__]
         self.endpoints = collect(module)
@@ -226,7 +276,7 @@ class Demo:
                 *self.endpoints,
                 *documentation(self.endpoints, About(title="Demo", version="1", description="For tests.")),
             ],
-            services={Clock: Clock(), PollWatch: self.watch},
+            services={Clock: Clock(), PollWatch: self.watch, Bell: self.bell},
             scopes={Entry: self.ledger.open},
             admission=Admission(KeyCheck()),
             translate=translate,

@@ -24,6 +24,7 @@ from tertulia.kernel.door import VISIT, Visit
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
 from tertulia.kernel.freezing import frozen
+from tertulia.kernel.later import Later, Line, arrival
 from tertulia.kernel.limits import TOO_OFTEN
 from tertulia.kernel.log import Seldom
 from tertulia.kernel.params import fit_path, read_params
@@ -34,7 +35,7 @@ from tertulia.kernel.statements import count_anew
 from tertulia.kernel.tasks import end_tasks
 from tertulia.kernel.threads import asking
 from tertulia.kernel.tracing import Process
-from tertulia.kernel.turns import telling_turns
+from tertulia.kernel.turns import FREE_SECONDS, note_turn, telling_turns
 
 Opener = Callable[[], AbstractAsyncContextManager[Any]]
 Observe = Callable[[str, str, int, float], None]
@@ -104,8 +105,7 @@ class Api:
         bound = [_bind(each, services or {}, scopes or {}, admission, body_limits) for each in self.endpoints]
         for each in bound:
             each.is_frozen = is_frozen
-            if rewrite is not None:
-                each.function = _rewritten(each.function, rewrite)
+            each.rewrite = rewrite
         self._router = Router(
             (each.endpoint.method, each.endpoint.path, each.endpoint.path_params, each) for each in bound
         )
@@ -162,10 +162,16 @@ class Api:
             else:
                 method = "GET" if call.method == "HEAD" else call.method
                 bound, path_args = self._router.find(method, call.path)
-                reply = await telling_turns(bound.run(call, path_args), partial(self._admission.took, call))
+                result = await telling_turns(bound.run(call, path_args), partial(self._admission.took, call))
+                if not isinstance(result, Later):
+                    reply = result
+                elif isinstance(send, Line):
+                    _Held(self, call, bound, result, send, started).begin()
+                    return
+                else:
+                    reply = bound.answered(await arrival(call, result), call.ignored)
         except ClientGone:
-            if self._request_log is not None:
-                self._request_log.tell(call, _name_of(bound), CLIENT_GONE, time.perf_counter() - started)
+            self._note(call, bound, CLIENT_GONE, started)
             return
         except Refusal as refusal:
             reply = self._refuse(call, refusal)
@@ -180,14 +186,20 @@ class Api:
             if call.events or call.database_seconds:
                 self._admission.settle(call)
         await _send(call, reply, send)
-        name = _name_of(bound)
+        self._note(call, bound, reply.status, started)
+
+    def _note(self, call: Call, bound: "_Bound | None", status: int, started: float) -> None:
+        """A request is over."""
+        name = bound.endpoint.name if bound else ""
         seconds = time.perf_counter() - started
-        if self._observe is not None:
-            self._observe(name, call.method, reply.status, seconds)
         if self._request_log is not None:
-            self._request_log.tell(call, name, reply.status, seconds)
+            self._request_log.tell(call, name, status, seconds)
+        if status == CLIENT_GONE:
+            return
+        if self._observe is not None:
+            self._observe(name, call.method, status, seconds)
         if Process.traces is not None:
-            Process.traces.request(call, bound.endpoint if bound else None, reply.status)
+            Process.traces.request(call, bound.endpoint if bound else None, status)
 
     def _is_elsewhere(self, path: str) -> bool:
         return not path.startswith(self._ours) and not self._router.knows(path)
@@ -209,20 +221,53 @@ class Api:
         return internal_error()
 
 
-def _name_of(bound: "_Bound | None") -> str:
-    return bound.endpoint.name if bound else ""
-
-
 def _shown_path(call: Call, bound: "_Bound | None") -> str:
     """The path for logs, as the endpoint has it: parts of one that was asked for may be a key or somebody's address."""
     return bound.endpoint.path if bound else call.path
+
+
+class _Held:
+    """A request whose answer comes later, on a line that waits for it without a task."""
+
+    __slots__ = ("_api", "_bound", "_call", "_later", "_line", "_started")
+
+    def __init__(self, api: Api, call: Call, bound: "_Bound", later: Later, line: Line, started: float) -> None:
+        self._api = api
+        self._call = call
+        self._bound = bound
+        self._later = later
+        self._line = line
+        self._started = started
+
+    def begin(self) -> None:
+        """From now on nobody waits for it but those who call back."""
+        self._later.begin(self._answer)
+        self._line.hold(self._leave)
+
+    def _leave(self) -> None:
+        self._later.leave()
+        self._api._note(self._call, self._bound, CLIENT_GONE, self._started)
+
+    def _answer(self) -> None:
+        began = time.perf_counter()
+        api, call, bound = self._api, self._call, self._bound
+        try:
+            reply = bound.answered(self._later.result(), call.ignored)
+        except Refusal as refusal:
+            reply = api._refuse(call, refusal)
+        except Exception as error:
+            reply = api._refuse(call, api._explain(error, call, bound.endpoint.path))
+        self._line.answer(_head_of(call, reply), reply.body)
+        api._note(call, bound, reply.status, self._started)
+        if note_turn(seconds := time.perf_counter() - began) > FREE_SECONDS:
+            api._admission.took(call, seconds - FREE_SECONDS)
 
 
 class _Bound:
     """An endpoint tied to the services of one application."""
 
     __slots__ = ("admission", "args", "body_limits", "call_at", "caller_at", "counts", "endpoint", "function",
-                 "is_frozen", "is_of_files", "kind", "known", "optional", "params", "scopes")  # fmt: skip
+                 "is_frozen", "is_of_files", "kind", "known", "optional", "params", "rewrite", "scopes")  # fmt: skip
 
     def __init__(self, endpoint: Endpoint, admission: Admission, body_limits: BodyLimits) -> None:
         self.endpoint = endpoint
@@ -237,11 +282,12 @@ class _Bound:
         self.kind: type[Caller] = Caller
         self.optional = False
         self.is_frozen: IsFrozen | None = None
+        self.rewrite: Callable[[Any], Any] | None = None
         self.counts = not endpoint.waits
         # A body that is read while it arrives takes as long as its sender likes; a page shows many pictures at once.
         self.is_of_files = endpoint.streams or endpoint.unlimited
 
-    async def run(self, call: Call, kwargs: PathArgs) -> Reply:
+    async def run(self, call: Call, kwargs: PathArgs) -> Reply | Later:
         """Authenticate, read parameters, act; the answer is encoded before any scope is left."""
         args = self.args.copy()
         endpoint = self.endpoint
@@ -289,19 +335,27 @@ class _Bound:
             finally:
                 self.admission.leave(place, files=self.is_of_files)
 
-    async def _act(self, call: Call, args: list[Any], kwargs: PathArgs) -> Reply:
+    async def _act(self, call: Call, args: list[Any], kwargs: PathArgs) -> Reply | Later:
         if not self.scopes:
             result = await self.function(*args, **kwargs)
-            return _answer(result, call.ignored)  # who reads the body itself may have found more
+            return (
+                result if isinstance(result, Later) else self.answered(result, call.ignored)
+            )  # who reads the body itself may have found more
         ignored = call.ignored
         if len(self.scopes) == 1:
             at, opener = self.scopes[0]
             async with opener() as args[at]:
-                return _answer(await self.function(*args, **kwargs), ignored)
+                return self.answered(await self.function(*args, **kwargs), ignored)
         async with AsyncExitStack() as stack:
             for at, opener in self.scopes:
                 args[at] = await stack.enter_async_context(opener())
-            return _answer(await self.function(*args, **kwargs), ignored)
+            return self.answered(await self.function(*args, **kwargs), ignored)
+
+    def answered(self, result: Any, ignored: list[str] | None) -> Reply:
+        """What the function returned, as an answer."""
+        if isinstance(result, Reply):
+            return result
+        return Reply(success_body(result if self.rewrite is None else self.rewrite(result), ignored))
 
 
 def _bind(
@@ -327,19 +381,14 @@ def _bind(
     return bound
 
 
-def _rewritten(function: Callable[..., Awaitable[Any]], rewrite: Callable[[Any], Any]) -> Callable[..., Awaitable[Any]]:
-    async def run(*args: Any, **kwargs: Any) -> Any:
-        result = await function(*args, **kwargs)
-        return result if isinstance(result, Reply) else rewrite(result)
-
-    return run
-
-
-def _answer(result: Any, ignored: list[str] | None) -> Reply:
-    return result if isinstance(result, Reply) else Reply(success_body(result, ignored))
-
-
 async def _send(call: Call, reply: Reply, send: Send) -> None:
+    await send(_head_of(call, reply))
+    if reply.chunks is not None and call.method != "HEAD":
+        await _send_chunks(call, reply.chunks, send)
+    await send({"type": "http.response.body", "body": b"" if call.method == "HEAD" else reply.body})
+
+
+def _head_of(call: Call, reply: Reply) -> Message:
     if reply.content_type == JSON:
         headers = JSON_HEADERS.copy()
     else:
@@ -353,11 +402,7 @@ async def _send(call: Call, reply: Reply, send: Send) -> None:
         size = len(reply.body) if reply.chunks is None else reply.size
         headers.append((b"content-length", b"%d" % size))
     headers += call.reply_headers
-    await send({"type": "http.response.start", "status": reply.status, "headers": headers})
-    if reply.chunks is not None and call.method != "HEAD":
-        await _send_chunks(call, reply.chunks, send)
-    body = b"" if call.method == "HEAD" else reply.body
-    await send({"type": "http.response.body", "body": body})
+    return {"type": "http.response.start", "status": reply.status, "headers": headers}
 
 
 async def _send_chunks(call: Call, chunks: AsyncIterator[bytes], send: Send) -> None:

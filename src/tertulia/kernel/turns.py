@@ -23,6 +23,13 @@ class Standstill:
     seconds = 0.0
 
 
+def note_turn(seconds: float) -> float:
+    """One took so long."""
+    if seconds > FREE_SECONDS:
+        Standstill.seconds += seconds
+    return seconds
+
+
 @types.coroutine
 def telling_turns(
     coroutine: Coroutine[Any, Any, T], tell: Callable[[float], None], free: float = FREE_SECONDS
@@ -38,9 +45,7 @@ def telling_turns(
             result: T = end.value
             return result
         finally:
-            seconds = time.perf_counter() - began
-            if seconds > FREE_SECONDS:
-                Standstill.seconds += seconds
+            seconds = note_turn(time.perf_counter() - began)
             free -= seconds
             if free < 0:
                 tell(-free)

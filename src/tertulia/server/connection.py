@@ -95,6 +95,8 @@ class Connection(HttpToolsProtocol):
     """Of the request whose body arrives."""
     _turned_away = 0
     """The same, if it will not be let in: when to come back, in seconds."""
+    _answer: WholeAnswer | None = None
+    """What is being answered, or was answered last."""
     _networks: deque[str]
     """Where this is counted: a connection of a client once, one of a proxy for each request that is not answered."""
 
@@ -137,6 +139,8 @@ class Connection(HttpToolsProtocol):
             self.tally.networks.leave(network)
         self._networks.clear()
         super().connection_lost(exc)
+        if self._answer is not None:
+            self._answer.lost()
 
     def shutdown(self) -> None:
         """The server stops. Who has asked, or asks in this moment, gets an answer that says that the connection ends with it."""
@@ -176,7 +180,6 @@ class Connection(HttpToolsProtocol):
         """Read what came; refuse what cannot be read."""
         if self._is_refused:
             return
-        self._unset_keepalive_if_required()
         is_start = self._stage is _Stage.BETWEEN
         self._begun = 0
         self._unread += len(data)
@@ -274,15 +277,23 @@ class Connection(HttpToolsProtocol):
             super().on_message_complete()
 
     def on_response_complete(self) -> None:
-        """A request is answered: the connection may be idle now."""
+        """A request is answered: the next one's turn has come, or the connection is idle (`_look`)."""
         if self._stage is _Stage.BETWEEN:
             self._since = self.loop.time()
-        self._leave_network()
-        super().on_response_complete()
+        if self._networks:
+            self._leave_network()
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            cycle, app = self.pipeline.pop()
+            self._start_asgi_task(cycle, app)  # type: ignore[arg-type]
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: AsgiApp) -> None:  # type: ignore[override]
         """A request's turn has come: its answer leaves in one write if it can."""
-        super()._start_asgi_task(cycle, WholeAnswer(app, cycle))  # type: ignore[arg-type]
+        self._answer = WholeAnswer(app, cycle, self.tasks)
+        self._answer.begin()
 
     def _enter(self) -> None:
         """Let the request in, or turn it away."""

@@ -6,34 +6,103 @@ everything else goes uvicorn's own way, as soon as that is known: streamed answe
 
 Once a client is gone, uvicorn says only that, and forgets what it has read: whoever sends a large file over a bad line would
 send it again. Here what has arrived is given first.
+
+And an answer may come after the application has returned (kernel/later.py).
 """
 
-from collections.abc import Awaitable
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
 
+import structlog
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
-from tertulia.kernel.call import AsgiApp, Message, Receive, Scope, Send
+from tertulia.kernel.call import AsgiApp, Message
+from tertulia.kernel.http import JSON_HEADERS
+from tertulia.kernel.later import Line
+
+log = structlog.get_logger()
 
 JOINED_BYTES = 128 * 1024
 """A longer body is not copied to stand behind its head."""
+_JSON_LINES = b"".join(b"%b: %b\r\n" % header for header in JSON_HEADERS)
 _SPECIAL = frozenset((b"connection", b"transfer-encoding"))
 _CONTROL = bytes({*range(32), 127} - set(b"\t\n\r"))
 """What no head has; ends of lines are counted."""
 
 
-class WholeAnswer:
-    """The application, for one request. Its answer is written here if it is whole."""
+class WholeAnswer(Line):
+    """The answer to one request. It is written here if it is whole."""
 
-    __slots__ = ("_app", "_begun", "_cycle")
+    __slots__ = ("_app", "_begun", "_cycle", "_gone", "_tasks")
 
-    def __init__(self, app: AsgiApp, cycle: RequestResponseCycle) -> None:
+    def __init__(self, app: AsgiApp, cycle: RequestResponseCycle, tasks: set[asyncio.Task[None]]) -> None:
+        """`tasks`: those that the server waits for before it ends."""
         self._app = app
         self._cycle = cycle
+        self._tasks = tasks
         self._begun: Message | None = None
+        self._gone: Callable[[], None] | None = None
 
-    def __call__(self, scope: Scope, _receive: Receive, _send: Send) -> Awaitable[None]:
-        """ASGI. What is given to receive and to send with is the cycle's own."""
-        return self._app(scope, self._receive, self._send)
+    def begin(self) -> None:
+        """The request's turn has come."""
+        self._start(self._run())
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _run(self) -> None:
+        """Let the application answer. If it does not, the client is told that something failed."""
+        cycle = self._cycle
+        try:
+            await self._app(cycle.scope, self._receive, self)  # type: ignore[arg-type]
+        except BaseException as error:
+            log.error("the application failed", exc_info=error)
+            await self._fail()
+        else:
+            if self._gone is not None:
+                return
+            if not cycle.response_complete and not cycle.disconnected:
+                log.error("the application gave no answer")
+                await self._fail()
+        cycle.on_response = _nothing
+
+    async def _fail(self) -> None:
+        cycle = self._cycle
+        if cycle.response_started:
+            cycle.transport.close()
+        else:
+            await cycle.send_500_response()
+
+    def hold(self, gone: Callable[[], None]) -> None:
+        """The application returns without an answer."""
+        self._gone = gone
+        self._cycle.flow.resume_reading()  # or nobody would notice that the client goes
+
+    def lost(self) -> None:
+        """The client has gone."""
+        gone, self._gone = self._gone, None
+        if gone is not None:
+            self._cycle.on_response = _nothing
+            gone()
+
+    def answer(self, begun: Message, body: bytes) -> None:
+        """What was held is answered."""
+        self._gone = None
+        cycle = self._cycle
+        if cycle.flow.write_paused or not self._write(begun, body):
+            self._start(self._answer_slowly(begun, body))
+        else:
+            cycle.on_response = _nothing
+
+    async def _answer_slowly(self, begun: Message, body: bytes) -> None:
+        try:
+            await self(begun)
+            await self({"type": "http.response.body", "body": body})
+        finally:
+            self._cycle.on_response = _nothing
 
     async def _receive(self) -> Message:
         cycle = self._cycle
@@ -43,7 +112,8 @@ class WholeAnswer:
             return {"type": "http.request", "body": arrived, "more_body": True}
         return message
 
-    async def _send(self, message: Message) -> None:
+    async def __call__(self, message: Message) -> None:
+        """ASGI: what the application sends."""
         begun, cycle = self._begun, self._cycle
         if begun is None:
             if message["type"] == "http.response.start" and not cycle.response_started:
@@ -65,15 +135,20 @@ class WholeAnswer:
         cycle = self._cycle
         if cycle.disconnected or cycle.response_started or cycle.scope["method"] == "HEAD":
             return False
-        headers = [*cycle.default_headers, *begun["headers"]]
-        names = {name for name, _ in headers}
-        if (b"content-length", b"%d" % len(body)) not in headers or not names.isdisjoint(_SPECIAL):
+        own = headers = begun["headers"]
+        lines = [STATUS_LINE[begun["status"]], *[b"%b: %b\r\n" % header for header in cycle.default_headers]]
+        if headers[: len(JSON_HEADERS)] == JSON_HEADERS:  # nearly always, and the same objects
+            lines.append(_JSON_LINES)
+            own = headers[len(JSON_HEADERS) :]
+        if (b"content-length", b"%d" % len(body)) not in own or any(name in _SPECIAL for name, _ in own):
             return False
-        lines = [b"%b: %b\r\n" % header for header in headers]
+        lines += [b"%b: %b\r\n" % header for header in own]
         if not cycle.keep_alive:
             lines.append(b"connection: close\r\n")
-        head = b"".join((STATUS_LINE[begun["status"]], *lines, b"\r\n"))
-        if not head.count(b"\n") == head.count(b"\r") == len(lines) + 2 or head != head.translate(None, _CONTROL):
+        lines.append(b"\r\n")
+        head = b"".join(lines)
+        ends = len(cycle.default_headers) + len(headers) + (2 if cycle.keep_alive else 3)
+        if not head.count(b"\n") == head.count(b"\r") == ends or head != head.translate(None, _CONTROL):
             return False  # a value that would begin a line of its own, or worse: uvicorn refuses it
         cycle.response_started = cycle.response_complete = True
         cycle.waiting_for_100_continue = False
@@ -86,3 +161,7 @@ class WholeAnswer:
             cycle.transport.close()
         cycle.on_response()
         return True
+
+
+def _nothing() -> None:
+    """Instead of what a cycle calls at its end: with that it and its connection would hold each other."""

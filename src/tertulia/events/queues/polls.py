@@ -7,6 +7,7 @@ a waiting poll never answers with an empty list: there are clients that take suc
 
 import asyncio
 import random
+from collections.abc import Callable
 from itertools import islice
 
 import msgspec
@@ -15,11 +16,9 @@ from tertulia.events.queues.gateway import Gateway
 from tertulia.events.queues.logged_event import Presenter
 from tertulia.events.queues.queue import Queue
 from tertulia.events.queues.refusals import bad_queue, never_issued, revoked
-from tertulia.events.queues.waiters import release
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import MAX_ANSWER_BYTES
-from tertulia.kernel.call import Call, ClientGone
-from tertulia.kernel.departure import Departure
+from tertulia.kernel.later import Later
 
 MAX_EVENTS_PER_REPLY = 1000
 MAX_BYTES_PER_REPLY = MAX_ANSWER_BYTES
@@ -35,46 +34,35 @@ class Polls:
         self._gateway = gateway
         self._presenters = presenters
 
-    async def answer(
-        self, call: Call, caller: Caller, queue: Queue, last_event_id: int, *, dont_block: bool
-    ) -> msgspec.Raw:
-        """The body of the reply."""
+    def answer(self, caller: Caller, queue: Queue, last_event_id: int, *, dont_block: bool) -> msgspec.Raw | Later:
+        """The body of the reply, or when it comes."""
         if last_event_id > queue.issued:
             raise never_issued(last_event_id)
         queue.touch()
         queue.acknowledge(last_event_id)
         self._gateway.keep(queue)
-        if not queue.pending and not dont_block:
-            await self._wait(call, queue, caller.credential)
-            if self._gateway.is_revoked(queue, caller.credential):
-                raise revoked(caller)
-            if not self._gateway.is_alive(queue):
-                if queue.has_moved:
-                    return self._heartbeat(queue, queue.issued)
-                raise bad_queue(queue.id)
-            queue.touch()
-            if not queue.pending:
-                return self._heartbeat(queue, self._gateway.head_of(queue))
-        return self._events(queue)
-
-    async def _wait(self, call: Call, queue: Queue, credential: int) -> None:
+        if queue.pending or dont_block:
+            return self._events(queue)
         queue.end_wait()
-        if self._gateway.draining or not self._gateway.is_alive(queue) or self._gateway.is_revoked(queue, credential):
-            return
-        waiter = queue.begin_wait(credential)
-        settings = self._gateway.settings
+        gateway = self._gateway
+        if gateway.draining or not gateway.is_alive(queue) or gateway.is_revoked(queue, caller.credential):
+            return self.answer_after_wait(caller, queue)
+        settings = gateway.settings
         pause = settings.heartbeat_seconds + random.uniform(0, settings.heartbeat_jitter_seconds)
-        timer = asyncio.get_running_loop().call_later(pause, release, waiter)
-        departure = Departure(call.gone(), lambda: release(waiter))
-        try:
-            await waiter
-        finally:
-            timer.cancel()
-            queue.leave_wait(waiter)
-            has_gone = departure.is_noticed
-            departure.close()
-        if has_gone:
-            raise ClientGone
+        return _WaitingPoll(self, caller, queue, pause)
+
+    def answer_after_wait(self, caller: Caller, queue: Queue) -> msgspec.Raw:
+        """The body of the reply to who has waited."""
+        if self._gateway.is_revoked(queue, caller.credential):
+            raise revoked(caller)
+        if not self._gateway.is_alive(queue):
+            if queue.has_moved:
+                return self._heartbeat(queue, queue.issued)
+            raise bad_queue(queue.id)
+        queue.touch()
+        if not queue.pending:
+            return self._heartbeat(queue, self._gateway.head_of(queue))
+        return self._events(queue)
 
     def _heartbeat(self, queue: Queue, head: int) -> msgspec.Raw:
         queue.issue(head)
@@ -93,3 +81,30 @@ class Polls:
         if texts:
             queue.issue(last)
         return msgspec.Raw(_HEAD + b",".join(texts) + _FOOT)
+
+
+class _WaitingPoll(Later):
+    """A poll that waits, for so many seconds at most."""
+
+    __slots__ = ("_caller", "_pause", "_polls", "_queue", "_timer", "_waiter")
+
+    def __init__(self, polls: Polls, caller: Caller, queue: Queue, pause: float) -> None:
+        self._polls = polls
+        self._caller = caller
+        self._queue = queue
+        self._pause = pause
+
+    def begin(self, tell: Callable[[], None]) -> None:
+        """The queue wakes it, or its heartbeat."""
+        self._waiter = self._queue.begin_wait(tell, self._caller.credential)
+        self._timer = asyncio.get_running_loop().call_later(self._pause, self._waiter.wake)
+
+    def result(self) -> msgspec.Raw:
+        """What it is answered with."""
+        self.leave()
+        return self._polls.answer_after_wait(self._caller, self._queue)
+
+    def leave(self) -> None:
+        """It waits no more."""
+        self._timer.cancel()
+        self._queue.leave_wait(self._waiter)

@@ -4,7 +4,6 @@ What is pending is only a memory of the log: it can be dropped and read again. A
 second one ends the first with a heartbeat. What a queue is made of, it gets when it is made; what changes, its methods change.
 """
 
-import asyncio
 import time
 from collections import deque
 from collections.abc import Callable, Collection, Mapping
@@ -15,7 +14,7 @@ from tertulia.events.queues.filters import Filter, with_read_narrow
 from tertulia.events.queues.logged_event import LoggedEvent
 from tertulia.events.queues.memberships import Memberships
 from tertulia.events.queues.queue_record import QueueRecord
-from tertulia.events.queues.waiters import Waiter, release
+from tertulia.events.queues.waiters import Waiter, Waker
 from tertulia.kernel.auth import Role
 
 MAX_PENDING = 10_000
@@ -38,7 +37,7 @@ class Queue:
         "_left",
         "_snapshot",
         "_waiter",
-        "_wake",
+        "_waker",
         "all_public",
         "has_moved",
         "id",
@@ -64,7 +63,7 @@ class Queue:
         *,
         filters: Mapping[str, Filter],
         knows: str = "",
-        wake: Callable[[Waiter], None] = release,
+        waker: Waker | None = None,
     ) -> None:
         self.record = record
         self.id = record.id
@@ -101,7 +100,7 @@ class Queue:
         self._waiter: Waiter | None = None
         self._credential = 0
         """What the request that waits was made with."""
-        self._wake = wake
+        self._waker = waker or Waker()
 
     # The log
 
@@ -154,7 +153,7 @@ class Queue:
         self.pending.append(logged)
         self._bytes += logged.size
         if self._waiter is not None and len(self.pending) == 1:  # who waits has nothing pending: the first one wakes
-            self._wake(self._waiter)
+            self._waiter.wake()
 
     def _hears(self, logged: LoggedEvent, to: Audience) -> bool:
         if to.without is not None and self._hears(logged, to.without):
@@ -212,22 +211,23 @@ class Queue:
         """Whether a request waits."""
         return self._waiter is not None
 
-    def begin_wait(self, credential: int = 0) -> Waiter:
-        """What a request waits for, which was made with this credential. Whoever waited before goes on."""
+    def begin_wait(self, go_on: Callable[[], None], credential: int = 0) -> Waiter:
+        """A request waits, which was made with this credential. Whoever waited before goes on."""
         self.end_wait()
         self._credential = credential
-        self._waiter = asyncio.get_running_loop().create_future()
+        self._waiter = Waiter(self._waker, go_on)
         return self._waiter
 
     def leave_wait(self, waiter: Waiter) -> None:
         """A request waits no more; another may have taken its place."""
+        waiter.leave()
         if self._waiter is waiter:
             self._waiter = None
 
     def end_wait(self) -> None:
         """End the waiting request, if there is one."""
         if self._waiter is not None:
-            release(self._waiter)
+            self._waiter.wake()
 
     def end_wait_with(self, credentials: Collection[int]) -> None:
         """End the waiting request, if it was made with one of these."""

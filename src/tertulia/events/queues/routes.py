@@ -5,26 +5,26 @@ import msgspec
 from tertulia.events.queues.gateway import Gateway
 from tertulia.events.queues.polls import Polls
 from tertulia.kernel.auth import Person
-from tertulia.kernel.endpoint import Call, delete, get
+from tertulia.kernel.endpoint import delete, get
+from tertulia.kernel.later import Later
 
 
-@get("/events", waits=True)
+@get("/events", waits=True, returns=msgspec.Raw)
 async def get_events(
     caller: Person,
-    call: Call,
     gateway: Gateway,
     polls: Polls,
     *,
     queue_id: str,
     last_event_id: int,
     dont_block: bool = False,
-) -> msgspec.Raw:
+) -> msgspec.Raw | Later:
     """Wait for events after `last_event_id`, which acknowledges everything up to it.
 
     Answers at once when there are events or with `dont_block`; else with a heartbeat after about a minute.
     """
     queue = await gateway.find(caller, queue_id, last_event_id)
-    return await polls.answer(call, caller, queue, last_event_id, dont_block=dont_block)
+    return polls.answer(caller, queue, last_event_id, dont_block=dont_block)
 
 
 @delete("/events", while_frozen=True)

@@ -162,7 +162,7 @@ class ServedQueues:
             served.record_kept_at = LONG_AGO  # with the next poll
 
     def _make(self, record: QueueRecord, memberships: Memberships, after: int) -> Queue:
-        return Queue(record, memberships, after, filters=self._filters, knows=self._knows, wake=self._waker.wake)
+        return Queue(record, memberships, after, filters=self._filters, knows=self._knows, waker=self._waker)
 
     async def _admit(self, queue: Queue, feed: Feed, start: int, *, record_kept_at: float) -> None:
         await feed.admit(queue, start)
