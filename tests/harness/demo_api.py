@@ -241,8 +241,9 @@ async def poll(call: Call, watch: PollWatch) -> dict[str, bool]:
 
 
 @get("/bell", waits=True, returns=dict[str, str])
-async def wait_for_bell(bell: Bell, *, size: int = 2) -> Later:
-    """Answer when it rings."""
+async def wait_for_bell(bell: Bell, *, size: int = 2, delay: float = 0.0) -> Later:
+    """Answer when it rings; listen after so many seconds."""
+    await asyncio.sleep(delay)
     return Ringing(bell, size)
 
 

@@ -1,9 +1,10 @@
 """A message to thousands of listeners leaves the event loop room for others."""
 
 import asyncio
+import time
 from functools import partial
 
-from tertulia.events.queues.waiters import PORTION, Waiter, Waker
+from tertulia.events.queues.waiters import PORTION, PORTION_SECONDS, Waiter, Waker
 
 
 class Polls:
@@ -65,6 +66,17 @@ async def test_a_later_message_is_as_quick_as_the_first() -> None:
     polls.waiters[-1].wake()
     await asyncio.sleep(0)
     assert polls.went_on[-1] == PORTION
+
+
+async def test_what_takes_long_is_a_portion_by_itself() -> None:
+    polls = Polls(3)
+    slow = Waiter(polls.waker, partial(time.sleep, PORTION_SECONDS * 1.2))
+    slow.wake()
+    polls.wake()
+    await asyncio.sleep(0)
+    assert polls.went_on == []
+    await asyncio.sleep(0)
+    assert polls.went_on == [0, 1, 2]
 
 
 async def test_one_that_fails_keeps_nobody_else_waiting() -> None:

@@ -31,12 +31,13 @@ _host = re.compile(rb"(?:%b(?:\.%b)*\.?|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?
 
 def check_head(headers: list[tuple[bytes, bytes]], target: bytes, version: str) -> None:
     """Refuse headers that could be understood in two ways."""
-    names = [name for name, _ in headers]
-    if len(set(names)) < len(names):
+    found = dict(headers)
+    if len(found) < len(headers):
+        names = [name for name, _ in headers]
         for name in ONCE.intersection(names):
             if names.count(name) > 1:
                 raise Refusal(f"The header {name.decode().title()} came more than once")
-    host = next((value for name, value in headers if name == b"host"), None)
+    host = found.get(b"host")
     if host is None:
         if version != "1.0":
             raise Refusal("The header Host is missing")

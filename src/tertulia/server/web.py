@@ -132,6 +132,7 @@ async def serve_web(settings: Settings, open_files: int, sockets: Sockets, besid
                 api, server.gateway = opened.result()
                 collect_garbage_seldom()
                 opening.open(api)
+                config.loaded_app = api  # of connections that are made from now on
                 log.info("web", host=settings.host, port=settings.port, version=__version__)
         finally:
             server.should_exit = server.should_exit or opening.app is None

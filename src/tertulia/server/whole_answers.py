@@ -43,6 +43,7 @@ class WholeAnswer(Line):
         self._tasks = tasks
         self._begun: Message | None = None
         self._gone: Callable[[], None] | None = None
+        """Whom to tell that the client has gone, if the answer comes later."""
 
     def begin(self) -> None:
         """The request's turn has come."""
@@ -62,7 +63,7 @@ class WholeAnswer(Line):
             log.error("the application failed", exc_info=error)
             await self._fail()
         else:
-            if self._gone is not None:
+            if self._gone is not None and not cycle.disconnected:
                 return
             if not cycle.response_complete and not cycle.disconnected:
                 log.error("the application gave no answer")
@@ -78,19 +79,27 @@ class WholeAnswer(Line):
 
     def hold(self, gone: Callable[[], None]) -> None:
         """The application returns without an answer."""
-        self._gone = gone
-        self._cycle.flow.resume_reading()  # or nobody would notice that the client goes
+        if self._cycle.disconnected:
+            gone()
+            self._gone = _nothing
+        else:
+            self._gone = gone
+            self._cycle.flow.resume_reading()  # or nobody would notice that the client goes
 
     def lost(self) -> None:
-        """The client has gone."""
-        gone, self._gone = self._gone, None
-        if gone is not None:
-            self._cycle.on_response = _nothing
-            gone()
+        """The client has gone. uvicorn tells only the last request on the connection; those before it are ours to tell."""
+        cycle = self._cycle
+        if cycle.response_complete:
+            return
+        cycle.disconnected = True
+        cycle.message_event.set()
+        if self._gone is not None:
+            self._gone()
+            self._gone = cycle.on_response = _nothing
 
     def answer(self, begun: Message, body: bytes) -> None:
         """What was held is answered."""
-        self._gone = None
+        self._gone = _nothing
         cycle = self._cycle
         if cycle.flow.write_paused or not self._write(begun, body):
             self._start(self._answer_slowly(begun, body))

@@ -99,6 +99,19 @@ def test_a_client_that_goes_is_noticed_though_another_request_is_behind(demo: De
     assert demo.bell.left.wait(10)
 
 
+def test_a_client_that_goes_before_the_wait_begins_is_not_waited_for(demo: Demo) -> None:
+    with socket.create_connection(("127.0.0.1", demo.port), timeout=10) as connection:
+        connection.sendall(b"GET /api/v1/bell?delay=0.5" + END)
+    assert demo.bell.left.wait(10)
+    assert ring(demo)["heard"] == 0
+
+
+def test_one_that_goes_with_another_request_behind_is_noticed_as_well(demo: Demo) -> None:
+    waiting(demo, BELL + BELL).close()
+    assert demo.bell.left.wait(10)
+    eventually(lambda: not demo.bell.waiting)
+
+
 def test_a_client_that_reads_nothing_gets_all_answers_in_their_order_once_it_reads(demo: Demo) -> None:
     large = 8 * 1024 * 1024
     requests = b"".join(b"GET /api/v1/bell?size=%d" % (large + number) + END for number in range(3))

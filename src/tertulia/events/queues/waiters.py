@@ -5,10 +5,13 @@ else asks for something meanwhile, such as the sender waiting for the answer, do
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 
 PORTION = 500
+PORTION_SECONDS = 0.05
+"""It ends earlier than that: answers may be large."""
 
 
 class Waiter:
@@ -53,10 +56,12 @@ class Waker:
             self._turn_soon()
 
     def _turn(self) -> None:
-        due = self._due
+        due, end = self._due, time.perf_counter() + PORTION_SECONDS
         try:
             for _ in range(min(PORTION, len(due))):
                 due.popleft().go_on()
+                if time.perf_counter() > end:
+                    break
         finally:
             self._is_turning = bool(due)
             if due:
