@@ -22,6 +22,7 @@ from tertulia.migrations import migrate
 from tertulia.organization.groups import queries
 from tertulia.organization.groups.records import group_records
 from tertulia.organization.groups.rights import is_member, members_among
+from tertulia.organization.groups.roles import RoleMembers
 from tertulia.organization.realms.actions import create_realm
 
 DEPTH = 10
@@ -101,7 +102,8 @@ async def _measure(url: str, users: int, groups: int, times: int) -> list[Figure
                 figures.append(Figure(f"which of {len(some):,} users", took, "ms", note="round trip"))
             everybody = await _clock(lambda: queries.all_members(reader, scene.realm_id, scene.big), 5)
             figures.append(Figure(f"all members of a group of {users // 2:,}", everybody, "ms", note="round trip"))
-            listed = await _clock(lambda: group_records(reader, scene.realm_id, include_deactivated=True), 5)
+            roles = RoleMembers()
+            listed = await _clock(lambda: group_records(reader, scene.realm_id, roles, include_deactivated=True), 5)
             figures.append(Figure(f"the records of {groups} groups", listed, "ms", note="round trips"))
     return figures
 

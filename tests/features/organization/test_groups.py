@@ -1,5 +1,6 @@
 """User groups from inside and under strain: who hears what, what two at once can do, and what a request costs."""
 
+import asyncio
 import time
 from functools import partial
 
@@ -9,6 +10,7 @@ import tertulia.organization.groups.routes
 from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.organization.groups.actions import promote_members
+from tertulia.organization.groups.roles import RoleMembers
 from tests.contract.groups import (
     anonymous,
     change,
@@ -392,7 +394,9 @@ def test_whoever_comes_and_goes_at_the_same_time_is_in_the_state_that_events_mak
 async def test_the_number_of_statements_does_not_grow_with_the_groups(realm: Realm, server: Server) -> None:
     user, owner = realm.member.user, realm.owner.user
     group_id = make_group(realm.owner, can_join_group=anonymous([realm.member.id], [system(realm.owner, "owners")]))
-    async with counting(server.postgres_url, tertulia.organization.groups.routes) as counter:
+    routes = tertulia.organization.groups.routes
+    async with counting(server.postgres_url, routes, roles=lambda _database: RoleMembers()) as counter:
+        await counter.cost(user, "GET", "/user_groups", realm.host)
 
         async def costs() -> dict[str, int]:
             found = {"list": await counter.cost(user, "GET", "/user_groups", realm.host)}
@@ -410,11 +414,34 @@ async def test_the_number_of_statements_does_not_grow_with_the_groups(realm: Rea
         few = await costs()
         add_groups(realm, 1_000)
         assert await costs() == few
-    assert (
-        few["list"] <= 7
-    )  # whose key, the groups, anonymous values, members, subgroups, system groups, people by role
+    # Whose key, the groups, anonymous values, members, subgroups, system groups, whether people's roles are known.
+    assert few["list"] <= 7
     # Making one also looks whose share it takes, in number and in bytes, and is noted in the audit log.
     assert max(few.values()) <= 19
+
+
+async def test_people_are_read_by_role_again_when_anything_changed_it_and_not_before(
+    realm: Realm, server: Server
+) -> None:
+    routes = tertulia.organization.groups.routes
+    member, user = realm.member, realm.owner.user
+    changes = [
+        lambda: realm.owner.request("PATCH", f"users/{member.id}", role=300),
+        lambda: realm.owner.request("DELETE", f"users/{member.id}"),
+        lambda: realm.owner.request("POST", f"users/{member.id}/reactivate"),
+        lambda: realm.owner.request("PATCH", "realm", waiting_period_threshold=3),
+        lambda: realm.speaker(MEMBER).request("GET", "users/me"),
+    ]
+    async with counting(server.postgres_url, routes, roles=lambda _database: RoleMembers()) as counter:
+
+        async def reads_people() -> bool:
+            await counter.cost(user, "GET", "/user_groups", realm.host)
+            return any("group by 1, 2" in statement for statement in counter.statements)
+
+        assert [await reads_people(), await reads_people()] == [True, False]
+        for change_people in changes:
+            check_success(await asyncio.to_thread(change_people))
+            assert [await reads_people(), await reads_people()] == [True, False]
 
 
 def add_groups(realm: Realm, count: int) -> None:

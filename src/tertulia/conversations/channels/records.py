@@ -3,7 +3,7 @@
 A list of records takes two: the rows, and the values of those settings that anonymous groups hold.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import asyncpg
@@ -96,11 +96,8 @@ async def subscriptions_of(reader: Reader, user_id: int) -> list[Own]:
     from subscription join channel on channel.id = subscription.channel_id join account on account.id = subscription.user_id
     where subscription.user_id = $1 order by channel.name_key
     """
-    rows = await reader.fetch(sql, user_id)
-    values = await _values(reader, rows)
     found = []
-    for row in rows:
-        fields = _fields(row, values)
+    for fields in await _fields(reader, await reader.fetch(sql, user_id)):
         is_active, may_see = fields.pop("is_active"), fields.pop("may_see")
         found.append(
             Own(SubscriptionRecord(**fields, **old_mute_keys(is_muted=fields["is_muted"])), is_active, may_see)
@@ -127,17 +124,22 @@ def with_inherited(subscription: SubscriptionRecord, inherited: Mapping[str, boo
 
 
 async def _channels(reader: Reader, rows: Sequence[asyncpg.Record]) -> list[ChannelRecord]:
-    values = await _values(reader, rows)
-    return [ChannelRecord(**_fields(row, values)) for row in rows]
+    return [ChannelRecord(**fields) for fields in await _fields(reader, rows)]
 
 
-async def _values(reader: Reader, rows: Iterable[asyncpg.Record]) -> dict[int, Any]:
-    holders = {row[setting] for row in rows for setting in CHANNEL_SETTINGS}
-    return dict(await values_of(reader, sorted(holders))) if holders else {}
-
-
-def _fields(row: asyncpg.Record, values: dict[int, Any]) -> dict[str, Any]:
-    fields = dict(row.items())
-    for setting in CHANNEL_SETTINGS:
-        fields[setting] = values[fields[setting]]
-    return fields | old_post_keys(fields.pop("send_group"))
+async def _fields(reader: Reader, rows: Sequence[asyncpg.Record]) -> list[dict[str, Any]]:
+    """The fields of records. Somebody has hundreds of channels: names of columns are looked up once for all rows."""
+    if not rows:
+        return []
+    names = tuple(rows[0].keys())
+    first = names.index(next(iter(CHANNEL_SETTINGS)))
+    holders = {holder for row in rows for holder in row[first : first + len(CHANNEL_SETTINGS)]}
+    values = await values_of(reader, sorted(holders))
+    found = []
+    for row in rows:
+        fields = dict(zip(names, row, strict=True))
+        for setting in CHANNEL_SETTINGS:
+            fields[setting] = values[fields[setting]]
+        fields.update(old_post_keys(fields.pop("send_group")))
+        found.append(fields)
+    return found

@@ -54,7 +54,7 @@ async def channels(reader: Reader, caller: Caller, wanted: StateRequest, _settin
     )
     own = [_with_inherited(one, inherited) for one in found if archived_too or not one.record.is_archived]
     old = old_mail_keys(wanted.options.client) if wanted.options.old_names else {}
-    subscribed = [msgspec.structs.replace(one.record, **old) for one in own if one.is_active]
+    subscribed = [msgspec.structs.replace(one.record, **old) if old else one.record for one in own if one.is_active]
     left = [one.record for one in own if not one.is_active and one.may_see]
     asked: str = wanted.parameters["include_subscribers"]
     outside = "false" if caller.is_guest else asked  # guests know the subscribers only of channels they are in

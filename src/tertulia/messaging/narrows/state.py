@@ -6,6 +6,7 @@ from tertulia.events.queues.initial_state import StateRequest, provider
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader
 from tertulia.kernel.settings import Settings
+from tertulia.messaging.narrows.language import language_now
 from tertulia.messaging.narrows.queries import ignored_words
 
 _TEXT = """
@@ -20,7 +21,14 @@ FREQUENT = tuple(_TEXT.split())
 """Words so frequent that a search may leave them out; the database's language decides which it does."""
 
 
+_ignored: dict[str, list[str]] = {}
+"""By language: PostgreSQL reads its lists of such words once, and so do we."""
+
+
 @provider("stop_words")
 async def stop_words(reader: Reader, _caller: Caller, _wanted: StateRequest, _settings: Settings) -> dict[str, Any]:
     """Words that a search does not look for."""
-    return {"stop_words": await ignored_words(reader, FREQUENT)}
+    language = await language_now(reader)
+    if language not in _ignored:
+        _ignored[language] = await ignored_words(reader, FREQUENT)
+    return {"stop_words": _ignored[language]}

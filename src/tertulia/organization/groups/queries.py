@@ -270,6 +270,15 @@ async def direct_subgroups(reader: Reader, group_ids: Sequence[int]) -> dict[int
     return {row["group_id"]: row["subgroup_ids"] for row in await reader.fetch(sql, group_ids)}
 
 
+async def roles_version(reader: Reader, realm_id: int) -> str:
+    """Changes whenever `users_by_role` does."""
+    sql = """
+    select concat_ws(' ', users_version, settings->>'waiting_period_threshold', extract(epoch from judged_at))
+    from realm where id = $1
+    """
+    return str(await reader.fetchval(sql, realm_id))
+
+
 async def users_by_role(reader: Reader, realm_id: int) -> list[tuple[int, bool, list[int]]]:
     """The active users of each role, apart by whether they wait to be full members, ascending."""
     sql = f"""

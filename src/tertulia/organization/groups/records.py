@@ -7,12 +7,18 @@ from tertulia.kernel.joined import together
 from tertulia.organization.groups import queries
 from tertulia.organization.groups.holders import load_systems, values_of
 from tertulia.organization.groups.model import Group, GroupRecord
-from tertulia.organization.groups.system import SystemGroup, direct_groups, held_group
+from tertulia.organization.groups.roles import RoleMembers
+from tertulia.organization.groups.system import SystemGroup, held_group
 from tertulia.organization.groups.values import GroupValue
 
 
 async def group_records(
-    reader: Reader, realm_id: int, *, include_deactivated: bool, ids: Sequence[int] | None = None
+    reader: Reader,
+    realm_id: int,
+    roles: RoleMembers,
+    *,
+    include_deactivated: bool,
+    ids: Sequence[int] | None = None,
 ) -> list[GroupRecord]:
     """The groups of a realm, or those with these ids, by id; deactivated users left out."""
     groups = await queries.named_groups(reader, realm_id, include_deactivated=include_deactivated, ids=ids)
@@ -21,7 +27,7 @@ async def group_records(
         values_of(reader, [holder for group in groups for holder in group.holders.values()]),
         queries.direct_members(reader, own),
         queries.direct_subgroups(reader, own),
-        _system_parts(reader, realm_id, are_wanted=len(own) < len(groups)),
+        _system_parts(reader, realm_id, roles, are_wanted=len(own) < len(groups)),
     )
     members, subgroups = members | held, subgroups | chain
     return [_record(group, values, members.get(group.id, []), subgroups.get(group.id, [])) for group in groups]
@@ -29,23 +35,19 @@ async def group_records(
 
 async def group_record(reader: Reader, realm_id: int, group_id: int) -> GroupRecord:
     """The record of a group that exists."""
-    [found] = await group_records(reader, realm_id, include_deactivated=True, ids=[group_id])
+    [found] = await group_records(reader, realm_id, RoleMembers(), include_deactivated=True, ids=[group_id])
     return found
 
 
 async def _system_parts(
-    reader: Reader, realm_id: int, *, are_wanted: bool
+    reader: Reader, realm_id: int, roles: RoleMembers, *, are_wanted: bool
 ) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
     """The direct members and the direct subgroups of system groups, by the group's id."""
     if not are_wanted:
         return {}, {}
-    by_id, users = await together(load_systems(reader, realm_id), queries.users_by_role(reader, realm_id))
+    by_id, members = await together(load_systems(reader, realm_id), roles.load(reader, realm_id))
     systems = {name: group_id for group_id, name in by_id.names.items()}
-    members: dict[int, list[int]] = {group_id: [] for group_id in systems.values()}
-    for role, waits, user_ids in users:
-        for group in direct_groups(role, waiting=waits):
-            members[systems[group]] += user_ids
-    return {group_id: sorted(user_ids) for group_id, user_ids in members.items()}, system_chain(systems)
+    return {group_id: members.get(name, []) for name, group_id in systems.items()}, system_chain(systems)
 
 
 def system_chain(systems: dict[SystemGroup, int]) -> dict[int, list[int]]:

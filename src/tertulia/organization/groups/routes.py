@@ -15,6 +15,7 @@ from tertulia.organization.groups.actions import Changes, Edit, Plan
 from tertulia.organization.groups.holders import load_systems
 from tertulia.organization.groups.records import group_record, group_records
 from tertulia.organization.groups.rights import is_member
+from tertulia.organization.groups.roles import RoleMembers
 from tertulia.organization.groups.rules import MAX_DESCRIPTION_LENGTH
 from tertulia.organization.groups.settings import GROUP_SETTINGS
 from tertulia.organization.groups.system import system_subgroups
@@ -26,9 +27,11 @@ GroupIds = Annotated[list[int], msgspec.Meta(max_length=10_000)]
 
 
 @get("/user_groups")
-async def get_groups(caller: Member, reader: Reader, *, include_deactivated_groups: bool = False) -> dict[str, Any]:
+async def get_groups(
+    caller: Member, reader: Reader, roles: RoleMembers, *, include_deactivated_groups: bool = False
+) -> dict[str, Any]:
     """All groups of the organization, system groups too."""
-    found = await group_records(reader, caller.realm_id, include_deactivated=include_deactivated_groups)
+    found = await group_records(reader, caller.realm_id, roles, include_deactivated=include_deactivated_groups)
     return {"user_groups": found}
 
 

@@ -463,13 +463,18 @@ async def guests_missing(reader: Reader, realm_id: int, channel_id: int, sender_
     return tuple(row["id"] for row in await reader.fetch(sql, realm_id, channel_id, sender_id))
 
 
+LAST = 50
+"""So many of the newest messages of all are looked at: most often one of them is the person's."""
 # Of the messages sent there, those with higher numbers have higher ids: each time of belonging to a conversation has one
 # newest. Those that came from another channel are looked up by their ids.
-_NEWEST = """
+_NEWEST = f"""
 with mine as materialized (
     select conversation_id, history from read_state where user_id = $1 and not isempty(history)
 )
-select greatest(
+select coalesce((
+    select max(last.id) from (select id, conversation_id, seq from message order by id desc limit {LAST}) as last
+    join read_state on read_state.conversation_id = last.conversation_id and read_state.user_id = $1 and last.seq <@ history
+), greatest(
     (
         select max(sent.id) from mine, unnest(mine.history) as part, lateral (
             select id from message
@@ -484,7 +489,7 @@ select greatest(
             order by id desc limit 1
         ) as came
     )
-)
+))
 """
 
 
