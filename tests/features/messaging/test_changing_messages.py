@@ -4,7 +4,6 @@ import pytest
 
 from tertulia.conversations.channels.actions import subscribe
 from tertulia.messaging.reading.revisions import MAX_SHOWN
-from tertulia.people.users.queries import LAST
 from tests.contract.changes import TYPES, edit, events, history, listen, one, refused, topic_ids
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
@@ -264,28 +263,6 @@ def test_marks_go_with_the_access(realm: Realm, channel: Channel, protected: Cha
 
 
 # Numbers and order
-
-
-@pytest.mark.parametrize("others_write", [0, LAST])
-def test_the_newest_message_is_the_one_with_the_highest_id(realm: Realm, channel: Channel, others_write: int) -> None:
-    other = realm.stage.channel(realm.member, realm_id=realm.id)
-    elsewhere = realm.stage.channel(realm.owner, realm_id=realm.id)
-
-    def newest_of_member() -> int:
-        for _ in range(others_write):
-            realm.owner.send(elsewhere.stream_id, "not there")
-        return int(realm.member.post("register", event_types=[], fetch_event_types=["message"])["max_message_id"])
-
-    old, newer = realm.owner.send(channel.stream_id, "a"), realm.owner.send(other.stream_id, "b")
-    edit(realm.owner, old, stream_id=other.stream_id, **QUIET)
-    assert newest_of_member() == newer
-    newest = realm.owner.send(channel.stream_id, "c")
-    realm.stage.sql(
-        "delete from read_state where user_id = %s and conversation_id = %s", realm.member.id, channel.stream_id
-    )
-    assert newest_of_member() == newer
-    edit(realm.owner, newest, stream_id=other.stream_id, **QUIET)
-    assert newest_of_member() == newest
 
 
 def test_the_first_unread_message_is_the_one_with_the_lowest_id(realm: Realm, channel: Channel) -> None:
