@@ -268,9 +268,9 @@ class Connection(HttpToolsProtocol):
         self._unread = 0
         self._stage = _Stage.BETWEEN
         self._since = self.loop.time()
-        if self._visit is not None:
+        if self._visit is not None and not self.pipeline:
             self._visit.begin()
-            self._visit = None
+        self._visit = None
         if self._turned_away:
             self._turn_away(self._turned_away)
         else:
@@ -291,7 +291,13 @@ class Connection(HttpToolsProtocol):
             self._start_asgi_task(cycle, app)  # type: ignore[arg-type]
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: AsgiApp) -> None:  # type: ignore[override]
-        """A request's turn has come: its answer leaves in one write if it can."""
+        """A request's turn has come: its answer leaves in one write if it can.
+
+        Until then it is not under way. If the connection is lost first, nobody would say that it is over.
+        """
+        visit: Visit | None = cycle.scope.get(VISIT)  # type: ignore[assignment]
+        if visit is not None and not cycle.more_body:
+            visit.begin()
         self._answer = WholeAnswer(app, cycle, self.tasks)
         self._answer.begin()
 
