@@ -78,8 +78,8 @@ class Connection(HttpToolsProtocol):
     _stage = _Stage.BETWEEN
     _since = 0.0
     """When the headers began to arrive, or when the connection fell idle."""
-    _held = 0
-    """How much of the tally is ours."""
+    _is_held = False
+    """Whether the tally has an unread head of ours."""
     _timer: asyncio.TimerHandle | None = None
     _pace: Pace
     _is_proxy = False
@@ -201,7 +201,7 @@ class Connection(HttpToolsProtocol):
                 self._refuse(self._headers_too_large())
             elif self._stage is _Stage.HEAD:
                 self._hold()
-            elif self._held:
+            elif self._is_held:
                 self._release()
 
     def on_message_begin(self) -> None:
@@ -390,15 +390,17 @@ class Connection(HttpToolsProtocol):
 
     def _hold(self) -> None:
         """Headers that are not complete: all connections together may hold so many bytes of them."""
-        self.tally.unread_heads += self._unread - self._held
-        self._held = self._unread
-        if self.tally.unread_heads > MAX_UNREAD_HEADS:
-            self.tally.tell("too many unfinished requests", bytes=self.tally.unread_heads)
-            self._refuse(_too_many_connections())
+        heads, self._is_held = self.tally.unread_heads, True
+        heads.add(self, self._asks_for(), self._unread)
+        while heads.total > MAX_UNREAD_HEADS:
+            self.tally.tell("too many unfinished requests", bytes=heads.total)
+            worst: Connection = heads.take_worst()
+            if not worst.transport.is_closing():
+                worst._refuse(_too_many_connections())
 
     def _release(self) -> None:
-        self.tally.unread_heads -= self._held
-        self._held = 0
+        self._is_held = False
+        self.tally.unread_heads.remove(self)
 
     def _max_unread(self) -> int:
         """Bytes of which nothing came: neither a request nor a part of its body."""
