@@ -88,11 +88,30 @@ async def test_whoever_goes_away_gives_back_what_they_held(api: Api) -> None:
     assert again.status == 200
 
 
+async def test_when_all_together_hold_too_much_whoever_holds_little_goes_on(api: Api) -> None:
+    crowd = [Sender(api, (100 + number, None)) for number in range(MOST // PIECE // 2)]
+    for each in crowd:
+        await each.send()
+        await each.send()
+    little = Sender(api, BEN)
+    await little.send(b"text=x", more=False)
+    assert little.status == 200
+    little = Sender(api, BEN)
+    await little.send(b"text=x")
+    await crowd[0].send(b"x")
+    assert crowd[0].status == 503
+    await little.send(b"", more=False)
+    assert little.status == 200
+    for each in crowd[1:]:
+        await each.send(b"", more=False)
+        assert each.status == 200
+
+
 def test_all_together_have_a_bound() -> None:
     bodies = ArrivingBodies(MOST)
     for person in range(SHARES):
         bodies.hold(f"person {person}", 3 * PIECE)
     with pytest.raises(Refusal):
-        bodies.hold("person 99", 1)
+        bodies.hold("person 99", 3 * PIECE)
     bodies.let_go("person 3", 3 * PIECE)
-    bodies.hold("person 99", 1)
+    bodies.hold("person 99", 3 * PIECE)

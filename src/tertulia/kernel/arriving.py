@@ -1,4 +1,8 @@
-"""What bodies that arrive take of this process's memory: all together, and those of one person or network."""
+"""What bodies that arrive take of this process's memory: all together, and those of one person or network.
+
+When all together hold what they may, whoever holds more than an equal part is refused with what comes next. So a few who send
+large bodies slowly cannot keep everybody else from sending: what is held then is twice the bound at most.
+"""
 
 from tertulia.kernel.errors import server_not_ready
 
@@ -18,7 +22,8 @@ class ArrivingBodies:
     def hold(self, payer: str, size: int) -> None:
         """So much more of a body has come. Call `let_go` at the end with all that was held."""
         own = self._held.get(payer, 0) + size
-        if own > self._share or self._total + size > self._most:
+        is_full = self._total + size > self._most
+        if own > self._share or (is_full and own > self._most // (len(self._held) + 1)):
             # The rest of the body is still on its way.
             raise server_not_ready("Too much is being sent at once, try again shortly", close=True)
         self._held[payer] = own

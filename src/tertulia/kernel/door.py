@@ -105,7 +105,8 @@ class Door:
         self._limit = float(FIRST)
         self._calm = 0.0
         """How long a request takes while few are under way."""
-        self._under_way = 0
+        self.under_way = 0
+        """How many requests that were let in are not answered yet, by their weights."""
         self._of_kind = dict.fromkeys(PARTS, 0)
         self._let_in = self._turned_away = self._answered = self._slow = 0
         """Since the last tick."""
@@ -113,7 +114,7 @@ class Door:
         self._retry_after = 1.0
         self._due = 0.0
         self._timer: asyncio.TimerHandle | None = None
-        UNDER_WAY.set_function(lambda: self._under_way)
+        UNDER_WAY.set_function(lambda: self.under_way)
         LIMIT.set_function(lambda: self._limit)
 
     @property
@@ -137,7 +138,7 @@ class Door:
         if kind is Kind.POLL or kind is Kind.ELSEWHERE:
             return kind is Kind.ELSEWHERE or self.lag < STUCK_SECONDS
         part = REGISTERING_PART if kind is Kind.REGISTER else 1.0
-        return self._under_way < self._limit * part or self._of_kind[kind] < self._limit * PARTS[kind]
+        return self.under_way < self._limit * part or self._of_kind[kind] < self._limit * PARTS[kind]
 
     def turn_away(self, kind: Kind) -> int:
         """One more does not come in; when they may come back, in seconds."""
@@ -153,18 +154,18 @@ class Door:
     def enter(self, kind: Kind) -> None:
         """One more is under way."""
         self._let_in += 1
-        self._under_way += REGISTER_WEIGHT if kind is Kind.REGISTER else 1
+        self.under_way += REGISTER_WEIGHT if kind is Kind.REGISTER else 1
         self._of_kind[kind] += 1
 
     def leave(self, kind: Kind, seconds: float | None) -> None:
         """It is not any more, after so many seconds; None: it does not say how busy we are."""
         if seconds is not None:
             self._answered += 1
-            if self._under_way <= CALM:
+            if self.under_way <= CALM:
                 self._calm += CALM_WEIGHT * (seconds - self._calm)
             elif seconds + self.lag > self.threshold:
                 self._slow += 1
-        self._under_way -= REGISTER_WEIGHT if kind is Kind.REGISTER else 1
+        self.under_way -= REGISTER_WEIGHT if kind is Kind.REGISTER else 1
         self._of_kind[kind] -= 1
 
     def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -173,7 +174,7 @@ class Door:
         self._due = now + TICK_SECONDS
         self._timer = loop.call_at(self._due, self._tick, loop)
         is_slow = self._slow > SLOW_PART * self._answered or self.lag > self.seconds
-        self._limit = next_limit(self._limit, self._under_way, is_slow=is_slow, was_reached=self._turned_away > 0)
+        self._limit = next_limit(self._limit, self.under_way, is_slow=is_slow, was_reached=self._turned_away > 0)
         # Three times as many as we can do: each comes back after three times as long.
         asked = self._let_in + self._turned_away
         self._retry_after = min(LATEST_SECONDS, asked / max(1, self._let_in))

@@ -111,7 +111,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Of answers that lie in the memory of one web process; over it, whoever holds the most of them is cut off."""
     max_arriving_bytes: int = 256 * 1024 * 1024
     """Of bodies that lie in the memory of one web process until they are complete and answered. One person, or one network
-    without an account, may have the eighth part; whoever sends more is told to try again."""
+    without an account, may have the eighth part; whoever sends more is told to try again. When all together have so many, so is
+    whoever has more than an equal part of them."""
     max_connections: int = 20_000
     """Of one web process, if it may open as many files; whoever comes then is told to try again."""
     max_network_connections: int = 1000

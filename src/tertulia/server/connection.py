@@ -78,8 +78,8 @@ class Connection(HttpToolsProtocol):
     _stage = _Stage.BETWEEN
     _since = 0.0
     """When the headers began to arrive, or when the connection fell idle."""
-    _held = 0
-    """How much of the tally is ours."""
+    _is_held = False
+    """Whether the tally has an unread head of ours."""
     _timer: asyncio.TimerHandle | None = None
     _pace: Pace
     _is_proxy = False
@@ -201,7 +201,7 @@ class Connection(HttpToolsProtocol):
                 self._refuse(self._headers_too_large())
             elif self._stage is _Stage.HEAD:
                 self._hold()
-            elif self._held:
+            elif self._is_held:
                 self._release()
 
     def on_message_begin(self) -> None:
@@ -268,9 +268,9 @@ class Connection(HttpToolsProtocol):
         self._unread = 0
         self._stage = _Stage.BETWEEN
         self._since = self.loop.time()
-        if self._visit is not None:
+        if self._visit is not None and not self.pipeline:
             self._visit.begin()
-            self._visit = None
+        self._visit = None
         if self._turned_away:
             self._turn_away(self._turned_away)
         else:
@@ -291,7 +291,13 @@ class Connection(HttpToolsProtocol):
             self._start_asgi_task(cycle, app)  # type: ignore[arg-type]
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: AsgiApp) -> None:  # type: ignore[override]
-        """A request's turn has come: its answer leaves in one write if it can."""
+        """A request's turn has come: its answer leaves in one write if it can.
+
+        Until then it is not under way. If the connection is lost first, nobody would say that it is over.
+        """
+        visit: Visit | None = cycle.scope.get(VISIT)  # type: ignore[assignment]
+        if visit is not None and not cycle.more_body:
+            visit.begin()
         self._answer = WholeAnswer(app, cycle, self.tasks)
         self._answer.begin()
 
@@ -384,15 +390,17 @@ class Connection(HttpToolsProtocol):
 
     def _hold(self) -> None:
         """Headers that are not complete: all connections together may hold so many bytes of them."""
-        self.tally.unread_heads += self._unread - self._held
-        self._held = self._unread
-        if self.tally.unread_heads > MAX_UNREAD_HEADS:
-            self.tally.tell("too many unfinished requests", bytes=self.tally.unread_heads)
-            self._refuse(_too_many_connections())
+        heads, self._is_held = self.tally.unread_heads, True
+        heads.add(self, self._asks_for(), self._unread)
+        while heads.total > MAX_UNREAD_HEADS:
+            self.tally.tell("too many unfinished requests", bytes=heads.total)
+            worst: Connection = heads.take_worst()
+            if not worst.transport.is_closing():
+                worst._refuse(_too_many_connections())
 
     def _release(self) -> None:
-        self.tally.unread_heads -= self._held
-        self._held = 0
+        self._is_held = False
+        self.tally.unread_heads.remove(self)
 
     def _max_unread(self) -> int:
         """Bytes of which nothing came: neither a request nor a part of its body."""

@@ -8,9 +8,9 @@ import structlog
 from uvicorn.server import ServerState
 
 from tertulia.kernel.settings import Settings
+from tertulia.server.held_bytes import HeldBytes
 from tertulia.server.networks import Networks
 from tertulia.server.turned_away import TurnedAway
-from tertulia.server.unsent_answers import UnsentAnswers
 
 MAX_UNREAD_HEADS = 64 * 1024 * 1024
 """Bytes of requests whose headers are not complete, of all connections together: each alone may be within its bounds."""
@@ -78,8 +78,8 @@ class Tally:
     def __init__(self, limits: ConnectionLimits) -> None:
         self.networks = Networks(limits.max_network_connections)
         self.connections = 0
-        self.unread_heads = 0
-        self.unsent: UnsentAnswers[Any] = UnsentAnswers()
+        self.unread_heads: HeldBytes[Any] = HeldBytes()
+        self.unsent: HeldBytes[Any] = HeldBytes()
         self._told = 0.0
         self._turned_away: TurnedAway | None = None
 

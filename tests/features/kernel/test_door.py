@@ -5,13 +5,16 @@ import re
 import socket
 from collections.abc import Iterator
 
+import httpx
 import pytest
 
 from tertulia.kernel.door import FIRST, PARTS, Door
 from tests.harness.demo_api import Demo, served
+from tests.harness.talk import eventually
 
 END = b" HTTP/1.1\r\nHost: x\r\n\r\n"
 SEND = b"POST /api/v1/messages HTTP/1.1\r\nHost: x\r\nContent-Length: 11\r\n"
+BEHIND = 40
 _head = re.compile(rb"HTTP/1.1 (\d+) .*?\r\n\r\n", re.DOTALL)
 
 
@@ -87,6 +90,31 @@ def test_a_place_is_free_again_when_the_answer_is_known(scene: Scene) -> None:
     for _ in range(3 * FIRST):
         scene.connection.sendall(b"GET /api/v1/whoami" + END)
         assert scene.answer()[0] == 200
+
+
+def test_what_waits_behind_another_request_of_its_connection_is_not_under_way(scene: Scene) -> None:
+    bell = scene.demo.bell
+    scene.connection.sendall(b"GET /api/v1/bell" + END + (b"GET /api/v1/whoami" + END) * BEHIND)
+    eventually(lambda: bell.waiting)
+    scene.connection.sendall(SEND + b"\r\ncontent")
+    assert scene.door.under_way == 0
+    httpx.post(f"http://127.0.0.1:{scene.demo.port}/api/v1/bell").raise_for_status()
+    assert [scene.answer()[0] for _ in range(BEHIND + 1)] == [200] * (BEHIND + 1)
+    scene.connection.sendall(b"=tea")
+    assert scene.answer()[0] == 401
+    eventually(lambda: scene.door.under_way == 0)
+
+
+def test_requests_whose_turn_never_came_leave_no_place_taken(scene: Scene) -> None:
+    requests = b"GET /api/v1/bell" + END + (b"GET /api/v1/whoami" + END) * BEHIND
+    for _ in range(2 * FIRST // BEHIND):
+        with socket.create_connection(("127.0.0.1", scene.demo.port), timeout=10) as connection:
+            connection.sendall(requests)
+            eventually(lambda: scene.demo.bell.waiting)
+        eventually(lambda: not scene.demo.bell.waiting)
+    scene.connection.sendall(b"GET /api/v1/whoami" + END)
+    assert scene.answer()[0] == 200
+    assert scene.door.under_way == 0
 
 
 def test_pages_and_polls_come_in_through_a_door_that_is_shut(scene: Scene) -> None:

@@ -4,12 +4,13 @@ import json
 import socket
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import msgspec
 import pytest
 
-from tertulia.server.connection import MAX_PIPELINED, Connection
-from tertulia.server.connection_limits import SPARE_CONNECTIONS
+from tertulia.server.connection import MAX_PIPELINED, MAX_TARGET, Connection
+from tertulia.server.connection_limits import MAX_UNREAD_HEADS, SPARE_CONNECTIONS
 from tertulia.server.proxies import proxies_of
 from tests.features.kernel.test_connection import CHUNKED, END, answers, codes
 from tests.harness.demo_api import Demo, served
@@ -172,6 +173,29 @@ def test_who_holds_the_most_of_answers_that_are_not_read_is_cut_off(proxy: str) 
         assert len(read_all(again)) > ASKED * MEBIBYTE, "what was held is given back"
         for each in [small, *crowd, again]:
             each.close()
+
+
+def test_who_holds_the_most_of_heads_that_do_not_end_is_told_to_come_again() -> None:
+    whole, rest = divmod(MAX_UNREAD_HEADS - 1, MAX_TARGET)
+    with served(Demo()) as demo, ExitStack() as crowd:
+        first = crowd.enter_context(beginning(demo, MAX_TARGET))
+        for size in [*[MAX_TARGET] * (whole - 1), rest]:
+            crowd.enter_context(beginning(demo, size))
+        for _ in range(20):
+            with socket.create_connection(("127.0.0.1", demo.port), 10, ("127.0.0.2", 0)) as connection:
+                connection.sendall(HEAD)
+                time.sleep(0.02)
+                connection.sendall(b"\r\n")
+                assert codes(connection, 1) == ["a"]
+        crowd.enter_context(beginning(demo, len(HEAD)))
+        assert first.recv(65536).startswith(b"HTTP/1.1 503 ")
+
+
+def beginning(demo: Demo, size: int) -> socket.socket:
+    """A request whose head has so many bytes until now."""
+    connection = socket.create_connection(("127.0.0.1", demo.port), 10, ("127.0.0.3", 0))
+    connection.sendall(b"GET /".ljust(size, b"x"))
+    return connection
 
 
 def test_more_headers_than_the_limit_are_refused(impatient: Demo) -> None:

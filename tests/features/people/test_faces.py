@@ -15,6 +15,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.server.gallery import MOMENT_SECONDS
 from tests.contract.test_avatar import fetch, upload
 from tests.contract.test_custom_emoji import png
+from tests.harness.hostile import image
 from tests.harness.realm import Realm
 from tests.harness.server import GUEST, OwnServer, Server
 from tests.harness.stage import at_once, later
@@ -211,3 +212,19 @@ def test_what_messages_refer_to_is_there(realm: Realm) -> None:
         reply = fetch(realm.member, url)
         assert (reply.status_code, reply.headers["content-type"]) == (200, kind)
         assert "max-age" in reply.headers["cache-control"]
+
+
+def moving(frames: int) -> bytes:
+    """A small file of large pages."""
+    pages = image(700, 700, "GIF", 2, optimize=False)
+    second = pages.rindex(b"\x21\xf9\x04")
+    return pages[:-1] + pages[second:-1] * (frames - 2) + pages[-1:]
+
+
+@pytest.mark.timed
+def test_a_picture_that_takes_long_keeps_nobody_else_waiting(realm: Realm) -> None:
+    long = later(upload, realm.member, moving(200), path="realm/emoji/long")
+    time.sleep(1.0)
+    check_success(upload(realm.owner, png()))
+    assert not long.done(), "the one that was sent first is ready later"
+    check_success(long.result(60))

@@ -1,24 +1,19 @@
 """A picture as it comes with a request: one file, not a large one, decoded in a process of its own."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from tertulia.content.pictures.fitting import NotAPicture
+from tertulia.content.pictures.places import DecodingPlaces
 from tertulia.content.storage import Scanner
 from tertulia.kernel.call import Call
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.limits import network_of
-from tertulia.kernel.threads import Lanes, too_busy
 
 MAX_MIB = 5
 BODY_LIMIT = (MAX_MIB + 1) * 1024 * 1024
 MAX_WAITING = 20
-_one_at_a_time = asyncio.Semaphore(1)
-"""Decoding pictures is the dearest thing a request can ask for: it takes at most one core."""
-_room = asyncio.Semaphore(1 + MAX_WAITING)
-_lanes = Lanes(inside=1, waiting=MAX_WAITING)
-"""Of each person one picture waits for that core: whoever sends many waits for their own."""
+_places = DecodingPlaces(MAX_WAITING)
 
 T = TypeVar("T")
 
@@ -36,13 +31,8 @@ async def receive(call: Call, scanner: Scanner, make: Callable[[bytes], Awaitabl
     check_file(call)
     content = call.files[0].file.read()
     await scanner.check(content)
-    lane = await _lanes.enter_as(call.payer or network_of(call.peer) or "unknown")
     try:
-        if _room.locked():
-            raise too_busy()
-        async with _room, _one_at_a_time:
+        async with _places.enter(call.payer or network_of(call.peer) or "unknown"):
             return await make(content)
     except NotAPicture:
         raise Refusal("The file is no picture that can be read.", code="BAD_IMAGE") from None
-    finally:
-        _lanes.leave(lane)

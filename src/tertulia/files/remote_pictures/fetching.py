@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tertulia.content.pictures.apart import shrink
 from tertulia.content.pictures.fitting import NotAPicture
+from tertulia.content.pictures.places import DecodingPlaces
 from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.content.storage import Store, StoreUnavailable, orphans
 from tertulia.files.remote_pictures import queries
@@ -20,7 +21,6 @@ from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.fetching import MAX_RUNNING, Due, Fetcher
 from tertulia.kernel.outbound import Outbound, Unreachable, Unwanted, Wanted
 from tertulia.kernel.settings import Settings
-from tertulia.kernel.threads import Lanes
 
 MAX_BYTES = 10 * 1024 * 1024
 MAX_MOVING_BYTES = 4 * 1024 * 1024
@@ -50,10 +50,7 @@ class Fetching(Fetcher):
         self._outbound = Outbound(
             settings, seconds=SECONDS, networks=settings.picture_networks, blocked=settings.preview_blocked_hosts
         )
-        self._one_at_a_time = asyncio.Semaphore(1)
-        """Of decoding, which takes memory and a core."""
-        self._lanes = Lanes(inside=1, waiting=MAX_RUNNING)
-        """Of each person one picture waits for that core: some take it for twenty seconds."""
+        self._places = DecodingPlaces(MAX_RUNNING)
 
     async def claim(self, tx: Transaction, limit: int, busy: Sequence[Sequence[int]]) -> list[Due]:
         """Of Fetcher."""
@@ -81,12 +78,8 @@ class Fetching(Fetcher):
         await self._keep(one, shrunk, forms, kind if kind in _KINDS else "")
 
     async def _shrink(self, picture: Due, folder: Path) -> Shrunk:
-        lane = await self._lanes.enter_as(str(picture.person))
-        try:
-            async with self._one_at_a_time:
-                return await shrink(folder / "source", folder, STILL.max_width, STILL.max_height)
-        finally:
-            self._lanes.leave(lane)
+        async with self._places.enter(str(picture.person)):
+            return await shrink(folder / "source", folder, STILL.max_width, STILL.max_height)
 
     async def _keep(self, picture: Due, shrunk: Shrunk, forms: dict[ThumbnailFormat, bytes], kind: str) -> None:
         key = f"remote/{picture.realm_id}/{secrets.token_hex(20)}"

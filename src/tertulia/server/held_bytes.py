@@ -1,4 +1,5 @@
-"""Answers that lie in the memory of this process because their clients do not read them, and who is cut off first.
+"""What lies in the memory of this process because clients take their time, and who is cut off first: answers that are not read,
+and requests whose heads do not end.
 
 Each connection alone may be within its bounds, and all together may still take everything. Over the bound, the client address
 that holds the most is the one that pays: no client can have another one cut off by holding more itself.
@@ -13,7 +14,7 @@ from typing import Generic, TypeVar
 C = TypeVar("C")
 
 
-class UnsentAnswers(Generic[C]):
+class HeldBytes(Generic[C]):
     """What each connection of a process holds."""
 
     def __init__(self) -> None:
@@ -22,7 +23,7 @@ class UnsentAnswers(Generic[C]):
         self._clients: dict[str, _Client[C]] = {}
 
     def add(self, connection: C, address: str, size: int) -> None:
-        """An answer begins to wait."""
+        """So many bytes wait, with those that did before."""
         self.remove(connection)
         self._held[connection] = address, size
         client = self._clients.setdefault(address, _Client())
@@ -31,7 +32,7 @@ class UnsentAnswers(Generic[C]):
         self.total += size
 
     def remove(self, connection: C) -> None:
-        """It waits no longer, if it did."""
+        """They wait no longer, if they did."""
         address, size = self._held.pop(connection, ("", 0))
         if size:
             client = self._clients[address]
