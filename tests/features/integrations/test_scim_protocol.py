@@ -2,7 +2,9 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from tests.harness.command import tertulia
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
-from tests.harness.scim import PATCH_OP, USER, Directory, refused, success, token_of
+from tests.harness.scim import PATCH_OP, USER, Directory, address, refused, success, token_of
 from tests.harness.server import OWNER, OwnServer
 from tests.harness.stage import Stage, Web, at_once
 from tests.harness.talk import Json, Queue, check_error, unique
@@ -194,6 +196,38 @@ def test_a_change_names_few_attributes_however_it_is_spelled(directory: Director
     assert (
         success(directory.patch(person, {**half, "value": {"externalId": "x", **half["value"]}}))["externalId"] == "x"
     )
+
+
+def test_a_change_of_a_person_that_would_take_long_is_refused_whatever_makes_it_long(directory: Directory) -> None:
+    """It is applied while nobody else is answered, and the library looks at every value for each thing that is written."""
+    made = directory.make_user()
+    person = f"/Users/{made['id']}"
+    listed: list[Json] = [{"value": f"a{number}@example.com"} for number in range(99)]
+    many: Json = {"op": "add", "path": "emails", "value": listed}
+    one_by_one: list[Json] = [{"op": "add", "path": "emails", "value": one} for one in listed]
+    filtered: list[Json] = [
+        {"op": "replace", "path": f'emails[value eq "a{number}@b.c"].type', "value": "x"} for number in range(99)
+    ]
+    long = " or ".join(['value co "zz"'] * 24)
+    spellings = ["emails." + "".join(map(str, letters)) for letters in product("tT", "yY", "pP", "eE")]
+    for operations in (
+        [many, *[{"op": "remove", "path": f"emails[{long}]"}] * 5],
+        [many, *[{"op": "replace", "path": "emails.type", "value": "x"}] * 50],
+        [many, *[{"op": "add", "value": dict.fromkeys(spellings, "x")}] * 3],
+        one_by_one,
+        filtered,
+    ):
+        began = time.monotonic()
+        refused(directory.patch(person, *operations), 413, "tooMany")
+        assert time.monotonic() - began < 1, "it was not applied first"
+    assert directory.get(person) == made
+    department = f"{ENTERPRISE}:department"
+    usual: list[Json] = [
+        *[{"op": "replace", "path": department, "value": "x"}] * 30,
+        *[{"op": "add", "path": f'addresses[type eq "work"].line{n}', "value": "x"} for n in range(8)],
+        {"op": "replace", "path": 'emails[type eq "work"].value', "value": (mail := address())},
+    ]
+    assert success(directory.patch(person, *usual))["emails"][0]["value"] == mail
 
 
 def test_a_version_that_is_no_more_is_not_written_over(realm: Realm, directory: Directory) -> None:
