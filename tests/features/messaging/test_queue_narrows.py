@@ -2,9 +2,10 @@
 
 import pytest
 
+from tests.harness.realm import Realm
 from tests.harness.server import GUEST
 from tests.harness.stage import Stage
-from tests.harness.talk import Speaker, check_error, message_ids, unique
+from tests.harness.talk import Speaker, check_error, check_success, message_ids, unique
 
 
 @pytest.fixture
@@ -60,6 +61,23 @@ def test_a_narrow_brings_messages_of_public_channels_one_has_not_joined(stage: S
     sent = writer.send(channel.stream_id, "topic")
     assert message_ids(queues[0].until_message(sent)) == [sent]
     assert message_ids(queues[1].poll(dont_block=True)) == []
+
+
+def test_a_guest_cannot_try_out_by_a_narrow_whose_address_an_unknown_user_has(realm: Realm) -> None:
+    groups = {group["name"]: group["id"] for group in realm.owner.get("user_groups")["user_groups"]}
+    members = {"new": groups["role:members"]}
+    check_success(realm.owner.request("PATCH", "realm", can_access_all_users_group=members))
+    channel, member = realm.stage.channel(realm.guest, realm_id=realm.id), realm.member
+    everything = realm.guest.register()
+    real = realm.guest.register(narrow=[["sender", member.email]])
+    sent = member.send(channel.stream_id, "topic")
+    message = everything.message_event(sent)["message"]
+    assert (message["sender_full_name"], message["sender_email"] == member.email) == ("Unknown user", False)
+    shown = realm.guest.register(narrow=[["sender", message["sender_email"].upper()]])
+    again = member.send(channel.stream_id, "topic")
+    assert message_ids(shown.until_message(again)) == [again]
+    assert message_ids(everything.until_message(again)) == [again]
+    assert real.poll(dont_block=True) == []
 
 
 def test_other_events_are_not_filtered(stage: Stage) -> None:

@@ -103,7 +103,12 @@ class MessageFilter:
         """Whether the message matches the narrow of the listener's queue."""
         decoded = _decoded(logged)
         flags = _flags(decoded, listener.user_id)
-        return is_heard(listener.options.narrow, decoded.heard, flags)
+        heard = decoded.heard
+        if listener.user_id in decoded.hidden_from:
+            # By the address that the event shows: the real one cannot be tried out either.
+            shown = unknown_sender(decoded.sent.sender_id, decoded.sent.fake_domain)["sender_email"]
+            heard = msgspec.structs.replace(heard, sender_email=shown.lower())
+        return is_heard(listener.options.narrow, heard, flags)
 
 
 def _heard(decoded: _Decoded, listener: Listener) -> MessageVariant:
