@@ -1,10 +1,12 @@
 """Reading without an account: web-public channels of organizations with public access."""
 
+import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 
+from tertulia.messaging.public_pages.cache import FRESH_SECONDS
 from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
 from tests.harness.server import Channel, Server
@@ -129,6 +131,40 @@ def test_a_server_that_does_not_allow_it_lets_nobody_in(square: Square, stage: S
             check_error(nobody.request("GET", path), "UNAUTHORIZED", 401)
     picture = f"/avatar/{member.id}"
     assert fetch(closed_here, picture).content == fetch(open_here, picture).content
+
+
+def test_where_guests_do_not_see_everybody_visitors_do_not_either(square: Square, stage: Stage) -> None:
+    """Who wrote to a channel that they are not in is nobody whom a guest of it knows, nor the whole world."""
+    realm, groups = square.realm, square.realm.owner.get("user_groups")["user_groups"]
+    picture, name = "ab" * 20, "Hidden Quince"
+    stage.sql("update account set full_name = %s, avatar = %s where id = %s", name, picture, realm.moderator.id)
+    from_outside = realm.moderator.send(square.open.stream_id, "✔ topic", "Hello from outside")
+    topics = f"select id from topic where conversation_id = {square.open.stream_id}"
+    page = f"/public/channels/{square.open.stream_id}/topics/{stage.sql(topics)[0][0]}"
+
+    def shown() -> tuple[list[Json], str]:
+        messages: list[Json] = square.nobody.window(before=9, narrow=[PUBLIC])["messages"]
+        time.sleep(FRESH_SECONDS + 0.05)
+        addresses = (page, f"{page}/feed.atom", f"/public/channels/{square.open.stream_id}/feed.atom")
+        return messages, "".join(fetch(square.nobody, address).text for address in addresses)
+
+    messages, pages = shown()
+    assert [one["sender_full_name"] for one in messages] == ["Somebody New", name]
+    assert (name in pages, picture in pages) == (True, True)
+    members = {"new": next(group["id"] for group in groups if group["name"] == "role:members")}
+    check_success(realm.owner.request("PATCH", "realm", can_access_all_users_group=members))
+    messages, pages = shown()
+    assert [one["id"] for one in messages] == [square.sent, from_outside]
+    assert [one["sender_full_name"] for one in messages] == ["Somebody New", "Unknown user"]
+    of_guest = realm.guest.get(f"messages/{from_outside}")["message"]
+    shown_of_sender = ("sender_full_name", "sender_email", "avatar_url")
+    assert [messages[1][key] for key in shown_of_sender] == [of_guest[key] for key in shown_of_sender]
+    assert ("Somebody New" in pages, "Unknown user" in pages) == (True, True)
+    assert (name in pages, picture in pages) == (False, False)
+    assert found(square, PUBLIC, {"operator": "sender", "operand": realm.member.id}) == [square.sent]
+    narrow = [PUBLIC, {"operator": "sender", "operand": realm.moderator.id}]
+    reply = square.nobody.request("GET", "messages", anchor="newest", narrow=narrow)
+    check_error(reply, "BAD_NARROW", desc=f"unknown user {realm.moderator.id}")
 
 
 def test_an_archived_channel_is_not_there_without_an_account(square: Square, stage: Stage) -> None:

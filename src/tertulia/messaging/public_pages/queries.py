@@ -6,6 +6,8 @@ import asyncpg
 
 from tertulia.kernel.db import Reader
 from tertulia.messaging.public_pages.model import LOOKED_AT, PAGE_BYTES, PublicChannel, PublicMessage, PublicTopic
+from tertulia.people.users.statements import is_public
+from tertulia.people.users.visibility.actions import UNKNOWN_NAME
 
 _OPEN = "channel.realm_id = $1 and channel.is_web_public and not channel.is_archived"
 _CHANNEL = "channel.id, channel.name, channel.description, channel.rendered_description"
@@ -15,9 +17,12 @@ from channel join topic on topic.conversation_id = channel.id
 join message on message.conversation_id = topic.conversation_id and message.seq = topic.last_seq
 where {_OPEN} and topic.last_seq > 0
 """
+# Of whom visitors do not see there is no name: a page shows them no more than the API does.
+_IS_SHOWN = is_public("$1")
 _MESSAGES = f"""
-select message.id, message.sent_at as sent, message.rendered, account.full_name as author,
-    case when account.avatar is not null then avatar_url(account) end as picture, topic.name as topic_name
+select message.id, message.sent_at as sent, message.rendered,
+    case when {_IS_SHOWN} then account.full_name else '{UNKNOWN_NAME}' end as author,
+    case when account.avatar is not null and {_IS_SHOWN} then avatar_url(account) end as picture, topic.name as topic_name
 from channel join message on message.conversation_id = channel.id
 join topic on topic.id = message.topic_id join account on account.id = message.sender_id
 where {_OPEN}

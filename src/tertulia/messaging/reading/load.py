@@ -176,7 +176,7 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look, *
     changed_ids = [row[0] for row in rows if row[21]]
     allow_empty = look.allow_empty_topic_name
     changed = await changes_of(reader, changed_ids, settings, allow_empty=allow_empty) if changed_ids else {}
-    hidden = await hidden_from(reader, caller, {row[2] for row in rows}) if caller.user_id else frozenset[int]()
+    hidden = await hidden_from(reader, caller, {row[2] for row in rows})
     my_groups = set(await groups_of(reader, caller.user_id)) if any(row[18] for row in rows) else set()
     marker = await _marker(reader, look, rows)
     marked = await marker.mark_all([row[22] for row in rows]) if marker else ()

@@ -444,9 +444,10 @@ async def hold_visibility(tx: Transaction, realm_id: int, user_id: int) -> bool:
 
 
 async def hidden_from_guest(reader: Reader, realm_id: int, guest_id: int, user_ids: Collection[int]) -> frozenset[int]:
-    """Which of these users a guest does not see."""
+    """Which of these users a guest does not see, or (`guest_id` 0) somebody without an account."""
+    seen = IS_VISIBLE if guest_id else f"{IS_PUBLIC} and $2 = 0"
     sql = f"""
-    select id from account where realm_id = $1 and id = any($3::bigint[]) and {LIMITED} and not {IS_VISIBLE}
+    select id from account where realm_id = $1 and id = any($3::bigint[]) and {LIMITED} and not ({seen})
     """
     return frozenset(row["id"] for row in await reader.fetch(sql, realm_id, guest_id, list(user_ids)))
 

@@ -98,15 +98,18 @@ def limited(realm: str) -> str:
     """
 
 
-# Whom somebody without an account sees there: bots, and who is in a channel that is open to the web. No more than a guest of
-# these channels.
-IS_PUBLIC = f"""
-(account.bot_type is not null or not {limited("account.realm_id")} or exists (
-    select from subscription join channel on channel.id = subscription.channel_id
-    where subscription.user_id = account.id and subscription.is_active and channel.is_web_public and not channel.is_archived
-))
-"""
+def is_public(realm: str) -> str:
+    """The condition that somebody without an account sees an account of the realm: a bot, or, where guests do not see everybody,
+    who is in a channel that is open to the web. That is no more than a guest of these channels sees."""
+    return f"""
+    (account.bot_type is not null or not {limited(realm)} or exists (
+        select from subscription join channel on channel.id = subscription.channel_id
+        where subscription.user_id = account.id and subscription.is_active and channel.is_web_public and not channel.is_archived
+    ))
+    """
 
+
+IS_PUBLIC = is_public("account.realm_id")
 LIMITED = limited("$1")
 """The realm is $1."""
 

@@ -18,7 +18,7 @@ UNKNOWN_AVATAR = "/avatar/0?v=1"
 
 
 async def hidden_from(reader: Reader, caller: Caller, user_ids: Collection[int]) -> frozenset[int]:
-    """Which of these users the caller does not see. No statement unless the caller is a guest, and one if they are."""
+    """Which of these users the caller does not see. No statement unless the caller is a guest or nobody, and one if they are."""
     if caller.role != Role.GUEST or not user_ids:
         return frozenset()
     return await queries.hidden_from_guest(reader, caller.realm_id, caller.user_id, user_ids)
