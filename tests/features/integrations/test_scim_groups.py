@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tertulia.integrations.scim.groups.rules import MAX_LISTED_MEMBERS
 from tests.harness.realm import Realm
 from tests.harness.scim import GROUP, Directory, refused, success
 from tests.harness.stage import Stage
@@ -138,6 +139,50 @@ def test_system_groups_and_those_of_others_look_like_what_does_not_exist(
     outsider = {"op": "add", "path": "members", "value": [{"value": str(realm.member.id)}]}
     refused(there.patch(f"/Groups/{other['id']}", outsider), 400, "invalidValue")
     there.http.close()
+
+
+def test_a_page_has_fewer_groups_where_they_have_very_many_members(
+    realm: Realm, directory: Directory, stage: Stage
+) -> None:
+    """Nobody else is answered while a page is put together. Whoever goes on where it ended gets each group once."""
+    people, groups = 300, 200
+    stage.sql(
+        "insert into account (realm_id, email, email_key, full_name, role) "
+        "select %s, address, address, 'Somebody', 400 from "
+        "(select 'p' || generate_series(1, %s) || '@x.example' as address) as made",
+        *(realm.id, people),
+    )
+    first = directory.make_group("crew 0")["id"]
+    columns = ", ".join(
+        name
+        for (name,) in stage.sql(
+            "select column_name from information_schema.columns where table_name = 'user_group' "
+            "and column_name not in ('id', 'name') and is_generated = 'NEVER'"
+        )
+    )
+    stage.sql(
+        f"insert into user_group (name, {columns}) select 'crew ' || number, {columns} "
+        "from user_group, generate_series(1, %s) as number where id = %s",
+        *(groups - 1, int(first)),
+    )
+    stage.sql(
+        "insert into group_member (realm_id, group_id, user_id) select %s, user_group.id, account.id from user_group, account "
+        "where user_group.realm_id = %s and name like 'crew %%' and account.realm_id = %s and email like 'p%%@x.example'",
+        *(realm.id,) * 3,
+    )
+    pages: list[Json] = []
+    while sum(page["itemsPerPage"] for page in pages) < groups:
+        start = 1 + sum(page["itemsPerPage"] for page in pages)
+        pages.append(directory.get("/Groups", startIndex=start))
+        assert (pages[-1]["totalResults"], len(pages[-1]["Resources"])) == (groups, pages[-1]["itemsPerPage"])
+    assert [page["itemsPerPage"] for page in pages] == [
+        MAX_LISTED_MEMBERS // people,
+        groups - MAX_LISTED_MEMBERS // people,
+    ]
+    listed = [group for page in pages for group in page["Resources"]]
+    assert {group["displayName"] for group in listed} == {f"crew {number}" for number in range(groups)}
+    assert {len(group["members"]) for group in listed} == {people}
+    assert directory.get("/Groups", excludedAttributes="members")["itemsPerPage"] == groups
 
 
 def test_a_group_that_is_deleted_is_deactivated_unless_it_is_in_use(realm: Realm, directory: Directory) -> None:

@@ -107,6 +107,12 @@ async def members_of(reader: Reader, group_ids: Sequence[int]) -> dict[int, list
     return found
 
 
+async def sizes_of(reader: Reader, group_ids: Sequence[int]) -> dict[int, int]:
+    """How many are in groups directly, of those who have members."""
+    sql = "select group_id, count(*) as size from group_member where group_id = any($1::bigint[]) group by group_id"
+    return {row["group_id"]: row["size"] for row in await reader.fetch(sql, group_ids)}
+
+
 async def are_members(reader: Reader, group_id: int, user_ids: Sequence[int]) -> set[int]:
     """Which of these people are in a group directly."""
     sql = "select user_id from group_member where group_id = $1 and user_id = any($2::bigint[])"

@@ -5,7 +5,7 @@ from tertulia.integrations.scim.answers import Resource
 from tertulia.integrations.scim.groups import actions, queries
 from tertulia.integrations.scim.groups.queries import GroupRow, MemberRow
 from tertulia.integrations.scim.groups.record import group_record
-from tertulia.integrations.scim.groups.rules import edit_by_put
+from tertulia.integrations.scim.groups.rules import edit_by_put, fitting
 from tertulia.integrations.scim.requests import (
     Search,
     group_in,
@@ -64,6 +64,7 @@ async def _find_groups(caller: DirectoryClient, database: Database, search: Sear
         total = await queries.count_groups(reader, caller.realm_id, condition)
         rows = await queries.list_groups(reader, caller.realm_id, condition, search.count, search.start_index - 1)
         if search.selection.shows("members"):
+            rows = fitting(rows, await queries.sizes_of(reader, [row.id for row in rows]))
             members = await queries.members_of(reader, [row.id for row in rows])
     found = [group_record(row, None if members is None else members.get(row.id, []), base) for row in rows]
     return answers.page([search.selection.of(one) for one in found], total, search.start_index)
