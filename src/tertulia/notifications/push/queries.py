@@ -28,7 +28,7 @@ with turn as materialized (
         select message_id, subscription_id, due, row_number() over (partition by user_id order by due, message_id) as place
         from push_call join push_subscription on push_subscription.id = subscription_id
         where due <= now() and user_id <> all($2::bigint[]) and realm_id <> all($3::bigint[])
-    ) as waiting order by place, due, message_id limit $1
+    ) as waiting order by place, due desc, message_id limit $1
 ), due as (
     select message_id, subscription_id from push_call
     where (message_id, subscription_id) in (select message_id, subscription_id from turn) and due <= now()
@@ -76,7 +76,7 @@ async def insert_calls(tx: Transaction, told: Sequence[tuple[int, int, Trigger]]
 
 async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[Push]:
     """Pushes that are due, except those of busy users and realms, taken for so many seconds: everybody's first before anybody's
-    second, so that who is told very much keeps nobody waiting who is told one thing.
+    second, and of these the latest, so that who is told very much keeps nobody waiting who is told one thing: theirs have waited.
 
     Whether they are wanted is decided again: what was read, deleted, muted or unsaid by an edit meanwhile is not.
     """
