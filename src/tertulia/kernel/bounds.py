@@ -22,6 +22,9 @@ from tertulia.kernel.settings import Settings, SettingsError
 MAX_ANSWER_BYTES = 10 * 2**20
 """Of texts in one answer, about. 5,000 ordinary messages are half of it."""
 
+OF_PERSON = "user_id in (select id from account where id = $1 or bot_owner_id = $1)"
+"""Rows of a person and of their bots, where whoever has many bots is not to have as many shares (`Caller.person_id`)."""
+
 LONGEST_RETENTION = 36_500
 """Days. One statement of the worker looks at all organizations, and PostgreSQL cannot count back millions of years."""
 

@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tertulia.content.storage import Store
+from tertulia.files.uploads.queries import files_of
 from tertulia.files.uploads.sweeping.actions import forget_unused, sweep_objects
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.postgres import Limits
 from tertulia.kernel.settings import Settings
 from tests.harness.channels import make
@@ -252,3 +253,22 @@ def _run(realm: Realm, work: Callable[[Database], Awaitable[int]], limits: Limit
 def _found(speaker: Speaker, what: str) -> list[int]:
     narrow = [{"operator": "has", "operand": what}]
     return [message["id"] for message in speaker.window(before=100, narrow=narrow)["messages"]]
+
+
+def test_a_list_of_very_many_files_keeps_nobody_waiting(realm: Realm) -> None:
+    sql = """
+    insert into attachment (realm_id, owner_id, path_id, key, name, size, content_type)
+    select realm_id, id, 'very many ' || id || '/' || number, 'very many ' || id || '/' || number, 'a "b".txt', 1, 'x'
+    from account, generate_series(1, 100000) as number where id = %s
+    """
+    realm.stage.sql(sql, realm.member.id)
+
+    async def seconds_of(tx: Transaction) -> float:
+        began = time.thread_time()
+        await files_of(tx, realm.id, realm.member.id)
+        return time.thread_time() - began
+
+    assert realm.stage.write(seconds_of) < 0.3, "so long the event loop is nobody else's"
+    listed = realm.member.get("attachments")["attachments"]
+    assert (len(listed), listed[0]["name"], listed[0]["message_ids"]) == (100_000, 'a "b".txt', [])
+    realm.stage.sql("delete from attachment where owner_id = %s", realm.member.id)

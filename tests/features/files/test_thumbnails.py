@@ -15,6 +15,8 @@ from tertulia.files.uploads.thumbnails import actions as thumbnails
 from tertulia.files.uploads.thumbnails.queries import claim
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
+from tertulia.messaging.editing.previews.actions import PORTION
+from tertulia.messaging.editing.previews.queries import find_waiting
 from tests.harness.channels import make
 from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
@@ -151,6 +153,49 @@ def test_a_picture_that_takes_long_keeps_nobody_elses_waiting(realm: Realm) -> N
     assert realm.stage.sql(state, slow.removeprefix("/user_uploads/")) == [(1,)], "it was waited for"
 
 
+def test_many_messages_with_pictures_of_one_person_keep_nobody_elses_from_being_shown(realm: Realm) -> None:
+    channel, bot = make(realm, realm.member, realm.owner), realm.bot(realm.member)
+    realm.stage.add(channel, bot)
+    pictures = {one.id: upload(one, "photo.png", picture(20, 20)) for one in (realm.member, bot, realm.owner)}
+    for url in pictures.values():
+        assert settled(realm, url) == 2
+    for owner_id in pictures:
+        _make_again(realm, "infinity", owner_id)
+    for one in (realm.member, bot):
+        for _ in range(PORTION):
+            one.send(channel.stream_id, "topic", f"[it]({pictures[one.id]})")
+    last = realm.owner.send(channel.stream_id, "topic", f"[it]({pictures[realm.owner.id]})")
+
+    async def found(tx: Transaction) -> list[int]:
+        await tx.execute("update attachment set thumbnail = 2 where realm_id = $1", realm.id)
+        return await find_waiting(tx, PORTION)
+
+    turns = realm.stage.write(found)
+    assert last in turns[:5]
+    eventually(lambda: not _loading(realm, last))
+
+
+def test_a_message_with_many_pictures_is_not_shown_anew_for_each(realm: Realm) -> None:
+    channel = make(realm, realm.member, realm.owner)
+    urls = [upload(realm.member, f"{number}.png", picture(20, 20)) for number in range(5)]
+    for url in urls:
+        assert settled(realm, url) == 2
+    _make_again(realm, "infinity")
+    message = realm.member.send(channel.stream_id, "topic", "\n\n".join(f"[it]({url})" for url in urls))
+    with Queue(realm.owner, event_types=["update_message"], fetch_event_types=[]) as queue:
+        for left in range(len(urls) - 1, -1, -1):
+            ready = "update attachment set thumbnail = 2 where path_id = %s"
+            realm.stage.sql(ready, urls[left].removeprefix("/user_uploads/"))
+            if left in (2, 1, 0):
+                eventually(lambda left=left: _loading(realm, message) == left)  # type: ignore[misc]
+        events = queue.until(lambda event: "placeholder" not in event["rendered_content"])
+    assert [event["rendered_content"].count("image-loading-placeholder") for event in events] == [2, 1, 0]
+
+
+def _loading(realm: Realm, message: int) -> int:
+    return str(realm.owner.message(message)["content"]).count("image-loading-placeholder")
+
+
 def test_a_small_form_that_was_made_twice_stays(realm: Realm) -> None:
     url = upload(realm.member, "photo.png", picture())
     assert settled(realm, url) == 2
@@ -203,9 +248,9 @@ class SlowStore(Store):
         return await super().put(key, content, content_type)
 
 
-def _make_again(realm: Realm, when: str) -> None:
+def _make_again(realm: Realm, when: str, owner_id: int | None = None) -> None:
     realm.stage.sql(
         "update attachment set thumbnail = 1, thumbnail_due = %s::timestamptz where owner_id = %s",
         when,
-        realm.member.id,
+        owner_id or realm.member.id,
     )

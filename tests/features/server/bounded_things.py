@@ -35,6 +35,8 @@ OTHER_LIMITS = {
     "reactions": 5,
     "reaction_emoji": 4,
     "bot_storage_characters": 30,
+    "owned_storage_characters": 50,
+    "owned_bot_calls": 5,
     "own_channels": 2,
     "own_groups": 2,
     "own_channel_bytes": 1000,

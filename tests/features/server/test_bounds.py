@@ -63,7 +63,7 @@ def test_new_channels_do_not_multiply_whom_their_settings_name(place: Place) -> 
 
 
 def test_each_bound_that_refuses_is_tried() -> None:
-    elsewhere = {"bot_storage_characters", "events"}
+    elsewhere = {"bot_storage_characters", "owned_storage_characters", "owned_storage_keys", "events"}
     assert TRIES.keys() | elsewhere == REFUSING
 
 
@@ -229,6 +229,15 @@ def test_a_bot_whose_calls_wait_is_not_called_more_often(place: Place, stage: St
     assert waiting == LIMIT
 
 
+def test_calls_of_all_bots_of_somebody_that_wait_have_a_bound_together(place: Place, stage: Stage) -> None:
+    with slow_bot_server() as url:
+        bots = [Bot(place.realm, url).id for _ in range(LIMIT)]
+        for number in range(LIMIT):
+            place.member.send(bots, content=f"tea {number}")
+        [(waiting,)] = stage.sql("select count(*) from hook_call where bot_id = any(%s)", bots)
+    assert waiting == OTHER_LIMITS["owned_bot_calls"]
+
+
 def test_one_message_calls_only_so_many_bots(place: Place, stage: Stage) -> None:
     with slow_bot_server() as url:
         bots = sorted(Bot(place.realm, url).id for _ in range(TRIED))
@@ -249,6 +258,30 @@ def test_alert_words_of_somebodys_bots_count_as_theirs(place: Place) -> None:
     ]
     assert had.request("DELETE", words, alert_words=["tea"]).status_code == 200
     other.post(words, alert_words=["tea"])
+
+
+def test_scheduled_messages_of_somebodys_bots_count_as_theirs(place: Place) -> None:
+    bots = [place.at(place.realm.bot(place.realm.member)) for _ in range(TRIED)]
+    fields = {"type": "direct", "to": [place.member.id], "content": "tea", "scheduled_delivery_timestamp": soon()}
+    kept = at_once([partial(bot.request, "POST", "scheduled_messages", **fields) for bot in bots])
+    assert [reply.status_code for reply in kept].count(200) == LIMIT
+    told = check_error(place.member.request("POST", "scheduled_messages", **fields))
+    assert told == BOUNDS["scheduled_messages"].refusal.format(limit=LIMIT)
+    place.owner.post("scheduled_messages", **fields)
+
+
+@pytest.mark.parametrize(("text", "most", "name"), [("", LIMIT, "keys"), ("x" * 20, 2, "characters")])
+def test_the_storage_of_somebodys_bots_counts_as_theirs(place: Place, text: str, most: int, name: str) -> None:
+    bots = [place.at(place.realm.bot(place.realm.member)) for _ in range(TRIED)]
+    stored = at_once([partial(bot.request, "PUT", "bot_storage", storage={"key": text}) for bot in bots])
+    assert [reply.status_code for reply in stored].count(200) == most
+    told = check_error(place.member.request("PUT", "bot_storage", storage={"key": text}))
+    bound = BOUNDS[f"owned_storage_{name}"]
+    assert told == bound.refusal.format(limit=OTHER_LIMITS.get(bound.name, LIMIT))
+    assert place.owner.request("PUT", "bot_storage", storage={"key": text}).status_code == 200
+    [had, *_] = [bot for bot in bots if bot.get("bot_storage")["storage"]]
+    had.delete("bot_storage")
+    assert place.member.request("PUT", "bot_storage", storage={"key": text}).status_code == 200
 
 
 def test_muted_topics_of_somebodys_bots_count_as_theirs(place: Place) -> None:

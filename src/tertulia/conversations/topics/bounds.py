@@ -1,12 +1,9 @@
 """For how many topics somebody may decide what they hear of them."""
 
 from tertulia.conversations.read_state.marks import TopicPolicy
-from tertulia.kernel.bounds import Bound, Otherwise
+from tertulia.kernel.bounds import OF_PERSON, Bound, Otherwise
 
-_MUTED = f"""
-topic_policy where policy = {TopicPolicy.MUTED:d} and user_id in (
-    select id from account where id = $1 or bot_owner_id = $1
-)"""  # noqa: S608
+_MUTED = f"topic_policy where policy = {TopicPolicy.MUTED:d} and {OF_PERSON}"
 POLICIES = Bound(
     name="topic_policies",
     what="topics muted, unmuted or followed by hand",

@@ -83,14 +83,6 @@ async def show_links(tx: Transaction, message_id: int) -> None:
     await tx.execute(sql, message_id)
 
 
-async def find_waiting_messages(reader: Reader, limit: int) -> list[int]:
-    """Messages that show a picture as being fetched which is not any more."""
-    sql = f"""
-    select distinct message_id from {SETTLED} order by message_id desc limit $1
-    """
-    return [row["message_id"] for row in await reader.fetch(sql, limit)]
-
-
 async def find(reader: Reader, realm_id: int, signature: str) -> Known | None:
     """A picture by what its address ends with."""
     sql = f"select {_KNOWN} from remote_picture where realm_id = $1 and signature = $2"

@@ -48,10 +48,13 @@ async def upload_file(caller: Person, call: Call, uploading: Uploading) -> Uploa
     return Uploaded(url, url, stored.name)
 
 
-@get("/attachments")
-async def list_attachments(caller: Person, reader: Reader) -> Attachments:
+@get("/attachments", returns=Attachments)
+async def list_attachments(caller: Person, reader: Reader) -> msgspec.Raw:
     """The files you have uploaded, and the messages that link them."""
-    return Attachments(*await queries.files_of(reader, caller.realm_id, caller.user_id))
+    files = await queries.files_of(reader, caller.realm_id, caller.user_id)
+    return msgspec.Raw(
+        msgspec.json.encode({"attachments": msgspec.Raw(files.attachments), "upload_space_used": files.used})
+    )
 
 
 @delete("/attachments/{attachment_id}")

@@ -12,6 +12,16 @@ CALLS = Bound(
     instead="it is not called; the message is sent all the same",
 )
 
+# Whoever looks for calls passes those of owners who have as many under way as they may.
+OWNED_CALLS = Bound(
+    name="owned_bot_calls",
+    what="calls of the servers of one's bots that wait, about",
+    of="person",
+    limit=3000,
+    tables=("hook_call",),
+    refusal="",
+    instead=CALLS.instead,
+)
 CALLED_BOTS = Bound(
     name="called_bots",
     what="bots whose servers it calls",
@@ -23,4 +33,4 @@ CALLED_BOTS = Bound(
 )
 """Each is looked up and counted while others wait to send, and each may answer: one message would be hundreds."""
 
-ALL = (CALLS, CALLED_BOTS)
+ALL = (CALLS, OWNED_CALLS, CALLED_BOTS)

@@ -31,22 +31,31 @@ where hook_call.bot_id = $1 and hook_call.message_id = $2
 """
 
 
-async def insert_calls(tx: Transaction, calls: Sequence[tuple[int, int]], limit: int) -> int:
-    """Bots, each with a message that calls it; as long as so many calls of a bot wait at most. Returns how many there are."""
+async def insert_calls(tx: Transaction, calls: Sequence[tuple[int, int]], limit: int, of_owner: int) -> int:
+    """Bots, each with a message that calls it; as long as so many calls of a bot wait at most, and about so many of all bots of
+    their owner. Returns how many there are."""
     sql = """
     with addressed as (
-        select bot_id, message_id, row_number() over (partition by bot_id order by message_id) as number
+        select bot_id, message_id, owner_id, row_number() over (partition by bot_id order by message_id) as number,
+            row_number() over (partition by owner_id order by message_id, bot_id) as own_number
         from unnest($1::bigint[], $2::bigint[]) as addressed(bot_id, message_id)
+        join (select id as bot_id, coalesce(bot_owner_id, id) as owner_id from account) as bot using (bot_id)
     ), waiting as (
         select bot_id, (select count(*) from (select from hook_call where bot_id = bot.bot_id limit $3) as counted) as count
         from (select distinct bot_id from addressed) as bot
+    ), owned as (
+        select owner_id, (select count(*) from (
+            select from account join hook_call on hook_call.bot_id = account.id
+            where account.id = owner.owner_id or account.bot_owner_id = owner.owner_id limit $4) as counted) as own_count
+        from (select distinct owner_id from addressed) as owner
     )
     insert into hook_call (bot_id, message_id)
-    select bot_id, message_id from addressed join waiting using (bot_id) where waiting.count + number <= $3
+    select bot_id, message_id from addressed join waiting using (bot_id) join owned using (owner_id)
+    where waiting.count + number <= $3 and own_count + own_number <= $4
     order by message_id, bot_id on conflict do nothing returning true
     """
     bots, messages = [bot_id for bot_id, _ in calls], [message_id for _, message_id in calls]
-    return len(await tx.fetch(sql, bots, messages, limit))
+    return len(await tx.fetch(sql, bots, messages, limit, of_owner))
 
 
 async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[Claimed]:

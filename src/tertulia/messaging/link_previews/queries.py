@@ -120,14 +120,6 @@ async def hold_waiting(tx: Transaction, preview_id: int, limit: int) -> list[int
     return [row["id"] for row in await tx.fetch(sql, preview_id, limit)]
 
 
-async def find_waiting_messages(reader: Reader, limit: int) -> list[int]:
-    """Messages that wait for what is there, with its picture, or will never be."""
-    sql = f"""
-    select distinct message_id from {SETTLED} order by message_id desc limit $1
-    """
-    return [row["message_id"] for row in await reader.fetch(sql, limit)]
-
-
 async def take_settled(tx: Transaction, message_id: int) -> list[Known]:
     """What a message waits for no longer."""
     sql = f"""

@@ -37,9 +37,9 @@ async def schedule(database: Database, sending: Sending, caller: Caller, request
     check_future(due)
     new = await _judged(sending, caller, request, due)
     async with database.transaction() as tx:
-        await check_room(tx, SCHEDULED, caller.user_id)
+        await check_room(tx, SCHEDULED, caller.person_id)
         scheduled_id = await queries.insert_scheduled(tx, caller.realm_id, caller.user_id, new)
-        await check_bytes(tx, SCHEDULED_BYTES, caller.user_id)
+        await check_bytes(tx, SCHEDULED_BYTES, caller.person_id)
         told = msgspec.structs.replace(new, id=scheduled_id)
         tx.emit(caller.realm_id, _event(caller.user_id, "add", scheduled_messages=[told.record]))
     return scheduled_id
@@ -59,9 +59,9 @@ async def change(database: Database, sending: Sending, caller: Caller, scheduled
         new = await _judged(sending, caller, request, due)
         new = msgspec.structs.replace(new, id=old.id, version=old.version, read=old.read)
         async with database.transaction() as tx:
-            await hold_count(tx, SCHEDULED, caller.user_id)
+            await hold_count(tx, SCHEDULED, caller.person_id)
             if await queries.update_scheduled(tx, caller.user_id, new):
-                await check_bytes(tx, SCHEDULED_BYTES, caller.user_id)
+                await check_bytes(tx, SCHEDULED_BYTES, caller.person_id)
                 tx.emit(caller.realm_id, _event(caller.user_id, "update", scheduled_message=new.record))
                 return
     raise Refusal("This message is being changed or sent at the same time. Please try again.")

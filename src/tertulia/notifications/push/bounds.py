@@ -11,12 +11,22 @@ SUBSCRIPTIONS = Bound(
     refusal="",
     instead="the oldest is deleted",
 )
-PUSHES = Otherwise(
-    tables=("push_call", "push_key"),
-    because="one for each message and each browser it goes to, until it is sent; one key of the server",
+CALLS = Bound(
+    name="push_calls",
+    what="pushes that wait for it",
+    of="browser",
+    limit=100,
+    tables=("push_call",),
+    refusal="",
+    instead="it is not pushed; the message is there all the same",
+)
+KEY = Otherwise(
+    tables=("push_key",),
+    because="one key of the server",
 )
 
 ALL = (
     SUBSCRIPTIONS,
-    PUSHES,
+    CALLS,
+    KEY,
 )

@@ -9,6 +9,7 @@ from tertulia.kernel.sealing import SealedColumn
 from tertulia.notifications.concerns.model import Facts, Trigger
 from tertulia.notifications.concerns.queries import UNREAD, facts_of
 from tertulia.notifications.concerns.rules import decide
+from tertulia.notifications.push.bounds import CALLS
 from tertulia.notifications.push.model import Address, Push, Subscription
 from tertulia.organization.realms.settings import decode_realm
 from tertulia.people.users.statements import is_hidden
@@ -22,10 +23,16 @@ def _setting(name: str, default: bool) -> str:
 
 
 _CLAIM = f"""
-with due as (
-    select message_id, subscription_id from push_call join push_subscription on push_subscription.id = subscription_id
-    where due <= now() and user_id <> all($2::bigint[]) and realm_id <> all($3::bigint[])
-    order by due, message_id limit $1 for update of push_call skip locked
+with turn as materialized (
+    select message_id, subscription_id from (
+        select message_id, subscription_id, due, row_number() over (partition by user_id order by due, message_id) as place
+        from push_call join push_subscription on push_subscription.id = subscription_id
+        where due <= now() and user_id <> all($2::bigint[]) and realm_id <> all($3::bigint[])
+    ) as waiting order by place, due desc, message_id limit $1
+), due as (
+    select message_id, subscription_id from push_call
+    where (message_id, subscription_id) in (select message_id, subscription_id from turn) and due <= now()
+    for update skip locked
 ), taken as (
     update push_call set attempts = push_call.attempts + 1, due = now() + make_interval(secs => $4)
     from due where push_call.message_id = due.message_id and push_call.subscription_id = due.subscription_id
@@ -48,20 +55,28 @@ left join channel on channel.id = conversation.id left join topic on topic.id = 
 
 
 async def insert_calls(tx: Transaction, told: Sequence[tuple[int, int, Trigger]]) -> None:
-    """Tell people (user, message, why) at all their browsers."""
+    """Tell people (user, message, why) at all their browsers; as long as so many pushes wait for one of these at most."""
     sql = """
+    with wanted as (
+        select push_subscription.id, told.message_id, told.trigger,
+            row_number() over (partition by push_subscription.id order by told.message_id) as number
+        from unnest($1::bigint[], $2::bigint[], $3::text[]) as told(user_id, message_id, trigger)
+        join account on account.id = told.user_id
+        join push_subscription on push_subscription.realm_id = account.realm_id and push_subscription.user_id = account.id
+    ), waiting as (
+        select id, (select count(*) from (select from push_call where subscription_id = browser.id limit $4) as counted) as count
+        from (select distinct id from wanted) as browser
+    )
     insert into push_call (subscription_id, message_id, trigger)
-    select push_subscription.id, told.message_id, told.trigger
-    from unnest($1::bigint[], $2::bigint[], $3::text[]) as told(user_id, message_id, trigger)
-    join account on account.id = told.user_id
-    join push_subscription on push_subscription.realm_id = account.realm_id and push_subscription.user_id = account.id
-    on conflict do nothing
+    select id, message_id, trigger from wanted join waiting using (id) where waiting.count + number <= $4
+    order by message_id, id on conflict do nothing
     """
-    await tx.execute(sql, *(list(column) for column in zip(*told, strict=True)))
+    await tx.execute(sql, *(list(column) for column in zip(*told, strict=True)), tx.bounds.limit(CALLS))
 
 
 async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[Push]:
-    """Pushes that are due, except those of busy users and realms, taken for so many seconds.
+    """Pushes that are due, except those of busy users and realms, taken for so many seconds: everybody's first before anybody's
+    second, and of these the latest, so that who is told very much keeps nobody waiting who is told one thing: theirs have waited.
 
     Whether they are wanted is decided again: what was read, deleted, muted or unsaid by an edit meanwhile is not.
     """

@@ -1,6 +1,6 @@
 """How many alert words somebody may have."""
 
-from tertulia.kernel.bounds import Bound
+from tertulia.kernel.bounds import OF_PERSON, Bound
 
 ALERT_WORDS = Bound(
     name="alert_words",
@@ -9,7 +9,7 @@ ALERT_WORDS = Bound(
     limit=1000,
     tables=("alert_word",),
     refusal="There are too many alert words (limit: {limit}).",
-    counted="alert_word where user_id in (select id from account where id = $1 or bot_owner_id = $1)",
+    counted=f"alert_word where {OF_PERSON}",
 )
 
 ALL = (ALERT_WORDS,)

@@ -1,6 +1,6 @@
 """How many bots somebody may make, and how much these may remember."""
 
-from tertulia.kernel.bounds import Bound, Otherwise
+from tertulia.kernel.bounds import OF_PERSON, Bound, Otherwise
 
 BOTS = Bound(
     name="bots",
@@ -38,6 +38,26 @@ STORED_CHARACTERS = Bound(
     tables=("bot_storage",),
     refusal="The storage is full (limit: {limit} characters in all).",
 )
+# Who has many bots does not fill the disk of everybody; and all of it is added up at each change.
+OWNED_KEYS = Bound(
+    name="owned_storage_keys",
+    what="keys in the storage of a person and of their bots together",
+    of="person",
+    limit=100000,
+    tables=("bot_storage",),
+    refusal="Your storage and that of your bots has {limit} keys already: delete some of them.",
+    counted=f"bot_storage where {OF_PERSON}",
+)
+OWNED_CHARACTERS = Bound(
+    name="owned_storage_characters",
+    what="characters in the storage of a person and of their bots together",
+    of="person",
+    limit=100000000,
+    tables=("bot_storage",),
+    refusal="Your storage and that of your bots is full (limit: {limit} characters in all).",
+    counted=f"bot_storage where {OF_PERSON}",
+    weight="size",
+)
 SERVICES = Otherwise(
     tables=("bot_service", "bot_default"),
     because="one for each bot",
@@ -48,5 +68,7 @@ ALL = (
     GIVEN_BOTS,
     STORED_KEYS,
     STORED_CHARACTERS,
+    OWNED_KEYS,
+    OWNED_CHARACTERS,
     SERVICES,
 )

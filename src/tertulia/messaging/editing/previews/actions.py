@@ -6,18 +6,20 @@ Nothing else of the HTML changes, and the message counts as unchanged: clients a
 
 from typing import Any
 
+import structlog
+
 from tertulia.content.markup.embeds import Embed, embeds_in, with_embeds, without_embeds
 from tertulia.content.markup.previews import has_previews, with_previews
 from tertulia.content.markup.remote import MAX_ADDRESS, with_remote
 from tertulia.events.log.record import Audience
-from tertulia.files.remote_pictures.queries import find_waiting_messages, pictures_of
 from tertulia.files.remote_pictures.queries import link as link_remote
+from tertulia.files.remote_pictures.queries import pictures_of
 from tertulia.files.remote_pictures.queries import show_links as show_remote_links
 from tertulia.files.uploads.links.queries import show_links
 from tertulia.files.uploads.queries import files_in
 from tertulia.files.uploads.showing import as_upload
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import LOST, UNABLE, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.fetching import State
 from tertulia.messaging.editing import queries
@@ -30,6 +32,8 @@ from tertulia.messaging.link_previews import queries as link_previews
 from tertulia.messaging.sending.rules import is_me_message
 from tertulia.people.users.authentication.queries import get_owner
 
+log = structlog.get_logger()
+
 PORTION = 50
 
 
@@ -37,11 +41,15 @@ async def show_pictures(database: Database) -> int:
     """Complete messages whose pictures and pages are there, or turned out to be none; returns how many."""
     async with database.reader() as reader:
         waiting = await find_waiting(reader, PORTION)
-        waiting += await find_waiting_messages(reader, PORTION)
-        waiting += await link_previews.find_waiting_messages(reader, PORTION)
-    for message_id in dict.fromkeys(waiting):
-        async with database.transaction() as tx:
-            await _show(tx, message_id)
+    for message_id in waiting:
+        try:
+            async with database.transaction() as tx:
+                await _show(tx, message_id)
+        except (*LOST, *UNABLE):
+            raise
+        except Exception:
+            # Its author has a turn in each round: one that cannot be shown keeps back nobody else's.
+            log.exception("a message cannot be shown with its pictures", message=message_id)
     return len(waiting)
 
 

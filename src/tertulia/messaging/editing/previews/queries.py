@@ -9,15 +9,33 @@ from tertulia.messaging.link_previews import queries as link_previews
 from tertulia.messaging.reading.queries import lock_conversation_of
 
 _SETTLED = f"""
-attachment_link join attachment on attachment.id = attachment_id where is_waiting and thumbnail <> {Thumbnail.WAITING}
+(
+    with recursive awaited(id) as (
+        (select attachment_id from attachment_link where is_waiting order by attachment_id limit 1)
+        union all select (
+            select attachment_id from attachment_link where is_waiting and attachment_id > awaited.id
+            order by attachment_id limit 1
+        ) from awaited where awaited.id is not null
+    ) select awaited.id from awaited join attachment on attachment.id = awaited.id where thumbnail <> {Thumbnail.WAITING}
+) as settled_picture
 """
-"""Where messages show a picture as being made which is not any more."""
+"""Pictures that messages show as being made which are not any more. From one to the next in the index: a few that are not made
+yet may be in very many messages, and whoever looks for what is due looks several times a second."""
 WAITING = f"""
 (
     select now() as due from {_SETTLED}
     union all select now() from {remote_pictures.SETTLED}
     union all select now() from {link_previews.SETTLED}
 ) as settled
+"""
+_HALF = f"""
+select message_id from attachment_link join attachment on attachment.id = attachment_id where is_waiting
+group by message_id having 2 * count(*) filter (where thumbnail <> {Thumbnail.WAITING}) >= count(*)
+"""
+"""Messages that half of what they wait for is there of: each is told to all its readers again, with all its pictures, so one
+with a hundred is not shown a hundred times anew."""
+_FOUND = f"""
+{_HALF} union select message_id from {remote_pictures.SETTLED} union select message_id from {link_previews.SETTLED}
 """
 
 
@@ -38,9 +56,14 @@ class Waiting(msgspec.Struct, frozen=True):
 
 
 async def find_waiting(reader: Reader, limit: int) -> list[int]:
-    """Messages that show a picture as being made which is not any more."""
+    """Messages that show something as being made which is not any more: by turns of those who wrote them, with their bots, the
+    newest first. Everybody's first comes before anybody's second, however many pictures somebody has in how many messages."""
     sql = f"""
-    select distinct message_id from {_SETTLED} order by message_id limit $1
+    select message_id from (
+        select message.id as message_id, row_number() over (
+            partition by coalesce(bot_owner_id, sender_id) order by message.id desc) as turn
+        from ({_FOUND}) as found join message on message.id = found.message_id join account on account.id = sender_id
+    ) as queue order by turn, message_id desc limit $1
     """
     return [row["message_id"] for row in await reader.fetch(sql, limit)]
 

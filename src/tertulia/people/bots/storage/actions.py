@@ -6,10 +6,10 @@ Invariant: whoever writes holds the account, so that two writers together do not
 from collections.abc import Sequence
 
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.bounds import full
+from tertulia.kernel.bounds import check_bytes, check_count, full, hold_count
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.errors import Refusal
-from tertulia.people.bots.bounds import STORED_CHARACTERS, STORED_KEYS
+from tertulia.people.bots.bounds import OWNED_CHARACTERS, OWNED_KEYS, STORED_CHARACTERS, STORED_KEYS
 from tertulia.people.users.handover import Handed
 
 MAX_KEY_LENGTH = 500
@@ -41,12 +41,15 @@ async def write_storage(tx: Transaction, caller: Caller, values: dict[str, str])
     size = others["size"] + sum(map(_size, values.items()))
     if size > (limit := tx.bounds.limit(STORED_CHARACTERS)):
         raise Refusal(f"This is {size - limit} characters too much (limit: {limit} in all).")
+    await hold_count(tx, OWNED_KEYS, caller.person_id)
     sql = """
     insert into bot_storage (user_id, key, value, size) select $1, key, value, char_length(key) + char_length(value)
     from unnest($2::text[], $3::text[]) as new(key, value)
     on conflict (user_id, key) do update set value = excluded.value, size = excluded.size
     """
     await tx.execute(sql, caller.user_id, list(values), list(values.values()))
+    await check_count(tx, OWNED_KEYS, caller.person_id, adding=0)
+    await check_bytes(tx, OWNED_CHARACTERS, caller.person_id)
 
 
 async def forget_storage(tx: Transaction, user_id: int, keys: Sequence[str] | None) -> None:
