@@ -174,6 +174,8 @@ class WholeAnswer(Line):
             cycle.transport.writelines((head, body))
         else:
             cycle.transport.write(head + body)
+        if cycle.flow.write_paused:  # what the system took of it is in our memory until the rest is gone
+            self._wait(len(head) + len(body) - cycle.transport.get_write_buffer_size())
         cycle.message_event.set()
         if not cycle.keep_alive:
             cycle.transport.close()

@@ -175,6 +175,16 @@ def test_who_holds_the_most_of_answers_that_are_not_read_is_cut_off(proxy: str) 
             each.close()
 
 
+def test_an_answer_counts_whole_though_the_system_took_a_part_of_it() -> None:
+    limits = msgspec.structs.replace(Connection.limits, max_unsent_bytes=3 * ASKED * MEBIBYTE)
+    with served(Demo(), limits) as demo:
+        crowd = [asking(demo, "127.0.0.3", "") for _ in range(3)]
+        complete = [len(read_all(each)) > ASKED * MEBIBYTE for each in crowd]
+        for each in crowd:
+            each.close()
+    assert complete == [False, True, True]
+
+
 def test_an_answer_that_waits_for_one_that_is_not_read_counts_as_well() -> None:
     limits = msgspec.structs.replace(Connection.limits, max_unsent_bytes=4 * ASKED * MEBIBYTE)
     with served(Demo(), limits) as demo, connect(demo, SO_RCVBUF=65536) as connection:
