@@ -265,7 +265,7 @@ async def elsewhere(scope: Any, receive: Any, send: Any) -> None:
 class Demo:
     """The demo API and what its endpoints use."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, at_once: int = 0) -> None:
         self.ledger = Ledger()
         self.watch = PollWatch()
         self.bell = Bell()
@@ -279,7 +279,7 @@ class Demo:
             ],
             services={Clock: Clock(), PollWatch: self.watch, Bell: self.bell},
             scopes={Entry: self.ledger.open},
-            admission=Admission(KeyCheck()),
+            admission=Admission(KeyCheck(), at_once=at_once),
             translate=translate,
             observe=lambda endpoint, method, status, _: self.observed.append((endpoint, method, status)),
             external_host="chat.example.com",

@@ -1,6 +1,7 @@
 """Bodies that arrive have a bound together, and one person's a part of it: nobody fills the memory with half a request."""
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import MutableMapping
 from typing import Any
@@ -115,3 +116,14 @@ def test_all_together_have_a_bound() -> None:
         bodies.hold("person 99", 3 * PIECE)
     bodies.let_go("person 3", 3 * PIECE)
     bodies.hold("person 99", 3 * PIECE)
+
+
+def test_however_many_hold_an_equal_part_they_never_hold_more_than_twice_the_bound() -> None:
+    bodies = ArrivingBodies(MOST)
+    held = 0
+    for person in range(1000):
+        with contextlib.suppress(Refusal):
+            while True:
+                bodies.hold(f"person {person}", 10)
+                held += 10
+    assert MOST < held <= 2 * MOST

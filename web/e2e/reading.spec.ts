@@ -42,6 +42,32 @@ test('a spoiler, a formula, a poll, the versions of a message and who has read i
     await expect(receipts).toContainText('Kofi Mensah')
 })
 
+test('a formula is drawn in its own message, over nobody else’s words nor its sender’s name', async ({
+    person,
+    dev,
+}) => {
+    const [ines, kofi] = [await person('ines'), callerOf(dev, 'kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('formula')
+    await ines.send(general, topic, 'I never agreed to that.')
+    const cover = String.raw`\smash[t]{\raisebox{8em}{\rule{20em}{7em}}}`
+    for (const tex of [cover, `x\\tag*{$${cover}$}`]) await kofi.send(general, topic, '```math\n' + tex + '\n```')
+    await ines.go(`#narrow/channel/${general}/topic/${topic}`)
+    await expect(ines.page.locator('.katex-html > :is(.base, .tag)')).toHaveCount(3)
+
+    const strays = () => {
+        const found: string[] = []
+        for (let y = 60; y < innerHeight; y += 5)
+            for (let x = 300; x < innerWidth; x += 20) {
+                const body = document.elementFromPoint(x, y)?.closest('.katex')?.closest('.message-body')
+                const { top = y, bottom = y } = body?.getBoundingClientRect() ?? {}
+                if (y < top - 8 || y > bottom + 8) found.push(`${x} ${y}`)
+            }
+        return found
+    }
+    expect(await ines.page.evaluate(strays)).toEqual([])
+})
+
 test('one comes to the first unread message, reads to the end, and marks unread from where one was', async ({
     newcomer,
     dev,

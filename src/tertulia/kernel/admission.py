@@ -118,6 +118,11 @@ class Admission:
         lanes = self._lanes_of(call.payer, files)
         return "" if lanes is None else await lanes.enter_as(call.payer)
 
+    def is_full(self, call: Call, *, files: bool = False) -> bool:
+        """Whether it would wait for others of who pays."""
+        lanes = self._lanes_of(call.payer, files)
+        return lanes is not None and lanes.is_full(call.payer)
+
     def leave(self, place: str, *, files: bool = False) -> None:
         """The request is over, and the next one's turn has come."""
         lanes = self._lanes_of(place, files)

@@ -1,13 +1,16 @@
 """What bodies that arrive take of this process's memory: all together, and those of one person or network.
 
 When all together hold what they may, whoever holds more than an equal part is refused with what comes next. So a few who send
-large bodies slowly cannot keep everybody else from sending: what is held then is twice the bound at most.
+large bodies slowly cannot keep everybody else from sending. What is held then is twice the bound at most: who holds an equal part
+of many may have held it when it was a part of few.
 """
 
 from tertulia.kernel.errors import server_not_ready
 
 SHARES = 8
 """So many people fill it: one of them has the eighth part."""
+FULL = 2
+"""So many times the bound are never exceeded, whoever is refused then."""
 
 
 class ArrivingBodies:
@@ -23,7 +26,8 @@ class ArrivingBodies:
         """So much more of a body has come. Call `let_go` at the end with all that was held."""
         own = self._held.get(payer, 0) + size
         is_full = self._total + size > self._most
-        if own > self._share or (is_full and own > self._most // (len(self._held) + 1)):
+        is_over = self._total + size > FULL * self._most
+        if own > self._share or is_over or (is_full and own > self._most // (len(self._held) + 1)):
             # The rest of the body is still on its way.
             raise server_not_ready("Too much is being sent at once, try again shortly", close=True)
         self._held[payer] = own

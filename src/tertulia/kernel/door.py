@@ -12,7 +12,8 @@ less is let in; while it does not and others are turned away, a little more.
   they are the dearest, and who registers has nobody waiting for what they say.
 - Where everything takes long by itself, because the database is far away, turning people away would not help. So it is measured
   how long requests take while there are few, and slow is what takes twice as long as that.
-- What waits for its client or for others' servers is not counted: bodies that arrive, answers that are read, files.
+- What waits for its client or for others' servers is not counted: bodies that arrive, answers that are read, files. Nor is what
+  waits for other requests of the same person: or one who asks for dozens of things at once would shut the door for all others.
 - A request that got in and has waited for too long all the same is refused before it begins to act (`Visit.check_patience`).
 """
 
@@ -184,19 +185,26 @@ class Door:
 class Visit:
     """One request, from its last byte to the moment when its answer is known."""
 
-    __slots__ = ("_began", "_door", "_is_over", "_kind")
+    __slots__ = ("_began", "_came", "_door", "_is_over", "_kind")
 
     def __init__(self, door: Door, kind: Kind) -> None:
         self._door = door
         self._kind = kind
-        self._began = 0.0
+        self._began = self._came = 0.0
         self._is_over = False
 
     def begin(self) -> None:
         """It is complete: what it waits for from now on is us."""
         if not self._is_over and not self._began:
             self._began = time.monotonic()
+            self._came = self._came or self._began
             self._door.enter(self._kind)
+
+    def put_aside(self) -> None:
+        """What it waits for is its caller's other requests, until it begins again."""
+        if self._began and not self._is_over:
+            self._door.leave(self._kind, None)
+            self._began = 0.0
 
     def end(self, *, tells: bool = True) -> None:
         """Its answer is known, or nobody waits for it. `tells`: whether its time says how busy we are."""
@@ -208,5 +216,5 @@ class Visit:
         """Refuse what has waited for too long: its client may be gone, and others are still in time."""
         if self._is_over or not self._began:
             return
-        if time.monotonic() - self._began > PATIENCE * self._door.threshold:
+        if time.monotonic() - self._came > PATIENCE * self._door.threshold:
             raise self._door.refuse_late(self._kind)

@@ -326,7 +326,7 @@ class _Bound:
         with request_under_way(call, caller):
             if not self.counts:
                 return await self._act(call, args, kwargs)
-            place = await self.admission.enter(call, files=self.is_of_files)
+            place = await self._wait_turn(call, visit)
             try:
                 self.admission.check_again(call)
                 if visit is not None:
@@ -334,6 +334,14 @@ class _Bound:
                 return await self._act(call, args, kwargs)
             finally:
                 self.admission.leave(place, files=self.is_of_files)
+
+    async def _wait_turn(self, call: Call, visit: Visit | None) -> str:
+        if visit is not None and self.admission.is_full(call, files=self.is_of_files):
+            visit.put_aside()
+        place = await self.admission.enter(call, files=self.is_of_files)
+        if visit is not None:
+            visit.begin()
+        return place
 
     async def _act(self, call: Call, args: list[Any], kwargs: PathArgs) -> Reply | Later:
         if not self.scopes:

@@ -141,6 +141,7 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
         if self._answer is not None:
             self._answer.lost()
+            self._answer = None
 
     def shutdown(self) -> None:
         """The server stops. Who has asked, or asks in this moment, gets an answer that says that the connection ends with it."""
@@ -164,8 +165,12 @@ class Connection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """An answer does not leave at once: it lies in our memory until the client takes it."""
         super().pause_writing()
+        self._hold_answers(0)
+
+    def _hold_answers(self, size: int) -> None:
+        """What is written and not sent lies in our memory, and so many bytes more that wait for that."""
         unsent = self.tally.unsent
-        unsent.add(self, self._asks_for(), self.transport.get_write_buffer_size())
+        unsent.add(self, self._asks_for(), self.transport.get_write_buffer_size() + size)
         while unsent.total > self.limits.max_unsent_bytes:
             self.tally.tell("too much of answers is not read", bytes=unsent.total)
             unsent.take_worst()._cut_off()
@@ -298,7 +303,7 @@ class Connection(HttpToolsProtocol):
         visit: Visit | None = cycle.scope.get(VISIT)  # type: ignore[assignment]
         if visit is not None and not cycle.more_body:
             visit.begin()
-        self._answer = WholeAnswer(app, cycle, self.tasks)
+        self._answer = WholeAnswer(app, cycle, self.tasks, self._hold_answers)
         self._answer.begin()
 
     def _enter(self) -> None:

@@ -34,13 +34,21 @@ _CONTROL = bytes({*range(32), 127} - set(b"\t\n\r"))
 class WholeAnswer(Line):
     """The answer to one request. It is written here if it is whole."""
 
-    __slots__ = ("_app", "_begun", "_cycle", "_gone", "_tasks")
+    __slots__ = ("_app", "_begun", "_cycle", "_gone", "_tasks", "_wait")
 
-    def __init__(self, app: AsgiApp, cycle: RequestResponseCycle, tasks: set[asyncio.Task[None]]) -> None:
-        """`tasks`: those that the server waits for before it ends."""
+    def __init__(
+        self,
+        app: AsgiApp,
+        cycle: RequestResponseCycle,
+        tasks: set[asyncio.Task[None]],
+        wait: Callable[[int], None],
+    ) -> None:
+        """`tasks`: those that the server waits for before it ends. `wait`: is told how much waits until the client has read what
+        was written before."""
         self._app = app
         self._cycle = cycle
         self._tasks = tasks
+        self._wait = wait
         self._begun: Message | None = None
         self._gone: Callable[[], None] | None = None
         """Whom to tell that the client has gone, if the answer comes later."""
@@ -133,6 +141,7 @@ class WholeAnswer(Line):
         self._begun = None
         if message["type"] == "http.response.body" and not message.get("more_body"):
             if cycle.flow.write_paused and not cycle.disconnected:
+                self._wait(len(message.get("body", b"")))
                 await cycle.flow.drain()
             if self._write(begun, message.get("body", b"")):
                 return
@@ -165,6 +174,8 @@ class WholeAnswer(Line):
             cycle.transport.writelines((head, body))
         else:
             cycle.transport.write(head + body)
+        if cycle.flow.write_paused:  # what the system took of it is in our memory until the rest is gone
+            self._wait(len(head) + len(body) - cycle.transport.get_write_buffer_size())
         cycle.message_event.set()
         if not cycle.keep_alive:
             cycle.transport.close()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
+from tertulia.kernel.admission import OF_NETWORK
 from tertulia.kernel.door import FIRST, PARTS, Door
 from tests.harness.demo_api import Demo, served
 from tests.harness.talk import eventually
@@ -115,6 +116,21 @@ def test_requests_whose_turn_never_came_leave_no_place_taken(scene: Scene) -> No
     scene.connection.sendall(b"GET /api/v1/whoami" + END)
     assert scene.answer()[0] == 200
     assert scene.door.under_way == 0
+
+
+def test_what_waits_for_other_requests_of_the_same_caller_is_not_under_way() -> None:
+    door = Door(0.5)
+    with served(Demo(at_once=1), door=door) as demo:
+        asking = [socket.create_connection(("127.0.0.1", demo.port), timeout=10) for _ in range(BEHIND)]
+        for connection in asking:
+            connection.sendall(b"GET /api/v1/poll" + END)
+        eventually(lambda: door.under_way >= OF_NETWORK)
+        for _ in range(3):
+            httpx.options(f"http://127.0.0.1:{demo.port}/api/v1/poll").raise_for_status()
+        assert door.under_way == OF_NETWORK
+        for connection in asking:
+            connection.close()
+        eventually(lambda: door.under_way == 0)
 
 
 def test_pages_and_polls_come_in_through_a_door_that_is_shut(scene: Scene) -> None:

@@ -175,6 +175,25 @@ def test_who_holds_the_most_of_answers_that_are_not_read_is_cut_off(proxy: str) 
             each.close()
 
 
+def test_an_answer_counts_whole_though_the_system_took_a_part_of_it() -> None:
+    limits = msgspec.structs.replace(Connection.limits, max_unsent_bytes=3 * ASKED * MEBIBYTE)
+    with served(Demo(), limits) as demo:
+        crowd = [asking(demo, "127.0.0.3", "") for _ in range(3)]
+        complete = [len(read_all(each)) > ASKED * MEBIBYTE for each in crowd]
+        for each in crowd:
+            each.close()
+    assert complete == [False, True, True]
+
+
+def test_an_answer_that_waits_for_one_that_is_not_read_counts_as_well() -> None:
+    limits = msgspec.structs.replace(Connection.limits, max_unsent_bytes=4 * ASKED * MEBIBYTE)
+    with served(Demo(), limits) as demo, connect(demo, SO_RCVBUF=65536) as connection:
+        connection.sendall(b"GET /api/v1/large?mebibytes=%d" % ASKED + END)
+        connection.sendall(b"GET /api/v1/large?mebibytes=%d" % (4 * ASKED) + END)
+        time.sleep(1)
+        assert len(read_all(connection)) < ASKED * MEBIBYTE
+
+
 def test_who_holds_the_most_of_heads_that_do_not_end_is_told_to_come_again() -> None:
     whole, rest = divmod(MAX_UNREAD_HEADS - 1, MAX_TARGET)
     with served(Demo()) as demo, ExitStack() as crowd:

@@ -201,7 +201,13 @@ describe('the HTML of a message', () => {
         expect(drawn('a', String.raw`\def\a{xx}\a`, 'b')).toEqual(['a', 'b'])
         for (const word of ['gdef', 'let', 'futurelet', 'newcommand', 'renewcommand', 'providecommand', 'global'])
             expect(drawn(`\\${word}\\a{x}`)).toEqual([])
-        expect(drawn(String.raw`\left(x\right)`, String.raw`\longleftarrow`)).toHaveLength(2)
+        for (const tex of [
+            String.raw`\tag{xx}\df@tag`,
+            String.raw`\bra@ket{}{xx}{}{}{|}`,
+            String.raw`\@firstoftwo{x}{}`,
+        ])
+            expect(drawn(tex)).toEqual([])
+        expect(drawn(String.raw`\left(x\right)`, String.raw`\longleftarrow`, String.raw`\tag{x@y}`)).toHaveLength(3)
         expect([drawn(long.slice(1)).length, drawn(long).length]).toEqual([1, 0])
         expect(drawn(...Array.from({ length: 120 }, () => 'x'))).toHaveLength(100)
     })

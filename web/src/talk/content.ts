@@ -95,8 +95,9 @@ export interface Formula {
 const MOST_TEX = 1000
 /** What a formula costs however short it is, in characters. */
 const LEAST_TEX = 10
-/** Definitions stand for texts of any length: a short formula could take minutes. */
-const DEFINES = /\\(?:[egx]?def|let|futurelet|(?:new|renew|provide)command|global|long)(?![a-zA-Z])/
+/** Definitions stand for texts of any length: a short formula could take minutes. So do KaTeX's own words, which have an @ in
+ *  their names: `\df@tag` is all that `\tag` was given. */
+const DEFINES = /\\(?:(?:[egx]?def|let|futurelet|(?:new|renew|provide)command|global|long)(?![a-zA-Z])|[a-zA-Z]*@)/
 
 /** The TeX of what is drawn; the server names it in the annotation. Whatever is too much stays as it was written. */
 export function formulas(root: ParentNode): Formula[] {
