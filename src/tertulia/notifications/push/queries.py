@@ -23,16 +23,10 @@ def _setting(name: str, default: bool) -> str:
 
 
 _CLAIM = f"""
-with turn as materialized (
-    select message_id, subscription_id from (
-        select message_id, subscription_id, due, row_number() over (partition by user_id order by due, message_id) as place
-        from push_call join push_subscription on push_subscription.id = subscription_id
-        where due <= now() and user_id <> all($2::bigint[]) and realm_id <> all($3::bigint[])
-    ) as waiting order by place, due desc, message_id limit $1
-), due as (
-    select message_id, subscription_id from push_call
-    where (message_id, subscription_id) in (select message_id, subscription_id from turn) and due <= now()
-    for update skip locked
+with due as (
+    select message_id, subscription_id from push_call join push_subscription on push_subscription.id = subscription_id
+    where due <= now() and user_id <> all($2::bigint[]) and realm_id <> all($3::bigint[])
+    order by turn, due, message_id limit $1 for update of push_call skip locked
 ), taken as (
     update push_call set attempts = push_call.attempts + 1, due = now() + make_interval(secs => $4)
     from due where push_call.message_id = due.message_id and push_call.subscription_id = due.subscription_id
@@ -67,16 +61,16 @@ async def insert_calls(tx: Transaction, told: Sequence[tuple[int, int, Trigger]]
         select id, (select count(*) from (select from push_call where subscription_id = browser.id limit $4) as counted) as count
         from (select distinct id from wanted) as browser
     )
-    insert into push_call (subscription_id, message_id, trigger)
-    select id, message_id, trigger from wanted join waiting using (id) where waiting.count + number <= $4
+    insert into push_call (subscription_id, message_id, trigger, turn)
+    select id, message_id, trigger, waiting.count + number from wanted join waiting using (id) where waiting.count + number <= $4
     order by message_id, id on conflict do nothing
     """
     await tx.execute(sql, *(list(column) for column in zip(*told, strict=True)), tx.bounds.limit(CALLS))
 
 
 async def claim(tx: Transaction, limit: int, busy: Sequence[Sequence[int]], seconds: float) -> list[Push]:
-    """Pushes that are due, except those of busy users and realms, taken for so many seconds: everybody's first before anybody's
-    second, and of these the latest, so that who is told very much keeps nobody waiting who is told one thing: theirs have waited.
+    """Pushes that are due, except those of busy users and realms, taken for so many seconds: of each browser the first before
+    the second of any, so that who is told very much keeps nobody waiting who is told one thing.
 
     Whether they are wanted is decided again: what was read, deleted, muted or unsaid by an edit meanwhile is not.
     """
