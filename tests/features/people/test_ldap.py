@@ -130,7 +130,7 @@ def test_names_beyond_ascii_and_what_names_here_do_not_have_are_no_obstacle(nobo
     assert check_success(log_in(nobody, "o'neil, (jr) *"))["email"] == "patrick@example.org"
 
 
-@pytest.mark.parametrize("password", ["", "wrong", PASSWORD.upper(), f" {PASSWORD}"])
+@pytest.mark.parametrize("password", ["", "wrong", PASSWORD.upper(), f" {PASSWORD}", "\u00ad", "bell\ue000", "a\u05d0"])
 def test_a_wrong_or_empty_password_is_refused_like_an_unknown_name(nobody: Speaker, password: str) -> None:
     known = log_in(nobody, "kofi", password)
     check_error(known, "AUTHENTICATION_FAILED", 401)
