@@ -278,6 +278,14 @@ async def test_a_name_that_is_not_unique_is_nobody_s(site: Site) -> None:
     assert await LdapDirectory(Settings(**settings)).find("kofi", PASSWORD) is None  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("by_search", [True, False])
+async def test_who_is_disabled_there_is_nobody_however_they_are_found(site: Site, by_search: bool) -> None:
+    for disabled, is_found in (("(uid=kofi)", False), ("(uid=somebody)", True)):
+        settings = site.slapd.settings("any", by_search=by_search) | {"ldap_disabled_filter": disabled}
+        found = await LdapDirectory(Settings(**settings)).find("kofi", PASSWORD)  # type: ignore[arg-type]
+        assert (found is not None) == is_found
+
+
 def test_a_directory_that_is_away_is_no_failed_attempt(stage: Stage, server: Server, folder: Path) -> None:
     _, subdomain = stage.realm()
     nowhere = {"ldap_url": "ldap://127.0.0.1:9", "ldap_user_dn_template": "uid={username}", "ldap_realm": subdomain}
