@@ -200,6 +200,19 @@ def test_where_own_passwords_are_off_the_directory_s_are_not(stage: Stage, site:
         stage.sql("update realm set settings = '{}' where id = %s", site.realm_id)
 
 
+def test_where_names_are_unique_nobody_comes_with_the_name_of_another(stage: Stage, site: Site) -> None:
+    nobody = stage.nobody(url=site.searching.url, host=site.host)
+    check_success(log_in(nobody, "kofi"))
+    site.slapd.put_person("twin", cn="Kofi Mensah")
+    stage.sql("""update realm set settings = '{"require_unique_names": true}' where id = %s""", site.realm_id)
+    try:
+        check_error(log_in(nobody, "twin"), status=403)
+        check_success(log_in(nobody, "kofi"))
+    finally:
+        stage.sql("update realm set settings = '{}' where id = %s", site.realm_id)
+    check_success(log_in(nobody, "twin"))
+
+
 def test_a_person_keeps_the_account_when_its_address_changes_here(stage: Stage, site: Site) -> None:
     nobody = stage.nobody(url=site.templated.url, host=site.host)
     user_id = check_success(log_in(nobody, "moves"))["user_id"]

@@ -44,6 +44,7 @@ from tertulia.people.users.arrival import Arrival, Newcomer
 from tertulia.people.users.authentication.revocation import end_keys_by_password, end_sessions
 from tertulia.people.users.password_words import words_of
 from tertulia.people.users.passwords import MUST_RESET, check_strength, hash_password, is_outdated, is_password
+from tertulia.people.users.queries import has_namesake
 from tertulia.people.users.rules import is_email
 
 log = structlog.get_logger()
@@ -280,6 +281,8 @@ async def _find_or_make(
     account = await queries.find_account(tx, realm.id, email_key_of(person.email))
     if account is None:
         name = presentable_name(person.full_name) or presentable_name(person.email.partition("@")[0]) or "Somebody"
+        if realm.settings.require_unique_names and await has_namesake(tx, realm.id, name, None):
+            raise Refusal("Somebody here has your name already, and names are unique in this organization.", status=403)
         reception = await arrival.hold(tx, realm.id, Newcomer(person.email))
         role = reception.role if comes.role is None else comes.role
         user_id = await create_user(tx, realm.id, person.email, name, role)
