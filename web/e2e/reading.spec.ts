@@ -68,6 +68,25 @@ test('a formula is drawn in its own message, over nobody else’s words nor its 
     expect(await ines.page.evaluate(strays)).toEqual([])
 })
 
+test('letters with hundreds of marks are drawn in their own message, over nobody else’s words', async ({
+    person,
+    dev,
+}) => {
+    const [ines, kofi] = [await person('ines'), callerOf(dev, 'kofi')]
+    const general = channelOf(dev, 'general')
+    const topic = unique('marks')
+    await ines.send(general, topic, 'I never agreed to that.')
+    await ines.go(`#narrow/channel/${general}/topic/${topic}`)
+    const own = ines.page.locator('.message-body').filter({ hasText: 'I never agreed to that.' })
+    await expect(own).toBeVisible()
+    const before = await own.screenshot()
+    const letter = 'a' + Array.from({ length: 400 }, (_, at) => String.fromCodePoint(0x300 + (at % 20))).join('')
+    await kofi.send(general, topic, Array.from({ length: 20 }, () => letter).join(' '))
+    await kofi.send(general, topic, 'The end')
+    await expect(ines.page.locator('.message-body').filter({ hasText: 'The end' })).toBeVisible()
+    expect((await own.screenshot()).equals(before)).toBe(true)
+})
+
 test('one comes to the first unread message, reads to the end, and marks unread from where one was', async ({
     newcomer,
     dev,

@@ -1,10 +1,12 @@
 """The parts of settings that are about providers of log-ins and what their groups are worth here."""
 
 import re
+from collections.abc import Iterable
 from typing import Literal
 
 import msgspec
 
+from tertulia.kernel.auth import Role
 from tertulia.kernel.urls import split_url
 
 
@@ -25,6 +27,19 @@ class Membership(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     def __post_init__(self) -> None:
         if not self.where.strip() or bool(self.group) == bool(self.role):
             raise SettingsError("each of the memberships needs `where`, and either `group` or `role`")
+
+
+ROLES = {
+    "administrator": Role.ADMINISTRATOR,
+    "moderator": Role.MODERATOR,
+    "member": Role.MEMBER,
+    "guest": Role.GUEST,
+}
+
+
+def role_given_by(memberships: Iterable[Membership]) -> int | None:
+    """The highest role that any of them gives; None: none does."""
+    return min((ROLES[membership.role] for membership in memberships if membership.role), default=None)
 
 
 class OidcProvider(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -184,7 +184,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ldap_people_filter: str = "(objectClass=person)"
     """Which entries below `ldap_search_base` are people, for the comparison."""
     ldap_disabled_filter: str = ""
-    """Which of them have left all the same, such as `(userAccountControl:1.2.840.113556.1.4.803:=2)`; empty: none."""
+    """Which of them have left all the same, such as `(userAccountControl:1.2.840.113556.1.4.803:=2)`; empty: none. They do not
+    log in either."""
     ldap_max_leavers_percent: int = 10
     """If more of the people from the directory than that would be deactivated at once, and more than three, nobody is."""
     ldap_memberships: tuple[Membership, ...] = ()

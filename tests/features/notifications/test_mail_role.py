@@ -1,5 +1,6 @@
 """Mail in, through the front door: the role `tertulia mail`, by SMTP and LMTP, on real engines."""
 
+import re
 import smtplib
 from collections.abc import Iterator
 from email.message import EmailMessage
@@ -13,6 +14,7 @@ from tertulia.kernel.ids import digest_of_key
 from tertulia.notifications.mail_in.addresses import new_token
 from tertulia.server.mail import END
 from tests.features.notifications.test_missed_mail import Post
+from tests.harness.files import fetch
 from tests.harness.mail_role import MailRole, hand_over, letter, mail_role
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
@@ -43,6 +45,10 @@ def latest(person: Speaker, narrow: list[dict[str, object]]) -> dict[str, object
     found = person.get("messages", anchor="newest", num_before=1, num_after=0, narrow=narrow, apply_markdown=False)
     message: dict[str, object] = found["messages"][-1]
     return message
+
+
+def in_channel(channel: Channel) -> list[dict[str, object]]:
+    return [{"operator": "channel", "operand": channel.stream_id}]
 
 
 def metrics_of(role: MailRole) -> str:
@@ -76,6 +82,25 @@ def test_an_answer_becomes_one_message_of_that_person_however_often_it_is_delive
     assert [(file["name"], file["size"]) for file in files] == [("list-of-teas.txt", 6)]
     before = realm.owner.get("messages", anchor="newest", num_before=10, num_after=0, narrow=narrow)["messages"]
     assert [one["sender_id"] for one in before] == [realm.owner.id, me.id]
+
+
+def test_a_mail_of_ours_that_is_enclosed_tells_nobody_where_it_is_answered(
+    realm: Realm, channel: Channel, post: Post, role: MailRole
+) -> None:
+    """Whoever knew the address could write as the person who got the mail."""
+    me = realm.member
+    [mail] = post.about(me, realm.owner.send(channel.stream_id, "tea", f"@**|{me.id}** green or black?"))
+    to = reply_address(mail)
+    answer = letter("I was asked this.")
+    answer.add_attachment(mail)
+    answer.add_attachment(mail.as_bytes(), "application", "octet-stream", filename="asked.eml")
+    assert role.send(answer, to) == (250, "2.0.0 Ok")
+    links = re.findall(r"\((/user_uploads/[^)]+)\)", str(latest(realm.owner, in_channel(channel))["content"]))
+    read = [fetch(realm.owner, link).text for link in links]
+    assert len(read) == 2
+    for text in read:
+        assert "green or black?" in text
+        assert to.lower() not in text.lower()
 
 
 def test_an_answer_to_a_direct_message_goes_to_those_people(realm: Realm, post: Post, role: MailRole) -> None:

@@ -67,6 +67,10 @@ class Site:
         user_id, key = self.stage.write(make)
         return User(user_id, "owner@example.org", None, key, OWNER)
 
+    @property
+    def url(self) -> str:
+        return self._web.url
+
     def speaker(self, user: User) -> Speaker:
         return self.stage.speaker(user, url=self._web.url, host=self.host)
 
@@ -133,7 +137,7 @@ def site(server: Server, backstage: Backstage, tmp_path_factory: pytest.TempPath
         for name in (CREW, CHIEFS, VISITORS):
             slapd.put(name, "groupOfNames", member=placeholder)
         slapd.put(DESK, "posixGroup", gidNumber=7)
-        web = Web(server, folder, **slapd.settings(subdomain))
+        web = Web(server, folder, **slapd.settings(subdomain), **SETTINGS, ldap_memberships=json.dumps(MEMBERSHIPS))
         try:
             site = Site(server, stage, slapd, web.wait(), realm_id, subdomain)
             for _ in range(3):  # so that nobody is alone in the directory
@@ -213,6 +217,28 @@ def test_who_is_disabled_there_leaves_and_comes_back_only_by_an_administrator(si
     assert (site.sync().lines, somebody.record["is_active"]) == ([], False)
     site.owner.post(f"users/{somebody.user.user_id}/reactivate")
     assert (site.sync().lines, somebody.record["is_active"]) == ([], True)
+
+
+def test_who_is_disabled_there_does_not_get_an_account_by_a_first_login(site: Site) -> None:
+    uid = unique("gone").replace(" ", "")
+    name = site.slapd.put_person(uid, userAccountControl=514)
+    nobody = site.stage.nobody(url=site.url, host=site.host)
+    for path in ("fetch_api_key", "sessions"):
+        refused = nobody.request("POST", path, username=uid, password=PASSWORD)
+        check_error(refused, "AUTHENTICATION_FAILED", 401)
+    assert site.stage.sql("select 1 from account where email = %s", f"{uid}@example.org") == []
+    site.slapd.change(name, userAccountControl=512)
+    assert site.record(site.log_in(uid).user_id)["is_active"] is True
+
+
+def test_who_comes_for_the_first_time_has_the_role_that_the_directory_gives(site: Site) -> None:
+    visitor, chief = unique("visitor").replace(" ", ""), unique("chief").replace(" ", "")
+    site.slapd.put_person(visitor, employeeType="visitor")
+    site.slapd.change(CHIEFS, member=[site.slapd.put_person(chief)])
+    known = [site.log_in(uid).user_id for uid in (visitor, chief)]
+    assert [site.record(user_id)["role"] for user_id in known] == [GUEST, ADMINISTRATOR]
+    site.slapd.change(CHIEFS, member=[f"cn=nobody,{BASE}"])
+    assert (site.sync().code, site.record(known[1])["role"]) == (0, MEMBER)
 
 
 def test_whose_entry_was_made_anew_stays_when_the_operator_says_that_it_is_theirs(site: Site) -> None:

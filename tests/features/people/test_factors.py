@@ -179,6 +179,20 @@ def test_there_is_time_for_it_from_the_first_login_on(
     check_error(log_in(browser(host), owner), "SECOND_FACTOR_SETUP_REQUIRED", 401)
 
 
+def test_who_takes_the_factor_away_again_gets_no_other_days_for_it(
+    browser: Open, stage: Stage, strict: tuple[str, User, User]
+) -> None:
+    host, owner, _ = strict
+    rule = '{"second_factor_rule": "everybody", "second_factor_grace_days": 7}'
+    stage.sql("update realm set settings = %s where subdomain = %s", rule, host.partition(".")[0])
+    one = browser(host)
+    _, codes = set_up(one, owner)
+    stage.sql("update second_factor set due = now() - interval '1 second' where user_id = %s", owner.user_id)
+    check_success(one.request("DELETE", "users/me/factors/totp", code=codes[0]))
+    assert one.get("users/me/factors")["recovery_codes_left"] == 0
+    check_error(log_in(browser(host), owner), "SECOND_FACTOR_SETUP_REQUIRED", 401)
+
+
 def test_only_owners_make_the_rule(stage: Stage, browser: Open, strict: tuple[str, User, User]) -> None:
     host, owner, member = strict
     stage.sql("update account set role = 200 where id = %s", member.user_id)

@@ -130,7 +130,7 @@ def test_names_beyond_ascii_and_what_names_here_do_not_have_are_no_obstacle(nobo
     assert check_success(log_in(nobody, "o'neil, (jr) *"))["email"] == "patrick@example.org"
 
 
-@pytest.mark.parametrize("password", ["", "wrong", PASSWORD.upper(), f" {PASSWORD}"])
+@pytest.mark.parametrize("password", ["", "wrong", PASSWORD.upper(), f" {PASSWORD}", "\u00ad", "bell\ue000", "a\u05d0"])
 def test_a_wrong_or_empty_password_is_refused_like_an_unknown_name(nobody: Speaker, password: str) -> None:
     known = log_in(nobody, "kofi", password)
     check_error(known, "AUTHENTICATION_FAILED", 401)
@@ -198,6 +198,19 @@ def test_where_own_passwords_are_off_the_directory_s_are_not(stage: Stage, site:
         assert (told["email_auth_enabled"], told["authentication_methods"]["password"]) == (False, True)
     finally:
         stage.sql("update realm set settings = '{}' where id = %s", site.realm_id)
+
+
+def test_where_names_are_unique_nobody_comes_with_the_name_of_another(stage: Stage, site: Site) -> None:
+    nobody = stage.nobody(url=site.searching.url, host=site.host)
+    check_success(log_in(nobody, "kofi"))
+    site.slapd.put_person("twin", cn="Kofi Mensah")
+    stage.sql("""update realm set settings = '{"require_unique_names": true}' where id = %s""", site.realm_id)
+    try:
+        check_error(log_in(nobody, "twin"), status=403)
+        check_success(log_in(nobody, "kofi"))
+    finally:
+        stage.sql("update realm set settings = '{}' where id = %s", site.realm_id)
+    check_success(log_in(nobody, "twin"))
 
 
 def test_a_person_keeps_the_account_when_its_address_changes_here(stage: Stage, site: Site) -> None:
@@ -276,6 +289,14 @@ async def test_a_connection_by_tls_checks_the_certificate(site: Site) -> None:
 async def test_a_name_that_is_not_unique_is_nobody_s(site: Site) -> None:
     settings = site.slapd.settings("any") | {"ldap_search_filter": "(|(uid={username})(objectClass=inetOrgPerson))"}
     assert await LdapDirectory(Settings(**settings)).find("kofi", PASSWORD) is None  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("by_search", [True, False])
+async def test_who_is_disabled_there_is_nobody_however_they_are_found(site: Site, by_search: bool) -> None:
+    for disabled, is_found in (("(uid=kofi)", False), ("(uid=somebody)", True)):
+        settings = site.slapd.settings("any", by_search=by_search) | {"ldap_disabled_filter": disabled}
+        found = await LdapDirectory(Settings(**settings)).find("kofi", PASSWORD)  # type: ignore[arg-type]
+        assert (found is not None) == is_found
 
 
 def test_a_directory_that_is_away_is_no_failed_attempt(stage: Stage, server: Server, folder: Path) -> None:

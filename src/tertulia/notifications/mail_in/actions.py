@@ -21,7 +21,7 @@ from tertulia.kernel.threads import Threads
 from tertulia.messaging.sending.actions import Sending
 from tertulia.messaging.sending.model import SendRequest
 from tertulia.notifications.mail_in import queries
-from tertulia.notifications.mail_in.addresses import find_token, hide_addresses
+from tertulia.notifications.mail_in.addresses import find_token, hide_addresses, hide_in_file
 from tertulia.notifications.mail_in.composing import place_of, text_of, with_links
 from tertulia.notifications.mail_in.loops import is_ours
 from tertulia.notifications.mail_in.model import Attachment, Received, Target
@@ -98,6 +98,10 @@ class MailIn:
             received,
             sender=hide_addresses(self._settings, received.sender),
             subject=hide_addresses(self._settings, received.subject),
+            files=tuple(
+                Attachment(hide_addresses(self._settings, file.name), hide_in_file(self._settings, file.content))
+                for file in received.files
+            ),
         )
         return received, is_ours(mail, sender_of(self._settings), {host, own})
 

@@ -12,6 +12,7 @@ from tertulia.kernel.settings import Settings
 
 TOKEN_BYTES = 16
 HIDDEN = "(…)"
+HIDDEN_IN_FILE = b"(...)"
 _TOKEN = re.compile(r"[a-z2-7]{26}")
 
 
@@ -39,3 +40,15 @@ def hide_addresses(settings: Settings, text: str) -> str:
     """A text without such addresses: mails quote whom they were sent to, and whoever reads one could write as somebody else."""
     before, _, after = settings.mail_in_address.partition("%s")
     return re.sub(re.escape(before) + _TOKEN.pattern + re.escape(after), HIDDEN, text, flags=re.IGNORECASE)
+
+
+def hide_in_file(settings: Settings, content: bytes) -> bytes:
+    """The same of what a mail encloses: it may be a mail of ours as it came, with all its headers."""
+    before, _, after = settings.mail_in_address.lower().encode().partition(b"%s")
+    # A pattern that takes small letters for large ones would go over megabytes slowly.
+    pattern = re.compile(re.escape(before) + _TOKEN.pattern.encode() + re.escape(after))
+    kept, end = [], 0
+    for found in pattern.finditer(content.lower()):
+        kept += [content[end : found.start()], HIDDEN_IN_FILE]
+        end = found.end()
+    return b"".join([*kept, content[end:]]) if kept else content

@@ -5,16 +5,10 @@ from collections.abc import Collection, Sequence
 import msgspec
 
 from tertulia.kernel.auth import Role
-from tertulia.kernel.login_settings import Membership
+from tertulia.kernel.login_settings import ROLES, Membership, role_given_by
 
 FEW_LEAVERS = 3
 """So many go at once whatever share of all they are: in a small organization one person is many percent."""
-ROLES = {
-    "administrator": Role.ADMINISTRATOR,
-    "moderator": Role.MODERATOR,
-    "member": Role.MEMBER,
-    "guest": Role.GUEST,
-}
 
 
 class Standing(msgspec.Struct, frozen=True):
@@ -33,11 +27,10 @@ class Standing(msgspec.Struct, frozen=True):
 def standing_of(memberships: Sequence[Membership], belongs: Collection[str]) -> Standing:
     """What is due to somebody who belongs to these groups elsewhere. Of several roles the highest counts."""
     due = [membership for membership in memberships if membership.where in belongs]
-    given = [ROLES[membership.role] for membership in due if membership.role]
     return Standing(
         groups=frozenset(membership.group for membership in due if membership.group),
         decided=frozenset(membership.group for membership in memberships if membership.group),
-        role=min(given, default=None),
+        role=role_given_by(due),
         roles=frozenset(ROLES[membership.role] for membership in memberships if membership.role),
     )
 

@@ -206,7 +206,7 @@ async def remove_totp(tx: Transaction, realm: Realm, who: Somebody) -> None:
     if factor.passkeys:
         await queries.delete_totp(tx, who.user_id)
     else:
-        await queries.delete_factor(tx, who.user_id)
+        await queries.end_factor(tx, who.user_id)
     await drop_challenges(tx, who.user_id, passkeys.ADD)
     await tell(tx, realm, who, lambda words: words.turned_off_but_passkey if factor.passkeys else words.turned_off)
     note(tx, realm.id, Act.FACTOR_REMOVED, user(who.user_id))
@@ -214,7 +214,7 @@ async def remove_totp(tx: Transaction, realm: Realm, who: Somebody) -> None:
 
 
 async def remove(tx: Transaction, realm: Realm, who: Somebody) -> None:
-    """Take all of somebody's factors away, passkeys too."""
+    """Take all of somebody's factors away, passkeys too, as the operator. The days that they have begin anew."""
     await queries.lock_factor(tx, who.user_id)
     had_passkeys = await delete_passkeys(tx, who.user_id) > 0
     had_totp = await queries.delete_factor(tx, who.user_id)

@@ -105,6 +105,12 @@ async def delete_totp(tx: Transaction, user_id: int) -> None:
     await tx.execute(sql, user_id)
 
 
+async def end_factor(tx: Transaction, user_id: int) -> None:
+    """Take the authenticator and the recovery codes away, as their owner wants it: the days somebody has go on."""
+    await put_recovery_codes(tx, user_id, [])
+    await delete_totp(tx, user_id)
+
+
 async def delete_factor(tx: Transaction, user_id: int) -> bool:
     """Take the authenticator and the recovery codes away; returns whether there was one. The days somebody has begin anew."""
     await tx.execute("delete from recovery_code where user_id = $1", user_id)

@@ -8,17 +8,22 @@ others for seconds.
 
 import ssl
 import warnings
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import msgspec
 import structlog
 
 from tertulia.kernel.errors import server_not_ready
+from tertulia.kernel.login_settings import Membership, role_given_by
 from tertulia.kernel.settings import Settings, SettingsError
 from tertulia.kernel.threads import Threads
 from tertulia.kernel.urls import split_url
 
 log = structlog.get_logger()
+
+T = TypeVar("T")
 
 CONNECT_SECONDS = 5
 RECEIVE_SECONDS = 10
@@ -35,6 +40,10 @@ class DirectoryPerson(msgspec.Struct, frozen=True):
     id: str
     email: str
     full_name: str
+    entry: str = ""
+    """What their entry is called."""
+    uids: tuple[str, ...] = ()
+    """By which groups may name them."""
 
 
 class LdapDirectory:
@@ -51,14 +60,30 @@ class LdapDirectory:
         return self._settings.ldap_realm == subdomain
 
     async def find(self, username: str, password: str) -> DirectoryPerson | None:
-        """The person, if that is their password."""
-        if not password:
+        """The person, if that is their password, and the directory does not say that they are disabled."""
+        # Also what the library sends to nobody, of whom there is an entry, is a wrong password as of whom there is none.
+        if not password or not self._is_sent(password):
             return None
+        return await self._asked(self._find, username, password)
+
+    async def role_of(self, person: DirectoryPerson) -> int | None:
+        """The role that the directory gives somebody; None: it gives none."""
+        giving = [membership for membership in self._settings.ldap_memberships if membership.role]
+        return await self._asked(self._role_of, person, giving) if giving else None
+
+    async def _asked(self, ask: Callable[..., T], *given: object) -> T:
         try:
-            return await self._threads.run(self._find, username, password)
+            return await self._threads.run(ask, *given)
         except self._ldap.core.exceptions.LDAPException as error:
             log.error("the directory cannot be asked", url=self._settings.ldap_url, error=repr(error))
             raise server_not_ready("The directory of users cannot be reached right now. Please try again.") from error
+
+    def _is_sent(self, password: str) -> bool:
+        try:
+            self._ldap.protocol.sasl.sasl.validate_simple_password(password)
+        except self._ldap.core.exceptions.LDAPExceptionError:
+            return False
+        return True
 
     def _find(self, username: str, password: str) -> DirectoryPerson | None:
         if self._settings.ldap_user_dn_template:
@@ -67,20 +92,53 @@ class LdapDirectory:
             found = self._search(username)
             if found is None:
                 # As many connections as for somebody who exists, so that the time tells nothing.
-                with self._connect(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
-                    self._bind(connection)
-                return None
+                with self._reader():
+                    return None
             name = found
         with self._connect(name, password) as connection:
-            if not self._bind(connection, may_be_wrong=True):
+            if not self._bind(connection, may_be_wrong=True) or self._is_disabled(connection, name):
                 return None
             return self._read(connection, name)
+
+    def _is_disabled(self, own: Any, name: str) -> bool:
+        """Asked as by whoever compares all people, if there is somebody who does: people need not see what is said of them."""
+        disabled = self._settings.ldap_disabled_filter
+        if not disabled or not self._settings.ldap_bind_dn:
+            return bool(disabled) and self._is_so(own, name, self._of_people(disabled))
+        with self._reader() as connection:
+            return self._is_so(connection, name, self._of_people(disabled))
+
+    def _role_of(self, person: DirectoryPerson, giving: Sequence[Membership]) -> int | None:
+        with self._reader() as connection:
+            return role_given_by(one for one in giving if self._belongs(connection, person, one.where))
+
+    def _belongs(self, connection: Any, person: DirectoryPerson, where: str) -> bool:
+        """Whether a filter is true of somebody, or the group of that name has them."""
+        if where.startswith("("):
+            return self._is_so(connection, person.entry, self._of_people(where))
+        named = [("member", person.entry), ("uniqueMember", person.entry), *(("memberUid", uid) for uid in person.uids)]
+        escape = self._ldap.utils.conv.escape_filter_chars
+        return self._is_so(connection, where, f"(|{''.join(f'({name}={escape(value)})' for name, value in named)})")
+
+    def _of_people(self, also: str) -> str:
+        return f"(&{self._settings.ldap_people_filter}{also})"
+
+    def _is_so(self, connection: Any, name: str, wanted: str) -> bool:
+        """Whether a filter is true of an entry."""
+        self._ask(connection, name, wanted, self._ldap.BASE, ["1.1"])
+        return any(entry["type"] == "searchResEntry" for entry in connection.response)
+
+    @contextmanager
+    def _reader(self) -> Iterator[Any]:
+        """A connection of whoever may look at all people."""
+        with self._connect(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
+            self._bind(connection)
+            yield connection
 
     def _search(self, username: str) -> str | None:
         """The name of the person's entry."""
         wanted = self._settings.ldap_search_filter.replace(SLOT, self._ldap.utils.conv.escape_filter_chars(username))
-        with self._connect(self._settings.ldap_bind_dn, self._settings.ldap_bind_password) as connection:
-            self._bind(connection)
+        with self._reader() as connection:
             self._ask(connection, self._settings.ldap_search_base, wanted, self._ldap.SUBTREE, ["1.1"])
             entries = [entry["dn"] for entry in connection.response if entry["type"] == "searchResEntry"]
         if len(entries) > 1:
@@ -89,7 +147,7 @@ class LdapDirectory:
 
     def _read(self, connection: Any, name: str) -> DirectoryPerson | None:
         """Who that is, as the person themselves may read it."""
-        self._ask(connection, name, "(objectClass=*)", self._ldap.BASE, self._attributes())
+        self._ask(connection, name, "(objectClass=*)", self._ldap.BASE, [*self._attributes(), "uid"])
         entries = [entry for entry in connection.response if entry["type"] == "searchResEntry"]
         if not entries:
             log.error("the directory does not show people their own entry", entry=name)
@@ -102,7 +160,10 @@ class LdapDirectory:
 
     def _person_of(self, entry: dict[str, Any]) -> DirectoryPerson:
         email, full_name, id = (_text(values_of(entry, attribute)) for attribute in self._attributes())
-        return DirectoryPerson(id or f"{BY_NAME}{entry['dn'].lower()}", email.strip(), full_name.strip())
+        uids = tuple(value.decode(errors="replace") for value in values_of(entry, "uid"))
+        return DirectoryPerson(
+            id or f"{BY_NAME}{entry['dn'].lower()}", email.strip(), full_name.strip(), entry["dn"], uids
+        )
 
     def _connect(self, name: str, password: str) -> Any:
         chosen, ldap = self._settings, self._ldap
@@ -187,6 +248,7 @@ def load_library() -> Any:
             warnings.simplefilter("ignore", DeprecationWarning)
             import ldap3
             import ldap3.core.exceptions
+            import ldap3.protocol.sasl.sasl
             import ldap3.utils.conv
             import ldap3.utils.dn
     except ImportError as error:

@@ -44,6 +44,7 @@ from tertulia.people.users.arrival import Arrival, Newcomer
 from tertulia.people.users.authentication.revocation import end_keys_by_password, end_sessions
 from tertulia.people.users.password_words import words_of
 from tertulia.people.users.passwords import MUST_RESET, check_strength, hash_password, is_outdated, is_password
+from tertulia.people.users.queries import has_namesake
 from tertulia.people.users.rules import is_email
 
 log = structlog.get_logger()
@@ -82,7 +83,7 @@ class PasswordLogin:
             found = account if await self._is_own_password(account, password) else None
             if found is None and directory is not None:
                 person = await directory.find(username, password)
-                found = await self._account_of(realm, person, username) if person else None
+                found = await self._account_of(realm, directory, person, username) if person else None
             if found is None:
                 raise Refusal("Wrong user name or password.", code="AUTHENTICATION_FAILED", status=401)
             cleared = await self._clear(realm, found, step, attempt)
@@ -240,24 +241,39 @@ class PasswordLogin:
     def _directory_of(self, realm: Realm | Caller) -> LdapDirectory | None:
         return self._directory if self._directory is not None and self._directory.serves(realm.subdomain) else None
 
-    async def _account_of(self, realm: Realm, person: DirectoryPerson, username: str) -> Account:
+    async def _account_of(
+        self, realm: Realm, directory: LdapDirectory, person: DirectoryPerson, username: str
+    ) -> Account:
         """The account of a person of the directory; made at their first login."""
         if not is_email(person.email):
             log.error("the directory has no email address of a person", id=person.id)
             raise Refusal("The directory of your organization does not say your email address.")
+        async with self._database.reader() as reader:
+            is_known = await queries.find_by_identity(reader, realm.id, person.id) is not None
+        comes = Coming(person, username, None if is_known else await directory.role_of(person))
         shares_people = self._settings.ldap_shares_people
         try:
             async with self._database.transaction() as tx:
-                return await _find_or_make(tx, realm, person, username, self._arrival, shares_people=shares_people)
+                return await _find_or_make(tx, realm, comes, self._arrival, shares_people=shares_people)
         except (Refusal, asyncpg.UniqueViolationError):
             # Made by another request at the same moment, or else it fails again.
             async with self._database.transaction() as tx:
-                return await _find_or_make(tx, realm, person, username, self._arrival, shares_people=shares_people)
+                return await _find_or_make(tx, realm, comes, self._arrival, shares_people=shares_people)
+
+
+class Coming(msgspec.Struct, frozen=True):
+    """A person of the directory who logs in."""
+
+    person: DirectoryPerson
+    username: str
+    role: int | None
+    """That the directory gives who comes for the first time. Later it is compared (people/directories/)."""
 
 
 async def _find_or_make(
-    tx: Transaction, realm: Realm, person: DirectoryPerson, username: str, arrival: Arrival, *, shares_people: bool
+    tx: Transaction, realm: Realm, comes: Coming, arrival: Arrival, *, shares_people: bool
 ) -> Account:
+    person, username = comes.person, comes.username
     known = await queries.find_by_identity(tx, realm.id, person.id)
     if known is not None:
         await queries.note_username(tx, realm.id, person.id, username)
@@ -265,8 +281,11 @@ async def _find_or_make(
     account = await queries.find_account(tx, realm.id, email_key_of(person.email))
     if account is None:
         name = presentable_name(person.full_name) or presentable_name(person.email.partition("@")[0]) or "Somebody"
+        if realm.settings.require_unique_names and await has_namesake(tx, realm.id, name, None):
+            raise Refusal("Somebody here has your name already, and names are unique in this organization.", status=403)
         reception = await arrival.hold(tx, realm.id, Newcomer(person.email))
-        user_id = await create_user(tx, realm.id, person.email, name, reception.role)
+        role = reception.role if comes.role is None else comes.role
+        user_id = await create_user(tx, realm.id, person.email, name, role)
         await arrival.welcome(tx, realm.id, user_id, reception)
         log.info("account made for a person of the directory", user_id=user_id)
     else:

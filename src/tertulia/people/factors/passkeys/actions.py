@@ -25,7 +25,7 @@ from tertulia.people.factors.passkeys.model import (
 from tertulia.people.factors.passkeys.party import Party
 from tertulia.people.factors.passkeys.queries import Bound
 from tertulia.people.factors.passkeys.use import Claim
-from tertulia.people.factors.queries import delete_factor, delete_totp, lock_factor
+from tertulia.people.factors.queries import delete_totp, end_factor, lock_factor
 
 log = structlog.get_logger()
 
@@ -103,7 +103,7 @@ async def remove(tx: Transaction, realm: Realm, who: Somebody, passkey_id: int) 
         raise no_such_passkey()
     is_last = factor.passkeys == 1 and not factor.has_totp
     if is_last:
-        await delete_factor(tx, who.user_id)
+        await end_factor(tx, who.user_id)
     await queries.drop_challenges(tx, who.user_id, use.ADD)
     await tell(
         tx,
