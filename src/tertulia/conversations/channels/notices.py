@@ -37,7 +37,7 @@ async def tell_created(
 
 async def tell_subscribed(tx: Transaction, caller: Caller, done: Done) -> bool:
     """Tell people that somebody else subscribed them to channels that were there before; whether they are told one by one."""
-    if len({user_id for user_id, _ in done.joined}) > MAX_TOLD or not await may_tell(tx, caller):
+    if len({user_id for user_id, _ in done.joined}) > MAX_TOLD or (done.existing and not await may_tell(tx, caller)):
         return False
     notices = []
     told = [person.id for person in done.people if person.id != caller.user_id and not person.is_bot]
