@@ -16,6 +16,7 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.mail import BODY, LETTER, Postman
 from tertulia.kernel.services import Service
 from tertulia.kernel.settings import Settings
+from tertulia.organization.notices.bounds import TOLD
 from tertulia.server.registration import routes as registration
 
 BOUNDS = (
@@ -29,7 +30,7 @@ BOUNDS = (
         tables=("mail_outbox",), because="the rates of mails; each is deleted when it is sent, or after three days"
     ),
     Otherwise(tables=("mail_failure",), because="one for each address that refused its last mails"),
-    Otherwise(tables=("notice",), because="one for each thing that the notification bot says, until it is sent"),
+    TOLD,
 )
 
 GROUND = Feature(

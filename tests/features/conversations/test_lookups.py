@@ -1,9 +1,12 @@
 """What is looked up alone is asked by another statement than what is looked up together: both must find the same."""
 
+import time
+
 import pytest
 
 from tertulia.conversations.channels.model import Channel
 from tertulia.conversations.channels.queries import ChannelKey, channels_by_key
+from tertulia.conversations.topics.queries import list_topics
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.text import name_key_of
@@ -54,3 +57,24 @@ def test_the_owner_of_a_key_is_the_same_alone_and_among_others(stage: Stage) -> 
     alone, together = stage.write(look)
     assert alone == together
     assert [owner.caller.user_id for owner in alone.values()] == [who.id for who in realm.all]
+
+
+def test_a_list_of_very_many_topics_keeps_nobody_waiting(realm: Realm, stage: Stage) -> None:
+    channel = stage.channel(realm.member, realm_id=realm.id)
+    sent = realm.member.send(channel.stream_id, "tea", "hello")
+    sql = """
+    insert into topic (conversation_id, name, name_key, last_seq)
+    select %s, 'a "b" ' || number, 'a "b" ' || number, 1 from generate_series(1, 200000) as number
+    """
+    stage.sql(sql, channel.stream_id)
+
+    async def seconds_of(tx: Transaction) -> float:
+        began = time.thread_time()
+        await list_topics(tx, channel.stream_id, "no topic")
+        return time.thread_time() - began
+
+    assert stage.write(seconds_of) < 0.15, "so long the event loop is nobody else's"
+    listed = realm.member.get(f"users/me/{channel.stream_id}/topics")["topics"]
+    assert (len(listed), {one["max_id"] for one in listed}) == (200_001, {sent})
+    assert {"name": 'a "b" 200000', "max_id": sent} in listed
+    stage.sql("delete from topic where conversation_id = %s and name <> 'tea'", channel.stream_id)

@@ -1,12 +1,16 @@
 """Read state as ranges: what is stored, and what the counts say."""
 
 import random
+import time
 from contextlib import suppress
 from functools import partial
 
 import pytest
 
+from tertulia.conversations.read_state.marks import Mark
+from tertulia.conversations.read_state.queries import starred_messages
 from tertulia.kernel.auth import Role
+from tertulia.kernel.db import Transaction
 from tertulia.messaging.flags.actions import PORTION
 from tests.harness.server import Channel
 from tests.harness.stage import Stage, Web, at_once, later
@@ -293,3 +297,20 @@ def test_a_state_of_many_ranges_is_not_compressed_anew_at_each_send(
     statement = "select pg_column_compression(read), range_count from read_state, lateral (\
         select count(*) as range_count from unnest(read)) as ranges where user_id = %s and conversation_id = %s"
     assert stage.sql(statement, writer.id, channel.stream_id) == [(None, 501)]
+
+
+def test_whoever_starred_very_many_messages_keeps_nobody_waiting(stage: Stage, reader: Speaker) -> None:
+    with stage.session() as execute:
+        execute("set local session_replication_role = replica")
+        sql = "insert into message_mark (user_id, flag, message_id) select %s, %s, 10^9 + n from generate_series(1, 400000) as n"
+        execute(sql, reader.id, int(Mark.STARRED))
+
+    async def seconds_of(tx: Transaction) -> float:
+        began = time.thread_time()
+        assert len(await starred_messages(tx, reader.id)) == 400_000
+        return time.thread_time() - began
+
+    assert stage.write(seconds_of) < 0.1, "so long the event loop is nobody else's"
+    state = reader.post("register", event_types=[], fetch_event_types=["starred_messages", "message"])
+    assert state["starred_messages"] == list(range(10**9 + 1, 10**9 + 400_001))
+    stage.sql("delete from message_mark where user_id = %s", reader.id)

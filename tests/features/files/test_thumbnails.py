@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import json
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from tertulia.files.uploads.thumbnails.queries import claim
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
 from tertulia.messaging.editing.previews.actions import PORTION
-from tertulia.messaging.editing.previews.queries import find_waiting
+from tertulia.messaging.editing.previews.queries import LOOKED_AT, SETTLED, WAITING, find_waiting
 from tests.harness.channels import make
 from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
@@ -190,6 +191,33 @@ def test_a_message_with_many_pictures_is_not_shown_anew_for_each(realm: Realm) -
                 eventually(lambda left=left: _loading(realm, message) == left)  # type: ignore[misc]
         events = queue.until(lambda event: "placeholder" not in event["rendered_content"])
     assert [event["rendered_content"].count("image-loading-placeholder") for event in events] == [2, 1, 0]
+
+
+def test_tens_of_thousands_of_pictures_that_are_not_made_yet_make_no_look_long(realm: Realm) -> None:
+    channel = make(realm, realm.member)
+    message = realm.member.send(channel.stream_id, "topic", "hello")
+    many = """
+    with made as (
+        insert into attachment (realm_id, owner_id, path_id, key, name, size, content_type, thumbnail, thumbnail_due)
+        select realm_id, id, 'made later ' || number, 'made later ' || number, 'a.png', 1, 'image/png', 1, 'infinity'
+        from account, generate_series(1, 5000) as number where id = %s returning id
+    ) insert into attachment_link (message_id, attachment_id, is_waiting) select %s, id, true from made returning attachment_id
+    """
+    made = sorted(row[0] for row in realm.stage.sql(many, realm.member.id, message))
+
+    async def seen(tx: Transaction) -> list[int]:
+        [plan] = json.loads(await tx.fetchval(f"explain (analyze, format json) select from {WAITING}"))
+        walked = [int(found) for found in re.findall(r"'Recursive Union'.*?'Actual Rows': (\d+)", str(plan))]
+        assert walked
+        assert max(walked) <= LOOKED_AT + 1
+        found = []
+        for one in (made[0], made[-1]):
+            await tx.execute("update attachment set thumbnail = 2 where id = $1", one)
+            found.append(await tx.fetchval(f"select count(*) from {SETTLED} where id = $1", one))
+        return found
+
+    assert realm.stage.write(seen) == [1, 1]
+    realm.stage.sql("delete from attachment where id = any(%s)", made)
 
 
 def _loading(realm: Realm, message: int) -> int:

@@ -10,6 +10,7 @@ from tertulia.kernel.db import Database
 from tertulia.kernel.settings import Settings
 from tertulia.messaging.sending.notices import BATCH, Notices
 from tertulia.organization.notices import Notice, tell
+from tertulia.organization.notices.bounds import TOLD
 from tertulia.server.app import services_of
 from tertulia.server.features import FEATURES
 from tests.harness.realm import Realm
@@ -108,6 +109,39 @@ def test_whom_a_notice_names_may_have_another_name_when_it_is_sent(realm: Realm,
     shown, quoted = (one["content"] for one in realm.member.window("oldest", after=2)["messages"])
     assert f'<span class="user-mention silent" data-user-id="{person}">Old Name</span> made it.' in shown
     assert f'data-user-id="{person}">Chief' not in quoted  # what others wrote is not believed
+
+
+def test_everybodys_first_notice_is_sent_before_anybodys_second(realm: Realm, stage: Stage) -> None:
+    channel = stage.channel(realm.owner, realm_id=realm.id)
+    there: Json = {"channel_id": channel.stream_id, "topic": "t", "read_by": realm.owner.id}
+    write_notices(stage, realm.id, *(Notice((f"flood {number}",), **there) for number in range(3 * BATCH)))
+    write_notices(stage, realm.id, Notice(("For you",), user_id=realm.member.id))
+    assert deliver(stage, after_commit=True) <= 2 * BATCH
+    assert [message["content"] for message in realm.member.window(before=10)["messages"]] == ["<p>For you</p>"]
+    deliver(stage)
+
+
+def test_whoever_has_very_much_said_has_nothing_more_said_of_what_they_do_to_others(realm: Realm, stage: Stage) -> None:
+    channel = stage.channel(realm.owner, realm_id=realm.id)
+    crew = realm.owner.post("user_groups/create", name="crew", description="", members=[])["group_id"]
+    waiting = """
+    insert into notice (realm_id, body, due) select %s, jsonb_build_object('read_by', %s::bigint), now() + interval '1 hour'
+    from generate_series(1, %s)
+    """
+    stage.sql(waiting, realm.id, realm.owner.id, TOLD.limit)
+
+    def subscribe(speaker: Speaker, person: Speaker) -> bool:
+        asked = {"subscriptions": [{"name": channel.name}], "principals": [person.id]}
+        return bool(speaker.post("users/me/subscriptions", **asked)["new_subscription_messages_sent"])
+
+    assert not subscribe(realm.owner, realm.member)
+    realm.owner.post(f"user_groups/{crew}/members", add=[realm.member.id])
+    assert realm.member.window(before=10)["messages"] == []
+    assert subscribe(realm.administrator, realm.moderator)
+    assert len(realm.moderator.window(before=10)["messages"]) == 1
+    stage.sql("delete from notice where realm_id = %s", realm.id)
+    realm.owner.post(f"user_groups/{crew}/members", add=[realm.moderator.id])
+    assert len(realm.moderator.window(before=10)["messages"]) == 2
 
 
 def test_many_processes_send_each_notice_once(realm: Realm, stage: Stage) -> None:

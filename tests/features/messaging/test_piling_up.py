@@ -7,6 +7,7 @@ import random
 import httpx
 import pytest
 
+from tertulia.messaging.reading.load import MOST_PILED
 from tertulia.messaging.sending.places import NEW_COMPANY
 from tests.contract.changes import edit, history, one
 from tests.harness.realm import Realm
@@ -132,3 +133,20 @@ def test_nobody_begins_one_large_conversation_after_the_other(stage: Stage) -> N
     writer.send(companies[0])
     writer.send([others[0]])
     stage.speaker().send(companies[begun])
+
+
+def test_of_what_is_piled_onto_messages_a_reader_gets_so_much_and_then_the_rest(realm: Realm, channel: Channel) -> None:
+    sent = [realm.member.send(channel.stream_id, "topic", f"message {number}") for number in range(12)]
+    piled = """
+    insert into reaction (message_id, user_id, emoji_name, emoji_code, reaction_type)
+    select message_id, %s, 'x', to_hex(number), 'unicode_emoji'
+    from unnest(%s::bigint[]) as message_id, generate_series(1, %s) as number
+    """
+    realm.stage.sql(piled, realm.member.id, sent, MOST_PILED // 10)
+    newest = realm.guest.window(before=12)
+    assert ([one["id"] for one in newest["messages"]], newest["found_oldest"]) == (sent[2:], False)
+    assert {len(one["reactions"]) for one in newest["messages"]} == {MOST_PILED // 10}
+    rest = realm.guest.window(str(sent[2]), before=12, include_anchor=False)
+    assert [one["id"] for one in rest["messages"]] == sent[:2]
+    around = realm.guest.window(str(sent[6]), before=6, after=6)
+    assert [one["id"] for one in around["messages"]] == sent

@@ -6,7 +6,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
 from tertulia.notifications.concerns.rules import decide, decide_anew
-from tertulia.notifications.deciding.queries import insert_due, insert_edited, take_step
+from tertulia.notifications.deciding.queries import OF_ONE, insert_due, insert_edited, take_step
 from tests.features.notifications.unreadable import unreadable_settings
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
@@ -137,6 +137,29 @@ def test_a_message_to_many_lets_those_that_came_later_begin(realm: Realm, channe
     with pytest.raises(Undo):
         realm.stage.write(walk)
     assert order.index(later) < max(index for index, one in enumerate(order) if one == many)
+
+
+def test_whoever_mentions_many_very_often_lets_others_messages_come_first(realm: Realm, channel: Channel) -> None:
+    crowd = [realm.owner.send(channel.stream_id, "tea", "@**all**") for _ in range(12)]
+    direct = realm.moderator.send([realm.member.id], content="you")
+    everybody = realm.moderator.send(channel.stream_id, "tea", "@**all**")
+    sent = [*crowd, direct, everybody]
+    eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = any(%s)", sent) == [])
+    steps: list[list[int]] = []
+
+    async def walk(tx: Transaction) -> None:
+        await tx.execute("delete from push_due")
+        await insert_due(tx, sent)
+        while (step := await take_step(tx, 10, 2))[0]:
+            steps.append([one.facts.message_id for one in step[1]])
+        raise Undo
+
+    with pytest.raises(Undo):
+        realm.stage.write(walk)
+    assert direct in steps[0]
+    assert len(set(steps[0]) & set(crowd)) <= OF_ONE
+    last = {message: max(place for place, step in enumerate(steps) if message in step) for message in sent}
+    assert last[everybody] < min(last[message] for message in crowd[OF_ONE:])
 
 
 def test_an_edit_of_a_message_that_is_half_decided_tells_each_person_once(realm: Realm, stage: Stage) -> None:

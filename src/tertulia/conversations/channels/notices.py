@@ -9,7 +9,7 @@ from tertulia.conversations.channels.queries import topics_policy_of
 from tertulia.conversations.channels.words import Words, kind_of, words_of
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
-from tertulia.organization.notices import Notice, tell
+from tertulia.organization.notices import Notice, may_tell, tell
 from tertulia.organization.notices.queries import languages_of
 from tertulia.organization.realms.settings import RealmSettings, settings_of
 
@@ -35,8 +35,10 @@ async def tell_created(
     await tell(tx, caller.realm_id, notices)
 
 
-async def tell_subscribed(tx: Transaction, caller: Caller, done: Done) -> None:
-    """Tell people that somebody else subscribed them to channels that were there before."""
+async def tell_subscribed(tx: Transaction, caller: Caller, done: Done) -> bool:
+    """Tell people that somebody else subscribed them to channels that were there before; whether they are told one by one."""
+    if len({user_id for user_id, _ in done.joined}) > MAX_TOLD or (done.existing and not await may_tell(tx, caller)):
+        return False
     notices = []
     told = [person.id for person in done.people if person.id != caller.user_id and not person.is_bot]
     languages = await languages_of(tx, told) if done.existing and told else {}
@@ -48,6 +50,7 @@ async def tell_subscribed(tx: Transaction, caller: Caller, done: Done) -> None:
             text = subscribed_text(words_of(languages[person.id]), caller, links)
             notices.append(Notice(text, user_id=person.id, read_by=caller.user_id))
     await tell(tx, caller.realm_id, notices)
+    return True
 
 
 def creation_text(words: Words, caller: Caller, new: NewChannel, description: str) -> Text:

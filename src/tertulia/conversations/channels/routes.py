@@ -70,10 +70,7 @@ async def subscribe(
     if not authorization_errors_fatal:
         reply["unauthorized"] = done.unauthorized
     if send_new_subscription_messages:
-        is_told = len(reply["subscribed"]) <= notices.MAX_TOLD
-        if is_told:
-            await notices.tell_subscribed(tx, caller, done)
-        reply["new_subscription_messages_sent"] = is_told
+        reply["new_subscription_messages_sent"] = await notices.tell_subscribed(tx, caller, done)
     return reply
 
 
@@ -109,9 +106,7 @@ async def change_subscriptions(
         done = await carry_out(tx, caller, Order(add, NewChannel(), principals or []), settings)
         await notices.tell_created(tx, caller, done, NewChannel(), add, announce=False)
         reply |= _say(done)
-        reply["new_subscription_messages_sent"] = len(reply["subscribed"]) <= notices.MAX_TOLD
-        if reply["new_subscription_messages_sent"]:
-            await notices.tell_subscribed(tx, caller, done)
+        reply["new_subscription_messages_sent"] = await notices.tell_subscribed(tx, caller, done)
     if delete:
         reply |= msgspec.structs.asdict(await remove(tx, caller, delete, principals or []))
     return reply

@@ -5,7 +5,8 @@ if one of them has it. Rows are taken apart by position and written once: this i
 
 How large an answer may become is decided by the database, before it sends a text: of messages that are too long together it
 gives those nearest to the anchor. On each side of the anchor there is always one, so that whoever goes on asking gets on. Nearly
-always everything fits, which is all that the first statement has to find out; the dearer one that chooses comes only if not.
+always everything fits, which is all that the first statement has to find out; the dearer one that chooses comes only if not. Of
+what others have piled onto messages neither reads more than it can show: that is counted first, and no further than that.
 """
 
 import asyncio
@@ -33,6 +34,11 @@ from tertulia.people.users.visibility.actions import hidden_from, unknown_sender
 
 TURN = 500
 """So many messages are put together before others have their turn: some 20 ms."""
+MOST_PILED = 50_000
+"""Reactions, what widgets were told, and changes, of all messages of an answer: some megabytes of JSON. One message may have more
+than 10,000 of them, and to write those of a hundred messages would take whoever reads there half a minute."""
+PORTION = 50
+"""Messages of which is counted at a time what is piled onto them."""
 
 
 class Look(msgspec.Struct, frozen=True):
@@ -86,6 +92,12 @@ with wanted as materialized (
         select from message_revision where message_revision.topic_id = topic.id offset 0
     ) as is_changed
     from topic where id = any(array(select topic_id from wanted))
+), piled as materialized (
+    select count(*) > {MOST_PILED} as is_over from (
+        select from reaction where message_id = any($1)
+        union all select from submessage where message_id = any($1)
+        union all select from message_revision where message_id = any($1) limit {MOST_PILED} + 1
+    ) as counted
 ), extra as materialized (
     select message_id, max(flags) as flags, max(groups) as groups, max(reactions) as reactions,
         max(submessages) as submessages, max(size) as size
@@ -100,14 +112,14 @@ with wanted as materialized (
         select message_id, null, null, json_agg(json_build_object('emoji_name', emoji_name, 'emoji_code', emoji_code,
             'reaction_type', case reaction_type when 'service_extra_emoji' then $6 else reaction_type end,
             'user_id', user_id) order by reacted_at, user_id, emoji_code)::text, null, null
-        from reaction where message_id = any($1) group by message_id
+        from reaction where message_id = any($1) and {{may_read_piled}} group by message_id
         union all
         select message_id, null, null, null, json_agg(json_build_object('id', id, 'message_id', message_id,
             'sender_id', sender_id, 'msg_type', msg_type, 'content', content) order by id)::text, null
-        from submessage where message_id = any($1) group by message_id
+        from submessage where message_id = any($1) and {{may_read_piled}} group by message_id
         union all
         select message_id, null, null, null, null, least(sum(size), {MAX_SHOWN_CHARACTERS}) + max(size)
-        from message_revision where message_id = any($1) group by message_id
+        from message_revision where message_id = any($1) and {{may_read_piled}} group by message_id
     ) as found group by message_id
 )
 select wanted.id, wanted.conversation_id, sender_id, client, case when $3 then rendered else content end,
@@ -133,13 +145,16 @@ left join titled on titled.id = wanted.topic_id left join extra on extra.message
 order by wanted.id
 """
 _ALL = _LOAD.format(
-    where="""where (select coalesce(sum(octet_length(case when $3 then rendered else content end)
+    may_read_piled="not (select is_over from piled)",
+    where="""where not (select is_over from piled)
+    and (select coalesce(sum(octet_length(case when $3 then rendered else content end)
         + case when $7 then 2 * octet_length(rendered) else 0 end), 0) from wanted)
     + (select coalesce(sum(messages * 150 * people_count), 0) from place)
     + (select coalesce(sum(coalesce(octet_length(reactions), 0) + coalesce(octet_length(submessages), 0) + coalesce(size, 0)), 0)
-       from extra) < $8"""
+       from extra) < $8""",
 )
 _NEAREST = _LOAD.format(
+    may_read_piled="true",
     where="""join (
     select id, sum(weight) over (
         partition by id < $9, id > $9 order by abs(id - $9) rows between unbounded preceding and 1 preceding
@@ -152,8 +167,14 @@ _NEAREST = _LOAD.format(
         left join extra on extra.message_id = wanted.id
     ) as weighed
 ) as placed on placed.id = wanted.id
-where nearer is null or nearer < $8"""
+where nearer is null or nearer < $8""",
 )
+_PILED = """
+select (select count(*) from reaction where message_id = wanted.id)
+    + (select count(*) from submessage where message_id = wanted.id)
+    + (select count(*) from message_revision where message_id = wanted.id) as number
+from unnest($1::bigint[]) with ordinality as wanted(id, place) order by place
+"""
 
 
 async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look, *, anchor: int = 0) -> Loaded:
@@ -171,7 +192,9 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look, *
     is_cut = not rows
     if is_cut:
         each_side = MAX_ANSWER_BYTES // 2 if ids[0] < anchor < ids[-1] else MAX_ANSWER_BYTES
-        rows = await reader.fetch(_NEAREST, ids, caller.user_id, *arguments, each_side, anchor)
+        before, after = [id for id in reversed(ids) if id < anchor], [id for id in ids if id >= anchor]
+        few = sorted([*await _with_few_piled(reader, before), *await _with_few_piled(reader, after)])
+        rows = await reader.fetch(_NEAREST, few, caller.user_id, *arguments, each_side, anchor)
     settings = settings_of(caller)
     changed_ids = [row[0] for row in rows if row[21]]
     allow_empty = look.allow_empty_topic_name
@@ -228,6 +251,20 @@ async def load(reader: Reader, caller: Caller, ids: Sequence[int], look: Look, *
             record = msgspec.structs.replace(record, **unknown_sender(sender_id, caller.fake_domain))
         found.append(record)
     return Loaded(found, is_cut and len(rows) < len(ids))
+
+
+async def _with_few_piled(reader: Reader, ids: Sequence[int]) -> list[int]:
+    """The first of these messages, as many as not too much is piled onto together, but always one."""
+    found: list[int] = []
+    room = MOST_PILED
+    for start in range(0, len(ids), PORTION):
+        portion = ids[start : start + PORTION]
+        for id, row in zip(portion, await reader.fetch(_PILED, portion), strict=True):
+            room -= row["number"]
+            if room < 0 and found:
+                return found
+            found.append(id)
+    return found
 
 
 async def _marker(reader: Reader, look: Look, rows: Sequence[Any]) -> Marker | None:

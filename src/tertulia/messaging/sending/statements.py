@@ -17,6 +17,7 @@ from tertulia.messaging.mentions.queries import MAY_MENTION_MANY
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED
 from tertulia.messaging.sending.model import Outgoing
 from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing
+from tertulia.organization.notices.queries import CAUSED_BY
 from tertulia.people.preferences.model import TopicTrigger
 from tertulia.people.users.authentication.queries import OWNER_COLUMNS
 
@@ -308,10 +309,17 @@ insert into read_state (conversation_id, user_id, history)
 select made.id, user_id, int8multirange(int8range(1, null)) from made, unnest(participants) as user_id
 """
 
+# Everybody's first comes before anybody's second: of what they and their bots did, or are told.
 CLAIM = f"""
-with due as (
-    select * from notice where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
-    order by id limit $1 for update skip locked
+with turn as materialized (
+    select notice.id, row_number() over (partition by person_id order by notice.id) as place
+    from notice left join lateral (
+        select coalesce(bot_owner_id, id) as person_id from account where id = {CAUSED_BY} offset 0
+    ) as causer on true
+    where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
+), due as (
+    select notice.* from turn join notice using (id) where due <= now() - make_interval(secs => $2)
+    order by place, id limit $1 for update of notice skip locked
 ), person as (
     select due.id as due_id, account.id as person_id, full_name as person_name, email as person_email,
         email_visibility(account) <= {EVERYONE} as shows_email

@@ -81,12 +81,26 @@ _SOURCES = (
     """,
 )
 
-# What is new comes first: one that concerns very many goes on when there is room, and holds up nobody.
+OF_ONE = 5
+"""Messages of one person, with their bots, in a step: whoever mentions very many very often makes no step long for others."""
+
+# Everybody's first comes before anybody's second. Of one person what is new comes first: one that concerns very many goes on when
+# there is room, and holds up nobody.
 # The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
 _STEP = f"""
-with due as materialized (
+with turn as materialized (
+    select message_id, place from (
+        select push_due.message_id, row_number() over (
+            partition by person_id order by push_due.after_user > 0, push_due.message_id) as place
+        from push_due cross join lateral (
+            select coalesce(bot_owner_id, sender_id) as person_id from message join account on account.id = sender_id
+            where message.id = push_due.message_id offset 0
+        ) as author
+    ) as own where place <= {OF_ONE}
+), due as materialized (
     select message.id as message_id, push_due.after_user, told_until, edited_at, former_names, former_groups, former_wildcard
-    from push_due join message on message.id = push_due.message_id order by push_due.after_user > 0, message.id limit $1
+    from turn join push_due using (message_id) join message on message.id = push_due.message_id
+    order by place, push_due.after_user > 0, message.id limit $1
     for key share of message skip locked for update of push_due skip locked
 ), pair as materialized (
     select due.*, candidate.user_id
@@ -112,6 +126,7 @@ from (select) as always left join (
         {is_within("account", "former")} as was_in_group
     from pair {FACTS_FROM} left join former on former.message_id = pair.message_id
 ) as facts on true
+order by facts.message_id, facts.user_id
 """
 
 

@@ -6,7 +6,7 @@ transaction (messaging/sending/notices.py); what is too much for a request, or l
 So no change waits for the locks of the conversations its notices go to, and each notice is sent exactly once.
 """
 
-from tertulia.organization.notices.actions import tell
+from tertulia.organization.notices.actions import may_tell, tell
 from tertulia.organization.notices.model import Notice
 
-__all__ = ["Notice", "tell"]
+__all__ = ["Notice", "may_tell", "tell"]

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 
 from tertulia.kernel.db import Reader, Transaction
 
+CAUSED_BY = "coalesce(notice.body->>'read_by', notice.body->>'seen_by', notice.body->>'user_id')::bigint"
+"""Who did what a notice tells of; of what nobody did, whom it is for."""
+
 
 async def languages_of(reader: Reader, user_ids: Sequence[int]) -> dict[int, str]:
     """In which language each of these people wants to be told something."""
@@ -22,6 +25,18 @@ async def insert_notices(tx: Transaction, realm_id: int, bodies: Sequence[str]) 
     """Something to say, as JSON."""
     sql = "insert into notice (realm_id, body) select $1, body::jsonb from unnest($2::text[]) as told(body)"
     await tx.execute(sql, realm_id, bodies)
+
+
+async def count_caused(tx: Transaction, person_id: int, limit: int) -> int:
+    """How many notices wait that somebody with their bots is the cause of, counted so far."""
+    sql = f"""
+    select count(*) from (
+        select from notice cross join lateral (
+            select coalesce(bot_owner_id, id) as person_id from account where id = {CAUSED_BY} offset 0
+        ) as causer where person_id = $1 limit $2
+    ) as counted
+    """
+    return int(await tx.fetchval(sql, person_id, limit))
 
 
 async def delete_notices(tx: Transaction, notice_ids: Sequence[int]) -> None:

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import msgspec
+
 from tertulia.conversations.channels.access import get_channel
 from tertulia.conversations.channels.rules import ChannelId, no_such_channel
 from tertulia.conversations.topics import queries
@@ -35,16 +37,14 @@ async def get_topics(
         is_public = await queries.is_web_public(reader, realm.id, stream_id)
         if not is_open_to_web(server, settings, channel=is_public):
             raise no_such_channel(stream_id)
-        found = await queries.list_topics(reader, stream_id)
+        shows_all = True
     else:
         channel = await get_channel(reader, caller, stream_id)
         settings = settings_of(caller)
-        if channel.history_public_to_subscribers:
-            found = await queries.list_topics(reader, stream_id)
-        else:
-            found = await queries.list_received_topics(reader, stream_id, caller.user_id)
-    topics = [
-        {"name": shown_topic(name, settings, allow_empty=allow_empty_topic_name), "max_id": newest}
-        for name, newest in found
-    ]
-    return {"topics": topics}
+        shows_all = channel.history_public_to_subscribers
+    empty = shown_topic("", settings, allow_empty=allow_empty_topic_name)
+    if caller is None or shows_all:
+        found = await queries.list_topics(reader, stream_id, empty)
+    else:
+        found = await queries.list_received_topics(reader, stream_id, empty, caller.user_id)
+    return {"topics": msgspec.Raw(found)}

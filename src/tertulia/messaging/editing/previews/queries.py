@@ -8,22 +8,32 @@ from tertulia.kernel.db import Reader, Transaction
 from tertulia.messaging.link_previews import queries as link_previews
 from tertulia.messaging.reading.queries import lock_conversation_of
 
-_SETTLED = f"""
-(
-    with recursive awaited(id) as (
-        (select attachment_id from attachment_link where is_waiting order by attachment_id limit 1)
-        union all select (
-            select attachment_id from attachment_link where is_waiting and attachment_id > awaited.id
-            order by attachment_id limit 1
-        ) from awaited where awaited.id is not null
-    ) select awaited.id from awaited join attachment on attachment.id = awaited.id where thumbnail <> {Thumbnail.WAITING}
-) as settled_picture
-"""
-"""Pictures that messages show as being made which are not any more. From one to the next in the index: a few that are not made
-yet may be in very many messages, and whoever looks for what is due looks several times a second."""
+LOOKED_AT = 500
+
+
+def _settled(further: str, order: str) -> str:
+    """Pictures that messages show as being made which are not any more, of the first so many that are shown so, from one end."""
+    return f"""
+    (
+        with recursive awaited(id) as (
+            (select attachment_id from attachment_link where is_waiting order by attachment_id {order} limit 1)
+            union all select (
+                select attachment_id from attachment_link where is_waiting and attachment_id {further} awaited.id
+                order by attachment_id {order} limit 1
+            ) from awaited where awaited.id is not null
+        ) select awaited.id from (select id from awaited limit {LOOKED_AT}) as awaited
+        join attachment on attachment.id = awaited.id where thumbnail <> {Thumbnail.WAITING}
+    )
+    """
+
+
+SETTLED = f"({_settled('<', 'desc')} union all {_settled('>', 'asc')}) as settled_picture"
+"""From one to the next in the index, because a few that are not made yet may be in very many messages; and not further than
+LOOKED_AT from either end, because somebody may have tens of thousands that are not made yet: whoever looks for what is due looks
+several times a second. Those in between are found without a look, within a minute."""
 WAITING = f"""
 (
-    select now() as due from {_SETTLED}
+    select now() as due from {SETTLED}
     union all select now() from {remote_pictures.SETTLED}
     union all select now() from {link_previews.SETTLED}
 ) as settled

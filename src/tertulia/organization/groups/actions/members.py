@@ -20,7 +20,7 @@ from tertulia.organization.groups.rules import GroupAction, action_on_members, g
 from tertulia.organization.groups.values import GroupMembers
 from tertulia.organization.groups.visibility import end_queues_of_groups, end_queues_of_members
 from tertulia.organization.groups.words import words_of
-from tertulia.organization.notices import Notice, tell
+from tertulia.organization.notices import Notice, may_tell, tell
 from tertulia.organization.notices.queries import languages_of
 
 MAX_TOLD = 100
@@ -95,7 +95,7 @@ def _actions_of(edit: Edit, own_id: int) -> list[GroupAction]:
 async def _notify(tx: Transaction, caller: Caller, group: Group, edit: Edit) -> None:
     """Tell people by a message that somebody else put them into the group, or took them out."""
     added, removed = (set(ids or ()) - {caller.user_id} for ids in (edit.add, edit.remove))
-    if not 0 < len(added) + len(removed) <= MAX_TOLD:
+    if not 0 < len(added) + len(removed) <= MAX_TOLD or not await may_tell(tx, caller):
         return
     people = await queries.people_among(tx, sorted(added | removed))
     actor, name = Mention(caller.user_id, caller.full_name), GroupMention(group.name)
