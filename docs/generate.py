@@ -223,7 +223,7 @@ LIMITS_MORE = """
 - `unread_msgs` and `recent_private_conversations` name 50,000 people in direct conversations, those
   of the newest. `old_unreads_missing` says if some are left out.
 - The group conversations that one person begins, with their bots, have 10,000 people together, and
-  10,000 more in each hour (HTTP 429 `RATE_LIMIT_HIT` beyond that). Writing to groups that are there,
+  1,000 more in each hour (HTTP 429 `RATE_LIMIT_HIT` beyond that). Writing to groups that are there,
   and to one other person, is free of it.
 - Passwords are checked a few at a time. If more than 16 people wait for each thread, the next one
   is told to try again (HTTP 503 `SERVER_NOT_READY` with `Retry-After`).

@@ -33,7 +33,7 @@ from tertulia.people.users.queries import guests_missing
 from tertulia.people.users.visibility.actions import hidden_from
 
 PAIR = 2
-NEW_COMPANY, NEW_COMPANY_PER_SECOND = 10_000, 10_000 / 3600
+NEW_COMPANY, NEW_COMPANY_PER_SECOND = 10_000, 1_000 / 3600
 """In the group conversations that one person, with their bots, begins in this process there are so many people together, at first
 and later. Each of them has the conversation in their lists for good, and whoever begins others all the time fills these."""
 
