@@ -308,10 +308,16 @@ insert into read_state (conversation_id, user_id, history)
 select made.id, user_id, int8multirange(int8range(1, null)) from made, unnest(participants) as user_id
 """
 
+# Organizations take turns, and in each its people and channels: whoever has others told very much keeps nobody's waiting.
 CLAIM = f"""
-with due as (
-    select * from notice where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
-    order by id limit $1 for update skip locked
+with turn as materialized (
+    select id, row_number() over (partition by realm_id order by place, id) as turn from (
+        select id, realm_id, row_number() over (partition by realm_id, body->'user_id', body->'channel_id' order by id) as place
+        from notice where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
+    ) as own
+), due as (
+    select notice.* from turn join notice on notice.id = turn.id where due <= now() - make_interval(secs => $2)
+    order by turn.turn, notice.id limit $1 for update of notice skip locked
 ), person as (
     select due.id as due_id, account.id as person_id, full_name as person_name, email as person_email,
         email_visibility(account) <= {EVERYONE} as shows_email
