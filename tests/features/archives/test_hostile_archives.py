@@ -126,6 +126,22 @@ def test_a_web_of_more_groups_in_groups_than_may_be_made_here_is_refused(
     assert world.realm.stage.sql("select count(*) from realm where subdomain = %s", subdomain) == [(0,)]
 
 
+def test_more_alert_words_of_somebody_and_their_bots_than_may_be_had_here_are_refused(
+    world: World, everything: Archive, folder: Path
+) -> None:
+    """Each send looks in them, and others wait."""
+
+    def change(lines: Lines) -> None:
+        bot = next(one for one in lines["people"] if one["bot"] and one["bot"]["owner_id"])
+        for one in lines["people"]:
+            if one is bot or one["id"] == bot["bot"]["owner_id"]:
+                one["private"] = {"alert_words": [f"a {number}" for number in range(501)]}
+
+    file, subdomain = rewritten(everything, folder / "words.tar", change), fresh_name()
+    assert "(alert_words)" in said_once(tertulia(*command(file, subdomain), env=environment(world.server)))
+    assert world.realm.stage.sql("select count(*) from realm where subdomain = %s", subdomain) == [(0,)]
+
+
 CONVERSATIONS = {"conversation_id", "channel_id", "new_channel_id"}
 
 

@@ -115,3 +115,22 @@ def test_a_newer_archive_takes_the_place_of_the_older_one_until_somebody_writes_
     assert re.search(r"Somebody has written here since: there are (conversations, )?messages\.", refused)
     assert member.get("users/me")["user_id"] == member.id
     assert imported(server, stage, latest.file, kept.subdomain).report["renewed"]
+
+
+def test_whoever_had_a_bot_that_has_another_owner_in_a_newer_archive_has_no_key_of_it(
+    world: World, elsewhere: Stage, folder: Path
+) -> None:
+    """As when it is handed over: from then on somebody else reads by it."""
+    realm, stage, server = world.realm, elsewhere, elsewhere.server
+    assert isinstance(server, OwnServer)
+    given, kept = realm.bot(realm.member), realm.bot(realm.member)
+    here = imported(server, stage, world.export(folder / "older.tar").file, fresh_name())
+    shift = here.report["shifts"].get("person", 0)
+    former, still = (here.person(bot.id + shift) for bot in (given, kept))
+    former.request("PUT", "bot_storage", storage={"secret": "of the former owner"})
+    check_success(realm.owner.request("PATCH", f"bots/{given.id}", bot_owner_id=realm.owner.id))
+    imported(server, stage, world.export(folder / "newer.tar").file, here.subdomain)
+    assert stage.sql("select bot_owner_id from account where id = %s", given.id + shift) == [(realm.owner.id + shift,)]
+    assert former.request("GET", "users/me").status_code == 401
+    assert still.get("users/me")["user_id"] == kept.id + shift
+    assert stage.sql("select count(*) from bot_storage where user_id = %s", given.id + shift) == [(0,)]

@@ -15,11 +15,14 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import AuthResult, Envelope, Session
 
+from tertulia.conversations.invitations.mails import send_invitation
 from tertulia.engines import free_port
 from tertulia.kernel.db import Database
 from tertulia.kernel.mail import MAX_LETTERS, Away, Letter, Postman, SmtpLine, SmtpServer, is_busy, queue_mail
 from tertulia.kernel.mail_failures import is_stopped, note_failed
 from tertulia.kernel.settings import Settings, SettingsError
+from tertulia.organization.realms.queries import Realm as Organization
+from tertulia.organization.realms.settings import decode_realm
 from tests.harness.certificate import make_certificate
 from tests.harness.realm import Realm
 from tests.harness.server import Server
@@ -310,6 +313,20 @@ async def test_what_somebody_waits_for_leaves_before_letters_and_of_these_few_wa
         await put(database, subject="Your password")
         assert await postman(smtp_port).deliver(database) == 2
     assert [message["Subject"] for message in mailbox.messages()] == ["Your password", "letter 1"]
+
+
+async def test_whoever_waits_for_a_password_comes_before_hundreds_who_are_invited(
+    server: Server, mailbox: Mailbox, smtp_port: int
+) -> None:
+    organization = Organization(1, "tea", "", "Tea", "", 0, True, decode_realm("{}"))
+    async with outbox(server) as database:
+        async with database.transaction() as tx:
+            for number in range(20):
+                await send_invitation(tx, organization, "Ada", f"{number}@example.com", "https://example.org/join")
+        await put(database, subject="Your password")
+        assert await postman(smtp_port).deliver(database) == 21
+    assert mailbox.messages()[0]["Subject"] == "Your password"
+    assert mailbox.messages()[1].get_content_type() == "text/plain"
 
 
 async def test_refusals_of_an_address_are_counted_until_it_takes_a_mail(

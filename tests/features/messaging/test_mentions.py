@@ -5,7 +5,8 @@ from collections.abc import Iterable
 
 import pytest
 
-from tertulia.people.alert_words.queries import words_within
+from tertulia.content.markup import alert_key
+from tertulia.people.alert_words.queries import MOST_WORDS, words_within
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
 from tests.harness.stage import Stage
@@ -433,6 +434,19 @@ def test_of_many_alert_words_that_begin_alike_those_in_the_text_are_tried_and_no
     texts = [f"a {first} 7x, and {first} 19", f"some {first[:3]} for all", "nothing"]
     tried = realm.stage.write(lambda tx: words_within(tx, [(realm.id, text) for text in texts]))
     assert [sorted(found) for found in tried] == [sorted([first, f"{first} 7x"]), [], []]
+
+
+def test_of_very_many_alert_words_that_begin_alike_so_many_are_looked_at(realm: Realm) -> None:
+    """An organization with a thousand people may have a million, and whoever sends waits for what is read of them."""
+    first = unique("tea")
+    realm.stage.sql(
+        """insert into alert_word (user_id, realm_id, word, word_key, first_word)
+        select %s, %s, word, word, %s from (select %s || ' ' || n as word from generate_series(1, %s) as n) as alike""",
+        *(realm.member.id, realm.id, alert_key(first), first, MOST_WORDS + 500),
+    )
+    texts = [f"{first} {'x' * 300}", f"{first} 7", "nothing"]
+    tried = realm.stage.write(lambda tx: words_within(tx, [(realm.id, text) for text in texts]))
+    assert [len(found) for found in tried] == [MOST_WORDS, 1, 0]
 
 
 def test_alert_words_that_are_long_like_a_text_to_their_beginning_keep_nobody_waiting(realm: Realm) -> None:

@@ -171,6 +171,16 @@ def test_a_notice_for_nobody_is_dropped_and_holds_nobody_up(realm: Realm, stage:
     assert [found["content"] for found in realm.member.window(before=5, narrow=narrow)["messages"]] == ["<p>Here.</p>"]
 
 
+def test_everybodys_first_notice_comes_before_anybodys_second(realm: Realm, stage: Stage) -> None:
+    elsewhere, flooded = Realm(stage), (realm.owner.id, realm.member.id)
+    write_notices(stage, realm.id, *[Notice((f"{n}",), user_id=flooded[n % 2]) for n in range(3 * BATCH)])
+    write_notices(stage, realm.id, Notice(("For you.",), user_id=realm.guest.id))
+    write_notices(stage, elsewhere.id, Notice(("For you.",), user_id=elsewhere.guest.id))
+    deliver(stage, after_commit=True)
+    sql = "select count(*) from message where realm_id = any(%s) and content = 'For you.'"
+    assert stage.sql(sql, [realm.id, elsewhere.id]) == [(2,)]
+
+
 def test_a_request_sends_one_batch_and_leaves_the_rest_to_the_worker(realm: Realm, stage: Stage) -> None:
     channel = stage.channel(realm.member, realm_id=realm.id)
     deliver(stage)

@@ -4,17 +4,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from tertulia.kernel.db import Transaction
+from tertulia.people.bots.storage.actions import take_all
 from tertulia.people.users.authentication.revocation import end_access
+from tertulia.people.users.handover import Handed
 
 _OWN = {"id", "realm_id", "password_hash", "is_imported_stub"}
 """What a newer archive does not change."""
+_HANDED = """
+select account.realm_id, account.id as bot_id, account.bot_owner_id as former_owner_id
+from account join coming on coming.id = account.id and coming.realm_id = account.realm_id
+where account.bot_type is not null and account.bot_owner_id is distinct from coming.bot_owner_id
+"""
 
 
 async def put_again(tx: Transaction, columns: str, rows: Sequence[tuple[Any, ...]]) -> None:
-    """As the archive has them. Who has been here keeps the password, and is no stub any more."""
+    """As the archive has them. Who has been here keeps the password, and is no stub any more. What opens a bot ends with its
+    owner, as when it is handed over: from then on somebody else reads by it."""
     names = columns.split()
     await tx.execute("create temp table coming (like account including defaults) on commit drop")
     await tx.connection.copy_records_to_table("coming", records=rows, columns=names)
+    handed = await tx.fetch(_HANDED)
     # Addresses may have changed hands.
     await tx.execute("update account set email_key = 'renewed ' || account.id from coming where account.id = coming.id")
     listed = ", ".join(names)
@@ -27,6 +36,9 @@ async def put_again(tx: Transaction, columns: str, rows: Sequence[tuple[Any, ...
     """  # noqa: S608
     await tx.execute(sql)
     await tx.execute("drop table coming")
+    await end_access(tx, [row["bot_id"] for row in handed])
+    for row in handed:
+        await take_all(tx, Handed(**row))
 
 
 async def end_who_left(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -> None:

@@ -20,6 +20,7 @@ from tertulia.organization.linkifiers.model import LinkifierRecord
 from tertulia.organization.linkifiers.rules import check_linkifier, check_together
 from tertulia.organization.realms.changing.actions import check_stored, clean_about
 from tertulia.organization.realms.settings import CHANNELS, NO_CHANNEL, RealmSettings
+from tertulia.people.alert_words.bounds import ALERT_WORDS
 from tertulia.people.bots.bounds import STORED_CHARACTERS, STORED_KEYS
 from tertulia.people.bots.storage.actions import MAX_KEY_LENGTH
 from tertulia.people.preferences.choices import check_choices
@@ -67,14 +68,24 @@ def check_passwords(lines: Iterable[moving.Credentials]) -> None:
 
 
 def check_shares(archive: Archive, bounds: Bounds) -> None:
-    """Refuse an archive with more groups in groups than endpoints here allow: each send climbs through them. And a moving one in
-    which an account has more keys, or a bot more in its storage."""
+    """Refuse an archive with more groups in groups than endpoints here allow: each send climbs through them; or with more alert
+    words of somebody, in which each send looks. And a moving one in which an account has more keys, or a bot more in its storage.
+    """
     within = sum(len(set(group.subgroups)) for group in archive.of(kinds.Group) if group.name is not None)
     if within > (limit := bounds.limit(SUBGROUPS)):
         raise ArchiveFailed(
             f"There are {within:,} groups in groups, and {limit:,} are the most here. The setting `bounds` allows more"
             f" ({SUBGROUPS.name})."
         )
+    words, limit = Counter[int](), bounds.limit(ALERT_WORDS)
+    for person in archive.of(kinds.Person):
+        owner = person.id if person.bot is None else person.bot.owner_id or person.id
+        words[owner] += len(person.private.alert_words) if person.private else 0
+        if words[owner] > limit:
+            raise ArchiveFailed(
+                f"Person {owner} and their bots have {words[owner]:,} alert words, and {limit:,} are the most here. The setting"
+                f" `bounds` allows more ({ALERT_WORDS.name})."
+            )
     if archive.manifest.scope != "moving":
         return
     for one in archive.of(moving.Credentials):

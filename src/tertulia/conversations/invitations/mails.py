@@ -4,7 +4,7 @@ in the language of the organization.
 
 from tertulia.conversations.invitations.words import words_of
 from tertulia.kernel.db import Transaction
-from tertulia.kernel.mail import one_line, queue_mail
+from tertulia.kernel.mail import Letter, one_line, queue_mail
 from tertulia.organization.realms.queries import Realm
 
 
@@ -14,10 +14,10 @@ def join_url(base: str, key: str) -> str:
 
 
 async def send_invitation(tx: Transaction, realm: Realm, inviter: str, email: str, url: str) -> None:
-    """Invite somebody."""
+    """Invite somebody. Hundreds may be invited at once: whoever waits for a new password comes before them all."""
     words = words_of(realm.settings.default_language)
     names = {"inviter": one_line(inviter), "realm": one_line(realm.name)}
-    await queue_mail(tx, email, words.invited_subject.format(**names), words.invited.format(url=url, **names))
+    await queue_mail(tx, email, words.invited_subject.format(**names), words.invited.format(url=url, **names), Letter())
 
 
 async def send_key(tx: Transaction, realm: Realm, email: str, url: str) -> None:

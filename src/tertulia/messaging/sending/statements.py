@@ -309,17 +309,20 @@ insert into read_state (conversation_id, user_id, history)
 select made.id, user_id, int8multirange(int8range(1, null)) from made, unnest(participants) as user_id
 """
 
-# Everybody's first comes before anybody's second: of what they and their bots did, or are told.
+# Organizations take turns, and in each those who did what is told, with their bots: everybody's first before anybody's second.
 CLAIM = f"""
 with turn as materialized (
-    select notice.id, row_number() over (partition by person_id order by notice.id) as place
-    from notice left join lateral (
-        select coalesce(bot_owner_id, id) as person_id from account where id = {CAUSED_BY} offset 0
-    ) as causer on true
-    where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
+    select id, row_number() over (partition by realm_id order by place, id) as turn from (
+        select notice.id, notice.realm_id, row_number() over (
+            partition by notice.realm_id, person_id order by notice.id) as place
+        from notice left join lateral (
+            select coalesce(bot_owner_id, id) as person_id from account where id = {CAUSED_BY} offset 0
+        ) as causer on true
+        where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
+    ) as own
 ), due as (
     select notice.* from turn join notice using (id) where due <= now() - make_interval(secs => $2)
-    order by place, id limit $1 for update of notice skip locked
+    order by turn.turn, id limit $1 for update of notice skip locked
 ), person as (
     select due.id as due_id, account.id as person_id, full_name as person_name, email as person_email,
         email_visibility(account) <= {EVERYONE} as shows_email

@@ -8,6 +8,8 @@ from tertulia.people.users.handover import Handed
 
 SHORT_TEXT = 200
 """Characters. PostgreSQL takes some 40 us at worst to look for a word in so many, and by the square of it in more."""
+MOST_WORDS = 20_000
+"""Of an organization, that are looked at for one text. Everybody's senders wait for what is read here."""
 
 
 async def words_of(reader: Reader, user_id: int) -> list[str]:
@@ -38,21 +40,26 @@ async def words_within(reader: Reader, asked: Sequence[tuple[int, str]]) -> list
     """For each realm and text in small letters: keys of the realm's alert words that may be in it, and all that are.
 
     The index leads to those that begin with a word of the text. Many may begin alike, so in a short text the database looks
-    further, also inside of words. In a long one it would take seconds for words made to be found late, and others wait.
+    further, also inside of words. In a long one it would take seconds for words made to be found late, and others wait. So they
+    do for very many words that begin with those of one text: more than so many are not looked at.
     """
     sql = f"""
-    select distinct asked.place, word_key
-    from unnest($1::int[], $2::bigint[], $3::text[]) as asked(place, realm_id, piece)
-    join unnest($4::text[]) with ordinality as said(content, place) on said.place = asked.place
-    join alert_word on alert_word.realm_id = asked.realm_id and first_word = asked.piece
-    where length(said.content) > {SHORT_TEXT} or strpos(said.content, word_key) > 0
+    select place, word_key
+    from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality as said(realm_id, content, keys, place)
+    cross join lateral (
+        select distinct word_key from (
+            select word_key from unnest(string_to_array(said.keys, E'\\n')) as piece cross join lateral (
+                select word_key from alert_word where alert_word.realm_id = said.realm_id and first_word = piece offset 0
+            ) as word limit {MOST_WORDS}
+        ) as alike where length(said.content) > {SHORT_TEXT} or strpos(said.content, word_key) > 0
+    ) as found
     """
-    texts = [text for _, text in asked]
-    rows = [(place, realm_id, key) for place, (realm_id, text) in enumerate(asked, 1) for key in alert_keys(text)]
+    realms, texts = [realm_id for realm_id, _ in asked], [text for _, text in asked]
+    keys = ["\n".join(alert_keys(text)) for text in texts]  # in which no line ends
     found: list[list[str]] = [[] for _ in asked]
-    if not rows:
+    if not any(keys):
         return found
-    for row in await reader.fetch(sql, *zip(*rows, strict=True), texts):
+    for row in await reader.fetch(sql, realms, texts, keys):
         found[row["place"] - 1].append(row["word_key"])
     return found
 
