@@ -13,8 +13,9 @@ from tests.harness.stage import Stage, Web
 ONE_WAY = 0.1
 STATEMENTS = 6
 """Who calls, the beginning, who they are at that moment, the state in two, the end: all but the first in one snapshot."""
-UNKNOWN = 8
-"""So many more for the first of a process: PostgreSQL is told the statements, and asked what their columns are."""
+UNKNOWN = 10
+"""So many more for the first of a process: PostgreSQL is told the statements, and asked what their columns are; and what is kept
+by its version is read."""
 
 
 @pytest.fixture
