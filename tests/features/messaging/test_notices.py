@@ -171,7 +171,7 @@ def test_a_notice_for_nobody_is_dropped_and_holds_nobody_up(realm: Realm, stage:
     assert [found["content"] for found in realm.member.window(before=5, narrow=narrow)["messages"]] == ["<p>Here.</p>"]
 
 
-def test_everybodys_first_notice_comes_before_anybodys_second(realm: Realm, stage: Stage) -> None:
+def test_organizations_take_turns_and_so_do_those_who_are_told_what_nobody_did(realm: Realm, stage: Stage) -> None:
     elsewhere, flooded = Realm(stage), (realm.owner.id, realm.member.id)
     write_notices(stage, realm.id, *[Notice((f"{n}",), user_id=flooded[n % 2]) for n in range(3 * BATCH)])
     write_notices(stage, realm.id, Notice(("For you.",), user_id=realm.guest.id))

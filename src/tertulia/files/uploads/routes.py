@@ -1,5 +1,7 @@
 """Endpoints of one's own files: upload, list, delete."""
 
+from typing import Any
+
 import msgspec
 
 from tertulia.files.uploads import queries
@@ -49,12 +51,10 @@ async def upload_file(caller: Person, call: Call, uploading: Uploading) -> Uploa
 
 
 @get("/attachments", returns=Attachments)
-async def list_attachments(caller: Person, reader: Reader) -> msgspec.Raw:
+async def list_attachments(caller: Person, reader: Reader) -> dict[str, Any]:
     """The files you have uploaded, and the messages that link them."""
     files = await queries.files_of(reader, caller.realm_id, caller.user_id)
-    return msgspec.Raw(
-        msgspec.json.encode({"attachments": msgspec.Raw(files.attachments), "upload_space_used": files.used})
-    )
+    return {"attachments": msgspec.Raw(files.attachments), "upload_space_used": files.used}
 
 
 @delete("/attachments/{attachment_id}")

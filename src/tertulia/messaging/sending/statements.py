@@ -17,7 +17,7 @@ from tertulia.messaging.mentions.queries import MAY_MENTION_MANY
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED
 from tertulia.messaging.sending.model import Outgoing
 from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing
-from tertulia.organization.notices.queries import CAUSED_BY
+from tertulia.organization.notices.queries import CAUSER
 from tertulia.people.preferences.model import TopicTrigger
 from tertulia.people.users.authentication.queries import OWNER_COLUMNS
 
@@ -315,9 +315,7 @@ with turn as materialized (
     select id, row_number() over (partition by realm_id order by place, id) as turn from (
         select notice.id, notice.realm_id, row_number() over (
             partition by notice.realm_id, person_id order by notice.id) as place
-        from notice left join lateral (
-            select coalesce(bot_owner_id, id) as person_id from account where id = {CAUSED_BY} offset 0
-        ) as causer on true
+        from notice left join {CAUSER} on true
         where due <= now() - make_interval(secs => $2) and not {is_frozen("notice.realm_id")}
     ) as own
 ), due as (

@@ -4,8 +4,13 @@ from collections.abc import Sequence
 
 from tertulia.kernel.db import Reader, Transaction
 
-CAUSED_BY = "coalesce(notice.body->>'read_by', notice.body->>'seen_by', notice.body->>'user_id')::bigint"
-"""Who did what a notice tells of; of what nobody did, whom it is for."""
+CAUSER = """
+lateral (
+    select coalesce(bot_owner_id, id) as person_id from account
+    where id = coalesce(notice.body->>'read_by', notice.body->>'seen_by', notice.body->>'user_id')::bigint offset 0
+) as causer
+"""
+"""Who did what a notice tells of, themselves or by a bot; of what nobody did, whom it is for."""
 
 
 async def languages_of(reader: Reader, user_ids: Sequence[int]) -> dict[int, str]:
@@ -31,9 +36,7 @@ async def count_caused(tx: Transaction, person_id: int, limit: int) -> int:
     """How many notices wait that somebody with their bots is the cause of, counted so far."""
     sql = f"""
     select count(*) from (
-        select from notice cross join lateral (
-            select coalesce(bot_owner_id, id) as person_id from account where id = {CAUSED_BY} offset 0
-        ) as causer where person_id = $1 limit $2
+        select from notice cross join {CAUSER} where person_id = $1 limit $2
     ) as counted
     """
     return int(await tx.fetchval(sql, person_id, limit))

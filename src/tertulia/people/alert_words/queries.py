@@ -55,16 +55,14 @@ async def words_within(reader: Reader, asked: Sequence[tuple[int, str]]) -> list
     select place, word_key
     from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality as said(realm_id, content, keys, place)
     cross join lateral (
-        select distinct word_key from (
-            select word_key from unnest(string_to_array(said.keys, E'\\n')) as piece cross join lateral (
-                with recursive alike(word_key) as (
-                    {_next_word("")}
-                    union all
-                    select ({_next_word("and alert_word.word_key > alike.word_key")}) from alike where word_key is not null
-                ) select word_key from alike where word_key is not null
-            ) as word limit {MOST_WORDS}
-        ) as alike where length(said.content) > {SHORT_TEXT} or strpos(said.content, word_key) > 0
-    ) as found
+        select word_key from unnest(string_to_array(said.keys, E'\\n')) as piece cross join lateral (
+            with recursive alike(word_key) as (
+                {_next_word("")}
+                union all
+                select ({_next_word("and alert_word.word_key > alike.word_key")}) from alike where word_key is not null
+            ) select word_key from alike where word_key is not null
+        ) as word limit {MOST_WORDS}
+    ) as found where length(said.content) > {SHORT_TEXT} or strpos(said.content, word_key) > 0
     """
     realms, texts = [realm_id for realm_id, _ in asked], [text for _, text in asked]
     keys = ["\n".join(alert_keys(text)) for text in texts]  # in which no line ends
