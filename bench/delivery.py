@@ -173,7 +173,7 @@ async def watch_log(stage: Stage) -> AsyncIterator[Observer]:
                 await replication.readable()
                 continue
             match wal.parse(payload):
-                case wal.Begin(_, at):
+                case wal.Begin(_, at, _):
                     committed, has_event = at, False
                 case wal.Message() as message:
                     if wal.is_event(message) and not has_event:

@@ -12,11 +12,11 @@ export default defineConfig({
     // On a machine that others use as well a browser may be starved for a while: bin/check gives a second try, alone, at the end.
     retries: 0,
     timeout: 150_000, // a journey of half a minute takes two beside other suites
-    expect: { timeout: 15_000 },
+    expect: { timeout: 30_000 },
     reporter: [['line']],
     forbidOnly: process.env['CI'] === 'true',
     use: {
-        actionTimeout: 15_000,
+        actionTimeout: 30_000,
         viewport: { width: 1440, height: 900 },
         locale: 'en-US',
         timezoneId: 'Europe/Berlin',

@@ -18,10 +18,10 @@ def message(prefix: bytes, content: bytes, flags: int = 1) -> bytes:
 
 
 @given(lsns, st.integers(0, 2**50))
-def test_a_begin_gives_the_commits_position_and_time(lsn: int, microseconds: int) -> None:
+def test_a_begin_gives_the_commits_position_and_time_and_its_transaction(lsn: int, microseconds: int) -> None:
     parsed = wal.parse(b"B" + struct.pack(">QqI", lsn, microseconds, 5))
     assert isinstance(parsed, wal.Begin)
-    assert parsed.commit_lsn == lsn
+    assert (parsed.commit_lsn, parsed.xid) == (lsn, 5)
     assert parsed.committed_at == pytest.approx(946_684_800 + microseconds / 1e6)
 
 
@@ -47,7 +47,7 @@ def test_an_event_is_its_shard_its_subject_its_transaction_and_its_bytes(
 ) -> None:
     content = str(xid).encode() + b" " + data
     subject = f"ev.{shard}.{realm}"
-    assert wal.parse_event(wal.Message(subject, content), 4) == wal.Event(shard, subject, xid, data)
+    assert wal.parse_event(wal.Message(subject, content), 4, xid % 2**32) == wal.Event(shard, subject, xid, data)
 
 
 @pytest.mark.parametrize(
@@ -55,13 +55,18 @@ def test_an_event_is_its_shard_its_subject_its_transaction_and_its_bytes(
 )
 def test_only_the_subject_of_a_realm_in_one_of_our_shards_is_accepted(prefix: str) -> None:
     with pytest.raises(wal.MalformedEvent):
-        wal.parse_event(wal.Message(prefix, b"1 {}"), 4)
+        wal.parse_event(wal.Message(prefix, b"1 {}"), 4, 1)
 
 
 @pytest.mark.parametrize("content", [b"", b"1", b" {}", b"x {}", b"-1 {}", b"{}"])
 def test_an_event_without_its_transaction_id_is_refused(content: bytes) -> None:
     with pytest.raises(wal.MalformedEvent):
-        wal.parse_event(wal.Message("ev.0.1", content), 4)
+        wal.parse_event(wal.Message("ev.0.1", content), 4, 1)
+
+
+def test_an_event_with_the_number_of_another_transaction_is_refused_and_waited_for_by_nobody() -> None:
+    with pytest.raises(wal.MalformedEvent):
+        wal.parse_event(wal.Message("ev.0.1", b"7 {}"), 4, 8)
 
 
 @given(lsns, indexes, lsns, indexes)

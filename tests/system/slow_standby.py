@@ -1,7 +1,7 @@
 """A synchronous standby that takes its time.
 
-While PostgreSQL waits for it, a transaction is in the write-ahead log, and so in the event log, but no new snapshot sees
-it: the window that is some microseconds wide otherwise.
+While PostgreSQL waits for it, a transaction is in the write-ahead log, and the relay has read it, but no new snapshot sees
+it: the window that is some microseconds wide otherwise, and milliseconds on a busy machine.
 """
 
 import select

@@ -1,8 +1,10 @@
 """State at registration + events = state at any later registration, whatever happens at the same time."""
 
 import asyncio
+import json
 import os
 import random
+import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -69,7 +71,7 @@ def test_state_and_events_add_up_whatever_people_do_at_the_same_time(two_process
 
 
 @pytest.mark.timeout(200)
-def test_they_add_up_when_events_are_in_the_log_long_before_anybody_can_see_what_they_tell(
+def test_they_add_up_when_commits_are_in_the_log_long_before_anybody_can_see_them(
     own_server: OwnServer,
 ) -> None:
     with (
@@ -88,28 +90,27 @@ def test_they_add_up_when_events_are_in_the_log_long_before_anybody_can_see_what
         print(played.world.counts)
 
 
-async def test_a_listener_who_heard_of_joining_before_anybody_can_see_it_may_go_to_another_process(
-    own_server: OwnServer,
-) -> None:
+async def test_nobody_hears_of_what_cannot_be_read_yet(own_server: OwnServer) -> None:
     user, owner = own_server.members[0], own_server.owner
-    data = {"subscriptions": '[{"name": "brand new"}]'}
-    with second_web(own_server, own_server.folder) as other:
-        async with (
-            Queue(user, own_server.url) as queue,
-            own_server.async_client(user) as joiner,
-            own_server.async_client(owner) as speaker,
-        ):
-            assert (await speaker.post("users/me/subscriptions", data=data)).status_code == 200
-            with slow_standby(own_server.postgres_url, 1.0):
-                joining = asyncio.create_task(joiner.post("users/me/subscriptions", data=data))
-                while not any(event.get("op") == "add" for event in (await queue.ask())["events"]):
-                    pass
-                assert not joining.done(), "the event came before the change can be seen"
-                await queue.ask(other.url, dont_block="true")
-                await joining
-            message = {"type": "channel", "to": "brand new", "topic": "hello", "content": "who hears this?"}
-            sent = (await speaker.post("messages", data=message)).json()["id"]
-            await queue.hear(sent, other.url)
+    async with (
+        Queue(user, own_server.url) as queue,
+        own_server.async_client(user) as reader,
+        own_server.async_client(owner) as speaker,
+    ):
+        uploaded = await speaker.post("user_uploads", files={"file": ("menu.txt", b"Soup, bread")})
+        address = uploaded.json()["url"]
+        message = {"type": "direct", "to": json.dumps([user.user_id]), "content": f"[menu.txt]({address})"}
+        with slow_standby(own_server.postgres_url, 1.0):
+            began = time.monotonic()
+            sending = asyncio.create_task(speaker.post("messages", data=message))
+            while not (heard := [each for each in (await queue.ask())["events"] if each["type"] == "message"]):
+                pass
+            downloaded = await reader.get(own_server.url + address)
+            reacted = await reader.post(f"messages/{heard[0]['message']['id']}/reactions", data={"emoji_name": "tada"})
+            assert time.monotonic() - began > 1.0, "the standby was waited for"
+            assert (await sending).status_code == 200
+    assert (downloaded.status_code, downloaded.text) == (200, "Soup, bread")
+    assert reacted.status_code == 200, reacted.text
 
 
 class _played:  # noqa: N801 -- used as a function

@@ -1,8 +1,10 @@
 """Before PostgreSQL 17 nobody keeps a slot for the standby; Patroni copies the slot's file there."""
 
+import asyncio
 import os
 import shutil
 
+import asyncpg
 import pytest
 
 from tertulia.engines import find_postgres
@@ -11,8 +13,8 @@ from tertulia.engines.find import postgres_version
 from tertulia.kernel.settings import load_settings
 from tests.system.pair_site import PairSite, make_pair, pair
 from tests.system.postgres_node import SLOTS_ARE_SYNCHRONISED_SINCE
-from tests.system.relay_load import Load
-from tests.system.relay_site import eventually
+from tests.system.relay_load import EMIT, Load
+from tests.system.relay_site import database, eventually
 from tests.system.test_relay_epochs import check_above, epoch_of, greatest
 
 __all__ = ["make_pair", "pair"]
@@ -33,6 +35,30 @@ async def test_a_copied_slot_repeats_what_is_stored_already_and_the_epoch_goes_o
         await load.wait_for(30)
         await eventually(lambda: commits_wait(pair))
         pair.fail_over()
+        await load.wait_for(30)
+    await load.check()
+    assert await epoch_of(pair) == 1
+
+
+async def test_what_only_the_old_primary_had_was_told_nobody_and_the_epoch_goes_on(pair: PairSite) -> None:
+    load = Load(pair, writers=2)
+    await pair.start_first_relay()
+    async with load.running():
+        await load.wait_for(30)
+    await load.check()
+    copy_slot(pair)
+    await eventually(lambda: commits_wait(pair))
+    stored = await pair.count()
+    pair.cut_standby_off()
+    async with database(pair) as connection:
+        waiting = asyncio.create_task(connection.execute(EMIT, ["00-lost"], ["ev.0.0"]))
+        await asyncio.sleep(2.0)
+        assert not waiting.done(), "the commit waits for the standby"
+        assert await pair.count() == stored
+        pair.fail_over()
+        with pytest.raises((OSError, asyncpg.PostgresError)):
+            await waiting
+    async with load.running():
         await load.wait_for(30)
     await load.check()
     assert await epoch_of(pair) == 1

@@ -8,6 +8,7 @@ At its start it writes a marker into the log. When that comes back, the slot has
 session: a stream that was being refilled must be whole by then, and only then transient events may take numbers.
 
 Invariants
+- No event is published before whoever hears of it can read what it tells (visibility.py).
 - An event whose position is not beyond the last one in its stream is there already and is skipped.
 - What is confirmed to the slot is stored, was stored at least `confirm_after_seconds` ago, and is covered by the checkpoint.
 """
@@ -31,6 +32,7 @@ from tertulia.events.relay.lag import Lag
 from tertulia.events.relay.metrics import DURABLE, REJECTED, STORED_AFTER, TRANSIENT
 from tertulia.events.relay.publisher import Publisher
 from tertulia.events.relay.replication import Replication
+from tertulia.events.relay.visibility import Visibility
 from tertulia.kernel.settings import Settings
 from tertulia.kernel.tasks import end_tasks
 from tertulia.kernel.tracing import Process
@@ -61,6 +63,7 @@ class Pipeline:
         nc: RelayConnection,
         pg: Any,
         replication: Replication,
+        visibility: Visibility,
         continuity: Continuity,
         found: ResumePoint,
         lag: Lag,
@@ -69,6 +72,7 @@ class Pipeline:
         self._nc = nc
         self._pg = pg
         self._replication = replication
+        self._visibility = visibility
         self._continuity = continuity
         self._lag = lag
         self._epoch = found.epoch
@@ -79,6 +83,7 @@ class Pipeline:
         self._publisher = Publisher(nc, found.epoch, found.shards, self._transactions, replication.lineage)
         self._transaction: TransactionInFlight | None = None
         self._commit_lsn = 0
+        self._xid = 0
         self._index = 0
         self._token = token_hex(8).encode()
         self._caught_up = False
@@ -125,9 +130,10 @@ class Pipeline:
                 case wal.Message() as message:
                     await self._take(message)
                     self._index += 1
-                case wal.Begin(commit_lsn, committed_at):
+                case wal.Begin(commit_lsn, committed_at, xid):
                     self._transaction = self._transactions.begin(committed_at)
                     self._commit_lsn = commit_lsn
+                    self._xid = xid
                     self._index = 0
                 case wal.Commit(end_lsn) if self._transaction is not None:
                     self._transactions.commit(self._transaction, end_lsn, time.monotonic())
@@ -142,13 +148,14 @@ class Pipeline:
                 await self._catch_up()
             return
         try:
-            event = wal.parse_event(message, self._settings.shards)
+            event = wal.parse_event(message, self._settings.shards, self._xid)
         except wal.MalformedEvent as reason:
             REJECTED.inc()
             log.error("event rejected", reason=str(reason), lsn=wal.format_lsn(self._commit_lsn))
             return
         if (self._commit_lsn, self._index) <= self._stored_before[event.shard]:
             return
+        await self._visibility.until_seen(event.xid)
         data = event.data
         if len(data) + HEADER_ROOM > self._nc.max_payload:
             # It keeps its place, empty: readers must declare the queues of its realm dead.

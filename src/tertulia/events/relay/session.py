@@ -1,4 +1,4 @@
-"""One session of the relay: from two fresh connections to the first anomaly.
+"""One session of the relay: from fresh connections to the first anomaly.
 
 Order of a session: connect to both engines; wait as stand-by while another relay has the slot; take the slot; inspect the
 streams (continuity.py), which may end in a new epoch and a new session; then work (pipeline.py).
@@ -32,6 +32,7 @@ from tertulia.events.relay.pipeline import Pipeline
 from tertulia.events.relay.publisher import ContinuityBroken
 from tertulia.events.relay.replication import APPLICATION_NAME, Replication, SlotTaken
 from tertulia.events.relay.source import Overtaken, check_not_overtaken, find_source, note_source
+from tertulia.events.relay.visibility import Visibility
 from tertulia.kernel.engine_addresses import single_host_urls
 from tertulia.kernel.form import check_form
 from tertulia.kernel.monitor import QUESTION_SECONDS
@@ -117,7 +118,9 @@ class Session:
                 replication = await self._take_slot(stack, nc, server, stop)
                 if replication is not None:
                     await stack.enter_async_context(_kept_alive(replication))
-                    await self._work(nc, server.pg, replication, stop)
+                    reader = await self._connect_to(server.url, stack)
+                    _check_same(server.identity, reader.identity)
+                    await self._work(nc, server.pg, replication, Visibility(reader.pg), stop)
         finally:
             self.role = "down"
             ACTIVE.set(0)
@@ -220,7 +223,9 @@ class Session:
         await checkpoint.create_slot(pg, self._settings.slot)
         return True
 
-    async def _work(self, nc: RelayConnection, pg: Any, replication: Replication, stop: asyncio.Event) -> None:
+    async def _work(
+        self, nc: RelayConnection, pg: Any, replication: Replication, visibility: Visibility, stop: asyncio.Event
+    ) -> None:
         continuity = Continuity(self._settings, nc, pg, self._memory, replication.lineage)
         try:
             found = await continuity.inspect()
@@ -228,7 +233,9 @@ class Session:
             ACTIVE.set(1)
             EPOCH.set(found.epoch)
             log.info("active", epoch=found.epoch, last={number: shard.seq for number, shard in found.shards.items()})
-            pipeline = self._pipeline = Pipeline(self._settings, nc, pg, replication, continuity, found, self._lag)
+            pipeline = self._pipeline = Pipeline(
+                self._settings, nc, pg, replication, visibility, continuity, found, self._lag
+            )
             try:
                 async with beating(nc):
                     await pipeline.run(stop, self._lost)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from struct import Struct
 from typing import Final, NamedTuple
 
-_BEGIN: Final = Struct(">QqI")  # final LSN, commit time, transaction id (32 bits: no use for us)
+_BEGIN: Final = Struct(">QqI")  # final LSN, commit time, transaction id (its lower 32 bits)
 _COMMIT: Final = Struct(">BQQq")  # flags, commit LSN, end LSN, commit time
 _MESSAGE: Final = Struct(">BQ")  # flags, LSN of the message
 _LENGTH: Final = Struct(">I")
@@ -27,6 +27,7 @@ _TRANSACTIONAL: Final = 1
 class Begin(NamedTuple):
     commit_lsn: int
     committed_at: float  # seconds since 1970
+    xid: int  # the lower 32 bits of the transaction's number
 
 
 class Commit(NamedTuple):
@@ -55,8 +56,8 @@ def parse(payload: bytes) -> Begin | Commit | Message | None:
     if kind == b"M":
         return _message(payload)
     if kind == b"B":
-        commit_lsn, committed_at, _ = _BEGIN.unpack_from(payload, 1)
-        return Begin(commit_lsn, _POSTGRES_EPOCH + committed_at / 1e6)
+        commit_lsn, committed_at, xid = _BEGIN.unpack_from(payload, 1)
+        return Begin(commit_lsn, _POSTGRES_EPOCH + committed_at / 1e6, xid)
     if kind == b"C":
         return Commit(_COMMIT.unpack_from(payload, 1)[2])
     return None
@@ -77,14 +78,19 @@ def is_event(message: Message) -> bool:
     return message.prefix.startswith("ev.")
 
 
-def parse_event(message: Message, shards: int) -> Event:
-    """The event in a message. MalformedEvent: somebody wrote it by hand, or with another number of shards."""
+def parse_event(message: Message, shards: int, transaction: int) -> Event:
+    """The event in a message of the transaction with that number, of 32 bits.
+
+    MalformedEvent: somebody wrote it by hand, or with another number of shards.
+    """
     shard = find_shard(message.prefix, shards)
     if shard is None:
         raise MalformedEvent(f"{message.prefix!r} is no subject of one of {shards} shards")
     xid, space, data = message.content.partition(b" ")
     if not space or not _XID.fullmatch(xid):
         raise MalformedEvent("no transaction id before the first space")
+    if int(xid) & 0xFFFFFFFF != transaction:
+        raise MalformedEvent(f"{int(xid)} is not the number of its transaction")
     return Event(shard, message.prefix, int(xid), data)
 
 
