@@ -18,6 +18,7 @@ from tests.features.archives.test_imports import (
     same_for_everybody,
     wait_for_pictures,
 )
+from tests.features.messaging.test_retention import age, expire, keep
 from tests.harness.channels import make
 from tests.harness.command import said_once, tertulia
 from tests.harness.server import OwnServer
@@ -134,3 +135,28 @@ def test_whoever_had_a_bot_that_has_another_owner_in_a_newer_archive_has_no_key_
     assert former.request("GET", "users/me").status_code == 401
     assert still.get("users/me")["user_id"] == kept.id + shift
     assert stage.sql("select count(*) from bot_storage where user_id = %s", given.id + shift) == [(0,)]
+
+
+def test_nothing_expires_while_a_newer_archive_still_comes(world: World, elsewhere: Stage, folder: Path) -> None:
+    """What refers to it could not come any more, and nobody would get into the organization again."""
+    realm, stage, server = world.realm, elsewhere, elsewhere.server
+    assert isinstance(server, OwnServer)
+    room = make(realm, realm.owner, realm.member)
+    [old, new] = [realm.owner.send(room.stream_id, "tea", f"message {number}") for number in range(2)]
+    realm.member.post("messages/flags", messages=[old, new], op="add", flag="starred")
+    keep(realm, 30)
+    older = world.export(folder / "older.tar")
+    keep(realm, '"unlimited"')
+    age(realm, 40, old)
+    here = imported(server, stage, older.file, fresh_name())
+    newer = world.export(folder / "newer.tar")
+    with stage.session() as execute:
+        execute("alter table message_mark rename to taken_away")
+    assert "message_mark" in tertulia(*command(newer.file, here.subdomain), env=environment(server)).stderr
+    with stage.session() as execute:
+        execute("alter table taken_away rename to message_mark")
+    expire(stage)
+    assert imported(server, stage, newer.file, here.subdomain).report["went_on"]
+    shift = here.report["shifts"].get("message", 0)
+    found = stage.sql("select count(*) from message where id = any(%s)", [old + shift, new + shift])
+    assert found == [(2,)]

@@ -12,7 +12,7 @@ from tertulia.organization.audit_log.actions import forget_old_entries
 from tests.harness.files import upload
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
-from tests.harness.stage import at_once
+from tests.harness.stage import Stage, at_once
 from tests.harness.talk import Queue, Speaker, check_success, eventually
 
 
@@ -31,11 +31,11 @@ def keep(realm: Realm, days: object, channel: Channel | None = None) -> None:
     check_success(realm.owner.request("PATCH", path, message_retention_days=days))
 
 
-def expire(realm: Realm) -> None:
+def expire(stage: Stage) -> None:
     """What the worker does every ten minutes."""
 
     async def run() -> None:
-        async with await Database.connect(realm.stage.server.postgres_url, shards=4, size=2) as database:
+        async with await Database.connect(stage.server.postgres_url, shards=4, size=2) as database:
             await delete_expired_messages(database)
 
     asyncio.run(run())
@@ -52,15 +52,15 @@ def test_each_channel_keeps_what_it_says_or_what_the_organization_says(realm: Re
     direct, new = realm.owner.send([realm.member.id]), send(realm.owner, inherits)[0]
     age(realm, 5, *old, direct)
     age(realm, 2, new)
-    expire(realm)
+    expire(realm.stage)
     assert left(realm, *old, direct, new) == sorted([*old, direct, new])
     keep(realm, 10, own)
     keep(realm, "unlimited", forever)
     keep(realm, 3)
-    expire(realm)
+    expire(realm.stage)
     assert left(realm, *old, direct, new) == sorted([*old[1:], new])
     age(realm, 11, old[1], old[2])
-    expire(realm)
+    expire(realm.stage)
     assert left(realm, *old) == [old[2]]
 
 
@@ -78,7 +78,7 @@ def test_whoever_could_read_them_is_told_as_of_any_deletion(realm: Realm) -> Non
         Queue(realm.guest, event_types=types, fetch_event_types=[]) as outside,
     ):
         keep(realm, 1)
-        expire(realm)
+        expire(realm.stage)
         told = [event for event in modern.so_far() if event["type"] == "delete_message"]
         singles = [event for event in plain.so_far() if event["type"] == "delete_message"]
         first = [event for event in modern.speaker.get("streams")["streams"] if event["stream_id"] == channel.stream_id]
@@ -108,7 +108,7 @@ def test_more_than_a_portion_goes_and_what_is_young_stays(realm: Realm) -> None:
     age(realm, 9, first)
     [young] = send(realm.owner, channel)
     keep(realm, 7, channel)
-    at_once([partial(expire, realm), partial(expire, realm)])
+    at_once([partial(expire, realm.stage), partial(expire, realm.stage)])
     count = "select count(*), min(id) from message where conversation_id = %s"
     assert realm.stage.sql(count, channel.stream_id) == [(1, young)]
 
@@ -129,7 +129,7 @@ def test_files_are_held_in_order_however_the_messages_lie(realm: Realm) -> None:
     """
     with ThreadPoolExecutor(1) as pool, realm.stage.session() as execute:
         execute("select id from attachment where id = %s for update", low)
-        done = pool.submit(expire, realm)
+        done = pool.submit(expire, realm.stage)
         eventually(lambda: realm.stage.sql(waiting) != [(0,)])
         try:
             execute("select id from attachment where id = %s for update nowait", high)
@@ -145,7 +145,7 @@ def test_archived_channels_keep_nothing_longer(realm: Realm) -> None:
     age(realm, 2, message)
     keep(realm, 1)
     realm.owner.delete(f"streams/{channel.stream_id}")
-    expire(realm)
+    expire(realm.stage)
     assert left(realm, message) == []
 
 
@@ -176,7 +176,7 @@ def test_one_organization_that_keeps_messages_very_long_does_not_keep_those_of_o
     realm.stage.sql(stored, 2**31 - 1, other.id)  # from before there was a bound
     try:
         keep(realm, 3)
-        expire(realm)
+        expire(realm.stage)
         forget(realm, other)
     finally:
         realm.stage.sql("update realm set settings = settings - 'message_retention_days' where id = %s", other.id)

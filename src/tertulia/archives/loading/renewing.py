@@ -20,6 +20,7 @@ update realm_import set source = $2, digest = $3, shifts = $4::text::jsonb, stag
     finished = null, moment = $6, scope = $7, reserved = $8::text::jsonb, renews = true
 where realm_id = $1 and digest = $9 and finished is not null returning true
 """
+_KEEP_ALL = "update realm set settings = settings - 'message_retention_days' where id = $1"
 _OF_REALM = "realm_id = $1 and id > $2"
 _OF_PEOPLE = "id > $2 and user_id in (select id from account where realm_id = $1)"
 _OF_MESSAGES = "id > $2 and message_id in (select id from message where realm_id = $1)"
@@ -148,6 +149,8 @@ async def _write(tx: Transaction, whole: Whole, manifest: Manifest, spans: Spans
     room = (manifest.moment, manifest.scope, msgspec.json.encode(reserved).decode())
     if not await tx.fetchval(_RENEW, whole.realm_id, *archive, *room, whole.digest):
         raise ArchiveFailed("Another import has been there meanwhile. Begin again.")
+    # Nothing may be deleted while the rest still comes: what refers to it could not come. The last stage says how long.
+    await tx.execute(_KEEP_ALL, whole.realm_id)
     return Begun(whole.realm_id, shifts, CLEARING, 0, goes_on=False, renews=True)
 
 
