@@ -4,6 +4,7 @@ Nothing else asks the authenticator, so nowhere can credentials be tried without
 address they came from, wherever they were tried. tests/rules/test_admission.py holds this.
 """
 
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import TypeVar
@@ -84,6 +85,7 @@ class Admission:
         kind_of_call = FILES if unlimited else ""
         self._refused.check(call, kind_of_call)
         try:
+            call.admitted = time.monotonic()
             caller = await self._authenticator.authenticate(call, kind, optional)
         except Refusal:
             await self.charge(call, None)
@@ -100,6 +102,15 @@ class Admission:
             raise
         if limit is not None and self._limits is not None:
             await self._limits.check_kind(call, limit)
+        return caller
+
+    async def look_again(self, call: Call, kind: type[C], *, optional: bool) -> C | None:
+        """The same caller as of now, long after they were let in: who they are may have changed. It has been charged for."""
+        assert self._authenticator is not None
+        try:
+            caller = await self._authenticator.authenticate(call, kind, optional)
+        finally:
+            call.admitted = time.monotonic()
         return caller
 
     async def charge(self, call: Call, caller: Caller | None, limit: str | None = None) -> None:

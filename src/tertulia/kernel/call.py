@@ -53,6 +53,7 @@ class Call:
 
     __slots__ = (
         "_receive",
+        "admitted",
         "arriving",
         "body",
         "by_session",
@@ -84,6 +85,8 @@ class Call:
         self.named_client: str | None = None
         self.body = b""
         """As it came; only for endpoints that ask for that."""
+        self.admitted = 0.0
+        """When it was asked who calls."""
         self.caller: Caller | None = None
         """Who calls, once that is known: for the log."""
         self.statements = NOBODYS

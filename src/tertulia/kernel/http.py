@@ -54,6 +54,8 @@ COMMON_HEADERS = [
 JSON_HEADERS = [(b"content-type", b"application/json"), *COMMON_HEADERS]
 
 
+FRESH_SECONDS = 1.0
+"""Who calls is asked once more if what is called for begins later than this: few requests take so long to come."""
 TELL_SECONDS = 60.0
 """How often the log says that somebody has reached a limit: they may do so thousands of times."""
 
@@ -315,6 +317,7 @@ class _Bound:
             else:
                 fields = await read_fields(call, limit, endpoint.body_limit)
         self.admission.check_again(call)  # the body may have come long after the rest
+        caller = await self._look_again(call, caller, args)
         if kwargs:
             fit_path(kwargs, endpoint.path_ids)
         if self.params:
@@ -331,9 +334,20 @@ class _Bound:
                 self.admission.check_again(call)
                 if visit is not None:
                     visit.check_patience()
+                await self._look_again(call, caller, args)
                 return await self._act(call, args, kwargs)
             finally:
                 self.admission.leave(place, files=self.is_of_files)
+
+    async def _look_again(self, call: Call, caller: Caller | None, args: list[Any]) -> Caller | None:
+        """The caller as of now, if it is long ago that somebody asked: a body comes as slowly as its sender likes, and turns are
+        waited for. Who lost their key, their role or their account meanwhile does not act any more."""
+        if caller is None or time.monotonic() - call.admitted < FRESH_SECONDS:
+            return caller
+        args[self.caller_at] = call.caller = caller = await self.admission.look_again(
+            call, self.kind, optional=self.optional
+        )
+        return caller
 
     async def _wait_turn(self, call: Call, visit: Visit | None) -> str:
         if visit is not None and self.admission.is_full(call, files=self.is_of_files):
