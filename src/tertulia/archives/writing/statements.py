@@ -40,6 +40,18 @@ def text_in(column: str) -> str:
     return f"left({column}, {MAX_MESSAGE_LENGTH})"
 
 
+MOST_FORMER_BYTES = 4 * 1024 * 1024
+"""Of a message's former texts the newest leave, up to so many bytes of its line: together they may be longer than any line that
+is read, and nobody would read the archive."""
+MOST_HIDDEN_BYTES = 1024 * 1024
+"""The same of addresses whose previews were taken away: there are as many as the texts that a message had."""
+
+
+def _bytes_so_far(text: str, order: str) -> str:
+    """Of a line, with all rows of the query that come before."""
+    return f"sum(octet_length(to_json({text})::text)) over (order by {order})"
+
+
 def _shown(what: str) -> str:
     """Whether the organization shows this much of how messages were changed: `texts`, or `moves`. All of it leaves with all."""
     policies = "('all')" if what == "texts" else "('all', 'moves')"
@@ -210,7 +222,8 @@ select json_strip_nulls(row_to_json(found))::text as line from (
             from reaction where message_id = message.id) as reactions,
         (select array_agg(json_strip_nulls(row_to_json(change)) order by change.id) from (
             select revision.id, user_id, changed_at as at,
-                case when {_shown("texts")} then {text_in("prev_content")} end as content,
+                case when {_shown("texts")} and {_bytes_so_far("prev_content", "revision.id desc")} <= {MOST_FORMER_BYTES}
+                    then {text_in("prev_content")} end as content,
                 prev_topic as topic, revision.topic as new_topic, {_moved("prev_channel_id", "channel_id")}
             from message_revision as revision where message_id = message.id and {_shown("moves")}
         ) as change where num_nonnulls(content, topic, channel_id) > 0) as changes,
@@ -218,7 +231,9 @@ select json_strip_nulls(row_to_json(found))::text as line from (
             'at', sent_at) order by id) from submessage where message_id = message.id) as submessages,
         (select array_agg(attachment_id order by attachment_id) from attachment_link where message_id = message.id)
             as files,
-        (select array_agg(url order by url) from link_preview_removed where message_id = message.id) as hidden_previews,
+        (select array_agg(url order by url) from (
+            select url, {_bytes_so_far("url", "url")} as size from link_preview_removed where message_id = message.id
+        ) as hidden where size <= {MOST_HIDDEN_BYTES}) as hidden_previews,
         (select pinned_at from pin where message_id = message.id) as pinned
     from message where {{readable}}
     order by conversation_id, id

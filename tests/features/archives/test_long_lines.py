@@ -1,0 +1,35 @@
+"""What people pile up on one thing is one line of an archive, and a reader takes lines up to a bound."""
+
+from pathlib import Path
+
+from tests.features.archives.conftest import World
+from tests.harness.command import tertulia
+
+PILED = """
+insert into message_revision (message_id, user_id, changed_at, prev_content, prev_rendered, number)
+select %s, %s, now(), format('%%s ', n) || repeat(chr(128075), 9990), '', n from generate_series(1, 1000) as n
+"""
+"""As many texts as a message may have, each as long as one may be."""
+HIDDEN = """
+insert into link_preview_removed (message_id, url)
+select %s, format('https://example.com/%%s/', n) || repeat('x', 1900) from generate_series(1, 3000) as n
+"""
+
+
+def test_of_a_message_that_was_changed_very_often_the_newest_texts_leave_in_an_archive_that_is_read(
+    world: World, folder: Path
+) -> None:
+    realm = world.realm
+    message = realm.member.send(world.public.stream_id, "often", "the last of many")
+    realm.stage.sql(PILED, message, realm.member.id)
+    realm.stage.sql(HIDDEN, message)
+    for scope in ("everything", "public"):
+        found = world.export(folder / f"{scope}.tar", scope)
+        checked = tertulia("archive", "check", str(found.file))
+        assert checked.returncode == 0, checked.stderr
+        [line] = [one for one in found.lines("messages") if one["id"] == message]
+        texts = [int(change["content"].split()[0]) for change in line["changes"]]
+        assert texts == list(range(1001 - len(texts), 1001))
+        assert len(texts) > 50
+        assert len(line["hidden_previews"]) > 100
+    realm.stage.sql("delete from message where id = %s", message)
