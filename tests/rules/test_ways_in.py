@@ -34,7 +34,7 @@ WAYS = {
     "conversations/invitations/signup/routes.py::sign_up": "an account that was just made has no factor",
     "conversations/beginnings/routes.py::begin_organization": "the same: the owner of an organization that nobody was in",
     "people/users/actions.py::create_api_key": "see those who call it",
-    "people/users/queries.py::insert_api_key": "the statement of create_api_key",
+    "people/users/authentication/queries.py::insert_api_key": "the statement of create_api_key",
     "people/bots/actions.py::create_bot": "keys of bots, made by people who are logged in",
     "people/bots/actions.py::regenerate_key": "the same",
     "people/bots/routes.py::regenerate_bot_api_key": "the same",

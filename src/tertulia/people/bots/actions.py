@@ -27,6 +27,7 @@ from tertulia.people.bots.rules import (
 from tertulia.people.users import queries as users_queries
 from tertulia.people.users.actions import Changes, change_user, create_api_key, create_user, tell_address
 from tertulia.people.users.activation import turn_off
+from tertulia.people.users.authentication.holding import hold_access, hold_credential
 from tertulia.people.users.authentication.revocation import end_keys
 from tertulia.people.users.events import those_who_know
 from tertulia.people.users.handover import BotHandover, hand_over
@@ -53,6 +54,7 @@ class BotRequest(msgspec.Struct, frozen=True):
 async def create_bot(tx: Transaction, caller: Caller, draft: BotRequest, defaults: HeldDefaults) -> NewBot:
     """Make a bot of the caller's, with its first key."""
     check_type(draft.bot_type)
+    await hold_access(tx, caller)
     if not any([await holds(tx, caller, right) for right in rights_for(draft.bot_type)]):
         raise Refusal("Insufficient permission")
     email, service = bot_email(draft.short_name, caller.fake_domain), _service_of(draft)
@@ -277,6 +279,7 @@ async def _hold(
         raise no_such_bot()
     if actor is None or not actor.is_active:
         raise Refusal("Insufficient permission")
+    await hold_credential(tx, caller)
     check_may_edit(actor, bot, held.get(bot.bot_owner_id or 0))
     return bot, held
 

@@ -25,6 +25,7 @@ from tertulia.people.logins.words import words_of
 from tertulia.people.users import events
 from tertulia.people.users.actions import tell_address
 from tertulia.people.users.addresses import email_key_of, id_of_fake_email
+from tertulia.people.users.authentication.holding import hold_access
 from tertulia.people.users.queries import lock_accounts, set_email
 from tertulia.people.users.rules import is_email
 
@@ -37,6 +38,7 @@ TOKEN_BYTES = 32
 async def ask_for_change(tx: Transaction, caller: Caller, realm: Realm, email: str, url: str) -> None:
     """Send a token to the new address and one to the old; `url` is the page, without the token."""
     email = email.strip()
+    await hold_access(tx, caller)
     account = await queries.get_account(tx, caller.user_id)
     await _check_wish(tx, caller, account, email)
     token, old_token = secrets.token_urlsafe(TOKEN_BYTES), secrets.token_urlsafe(TOKEN_BYTES)

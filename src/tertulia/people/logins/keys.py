@@ -10,11 +10,13 @@ import structlog
 
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import LOST, Database, Transaction
-from tertulia.kernel.errors import Refusal, unauthorized
+from tertulia.kernel.errors import Refusal
+from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.tasks import end_tasks
 from tertulia.people.logins import queries
 from tertulia.people.logins.queries import Account
 from tertulia.people.users.actions import create_api_key
+from tertulia.people.users.authentication.holding import hold_access
 from tertulia.people.users.authentication.revocation import end_key
 from tertulia.people.users.model import KeyOrigin
 from tertulia.people.users.notices import tell_owner
@@ -31,12 +33,17 @@ async def revoke_key(tx: Transaction, caller: Caller, key_id: int) -> None:
 
 
 async def regenerate_key(tx: Transaction, caller: Caller, label: str) -> str:
-    """A new key in place of the one the caller used; a caller without a key (in a browser) gets one more."""
+    """A new key in place of the one the caller used, with the age of that one, so that nobody stays for ever by replacing it; a
+    caller without a key (in a browser) gets one more."""
+    if (issuer := await queries.issuer_of_key(tx, caller.key_id)) is not None:
+        await queries.lock_provider(tx, issuer, alone=False)
+    await hold_access(tx, caller)
+    past = await queries.past_of_key(tx, caller.key_id)
     old = await end_key(tx, caller.user_id, caller.key_id)
-    if old is None and caller.key_id:  # revoked since the request came: it must not leave a key behind
-        raise unauthorized("Invalid API key", caller.subdomain or "tertulia")
     made_by = KeyOrigin.SESSION if old is None else KeyOrigin(old.made_by)
     key = await create_api_key(tx, caller.user_id, (old.label if old else "") or label, made_by)
+    if past is not None:
+        await queries.put_past(tx, digest_of_key(key), past)
     if caller.is_bot:
         await tell_owner(tx, caller.realm_id, caller.user_id, "itself")
     return key

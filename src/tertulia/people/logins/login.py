@@ -41,6 +41,7 @@ from tertulia.people.logins.queries import Account
 from tertulia.people.users.actions import create_user
 from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.arrival import Arrival, Newcomer
+from tertulia.people.users.authentication.holding import hold_access
 from tertulia.people.users.authentication.revocation import end_keys_by_password, end_sessions
 from tertulia.people.users.password_words import words_of
 from tertulia.people.users.passwords import MUST_RESET, check_strength, hash_password, is_outdated, is_password
@@ -192,6 +193,7 @@ class PasswordLogin:
         await check_strength(new, words, account.email, account.full_name)
         stored = await hash_password(new, self._settings)
         async with self._database.transaction() as tx:
+            await hold_access(tx, caller)
             if not await queries.replace_password(tx, account.id, account.password_hash, stored):
                 raise Refusal("Wrong password!")  # it was changed at the same time
             await end_sessions(tx, account.id, keep_session)
@@ -208,11 +210,20 @@ class PasswordLogin:
         own = own_failure_key(account.id)
         target = Target(caller.realm_id, own, credential, is_known=True, user_id=account.id, failure=Act.PROOF_FAILED)
         async with self._attempts.attempt(target) as attempt:
-            if not await self._is_own_password(account, password) and not await self._is_in_directory(
+            if not await self._is_own_password_now(account, password) and not await self._is_in_directory(
                 caller, account, password
             ):
                 raise Refusal("Wrong password!")
             attempt.is_right = True
+
+    async def _is_own_password_now(self, account: Account, password: str) -> bool:
+        """Whether it is the password that the account has after all that waiting for a thread: it may have been changed."""
+        if not await self._is_own_password(account, password):
+            return False
+        async with self._database.reader() as reader:
+            now = await queries.get_account(reader, account.id)
+        # The same password may have been hashed anew, at today's cost.
+        return now.password_hash == account.password_hash or await self._is_own_password(now, password)
 
     async def _is_in_directory(self, caller: Caller, account: Account, password: str) -> bool:
         """Whether the directory takes the password for this very person, by the name they logged in with."""

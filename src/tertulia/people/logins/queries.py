@@ -1,6 +1,7 @@
 """SQL of the logins feature: one statement per function."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 import msgspec
 
@@ -181,6 +182,40 @@ async def keys_of(reader: Reader, user_id: int, current: int) -> list[ApiKey]:
 async def note_key_address(tx: Transaction, digest: bytes, address: str) -> None:
     """Remember where a key was made from."""
     await tx.execute("update api_key set address = $2 where digest = $1", digest, address)
+
+
+async def lock_provider(tx: Transaction, issuer: str, *, alone: bool) -> None:
+    """Let nobody log in through a provider, or replace a key that came from it, while it logs somebody out: one of the two sees
+    what the other has done."""
+    function = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
+    await tx.execute(f"select {function}(hashtextextended($1, 0))", f"provider {issuer}")
+
+
+async def issuer_of_key(reader: Reader, key_id: int) -> str | None:
+    """Through which provider a key was got, if it was."""
+    found: str | None = await reader.fetchval("select issuer from api_key where id = $1", key_id)
+    return found
+
+
+class KeyPast(msgspec.Struct, frozen=True):
+    """What a key that replaces another one takes over from it."""
+
+    created: datetime
+    issuer: str | None
+    provider_session: str | None
+
+
+async def past_of_key(reader: Reader, key_id: int) -> KeyPast | None:
+    """Since when there is a key, and where its login came from."""
+    row = await reader.fetchrow("select created, issuer, provider_session from api_key where id = $1", key_id)
+    return KeyPast(**row) if row else None
+
+
+async def put_past(tx: Transaction, digest: bytes, past: KeyPast) -> None:
+    """Let a key be as old as the one that it replaces, and end with the same session at a provider. It is in use now: it is not
+    to end as one that nobody uses."""
+    sql = "update api_key set created = $2, issuer = $3, provider_session = $4, last_used = now() where digest = $1"
+    await tx.execute(sql, digest, past.created, past.issuer, past.provider_session)
 
 
 async def note_key_provider(tx: Transaction, digest: bytes, issuer: str, session: str | None) -> None:

@@ -17,13 +17,14 @@ from tertulia.kernel.settings import Settings
 from tertulia.organization.audit_log import Act, Proved, note, user
 from tertulia.people.factors.actions import Cleared
 from tertulia.people.logins.places import know_browser
-from tertulia.people.logins.queries import Account
+from tertulia.people.logins.queries import Account, lock_provider
 from tertulia.people.sessions import queries
 from tertulia.people.sessions.bounds import SESSIONS
 from tertulia.people.sessions.device import MAX_AGENT
 from tertulia.people.sessions.new_browser import tell_of_browser
 from tertulia.people.sessions.oidc.flow import ProviderLogin
 from tertulia.people.sessions.oidc.logout import Logout
+from tertulia.people.users.authentication.holding import hold_access
 from tertulia.people.users.authentication.revocation import (
     end_everything_else,
     end_oldest_sessions,
@@ -84,7 +85,7 @@ async def begin_session(
 
 async def hold_login(tx: Transaction, login: ProviderLogin) -> None:
     """Refuse who was logged out by the provider meanwhile; until the commit it logs nobody out."""
-    await queries.lock_provider(tx, login.issuer, alone=False)
+    await lock_provider(tx, login.issuer, alone=False)
     if await queries.is_logged_out(tx, login.issuer, login.subject, login.session, login.issued):
         raise Refusal("You have been logged out at the provider. Please log in again.", status=401)
 
@@ -92,7 +93,7 @@ async def hold_login(tx: Transaction, login: ProviderLogin) -> None:
 async def end_by_provider(database: Database, logout: Logout, subdomains: Sequence[str]) -> Ended | None:
     """End what a provider says has ended: one session or all of a person's. None if it has said so before."""
     async with database.transaction() as tx:
-        await queries.lock_provider(tx, logout.issuer, alone=True)
+        await lock_provider(tx, logout.issuer, alone=True)
         if not await queries.insert_logout(tx, logout):
             return None
         known = None
@@ -111,7 +112,9 @@ async def end_session(tx: Transaction, call: Call, settings: Settings) -> None:
 
 
 async def end_others(tx: Transaction, caller: Caller, current: bytes | None) -> Ended:
-    """End all sessions and keys of the caller but the one that calls."""
+    """End all sessions and keys of the caller but the one that calls. The account is held: a key that is replaced at this very
+    moment would come back as another one."""
+    await hold_access(tx, caller)
     return Ended(*await end_everything_else(tx, caller.user_id, current, caller.key_id))
 
 

@@ -152,12 +152,6 @@ async def accounts_at(reader: Reader, issuer: str, subject: str, subdomains: Seq
 # Log-outs at identity providers
 
 
-async def lock_provider(tx: Transaction, issuer: str, *, alone: bool) -> None:
-    """Let nobody log in through a provider while it logs somebody out: one of the two sees what the other has done."""
-    function = "pg_advisory_xact_lock" if alone else "pg_advisory_xact_lock_shared"
-    await tx.execute(f"select {function}(hashtextextended($1, 0))", f"provider {issuer}")
-
-
 async def insert_logout(tx: Transaction, logout: Logout) -> bool:
     """Remember that a provider logged somebody out; returns whether it is the first time that it says so."""
     sql = """

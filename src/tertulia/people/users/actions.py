@@ -16,6 +16,7 @@ from tertulia.people.users import events, queries
 from tertulia.people.users.access import check_seen
 from tertulia.people.users.addresses import id_of_fake_email
 from tertulia.people.users.arrival import Arrival, Newcomer
+from tertulia.people.users.authentication.queries import insert_api_key
 from tertulia.people.users.erased import check_not_erased
 from tertulia.people.users.model import MAX_KEYS, Account, KeyOrigin
 from tertulia.people.users.rules import (
@@ -110,7 +111,7 @@ async def create_api_key(
     key = new_api_key()
     if not await queries.hold_active_account(tx, user_id):
         raise Refusal("This account is deactivated.")  # a key that is made now would open it when it comes back
-    made = await queries.insert_api_key(tx, user_id, digest_of_key(key), label[:100], made_by)
+    made = await insert_api_key(tx, user_id, digest_of_key(key), label[:100], made_by)
     if made is None:
         raise Refusal(f"An account has at most {MAX_KEYS} API keys: revoke one that is not in use.")
     key_id, realm_id = made

@@ -9,7 +9,7 @@ from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.locking import lock_all
 from tertulia.kernel.text import LARGE_LETTERS, SMALL_LETTERS
 from tertulia.people.users.addresses import ALWAYS, EVERYONE, email_key_of
-from tertulia.people.users.model import MAX_KEYS, Account, KeyOrigin, UserView
+from tertulia.people.users.model import Account, UserView
 from tertulia.people.users.rules import name_key_of
 from tertulia.people.users.statements import (
     IS_PUBLIC,
@@ -203,11 +203,16 @@ async def lock_accounts(
         held.update({row["id"]: Account(**row) for row in rows})
 
     # Otherwise no stronger: rows that only point at an account must neither wait for this nor hold it up.
-    if changes_standing:
-        await lock_all(tx, _ALONE, realm_id, tied_to, first=hold)
-    else:
+    if not changes_standing:
         await hold()
-    return held
+        return held
+    while True:
+        await lock_all(tx, _ALONE, realm_id, tied_to, first=hold)
+        known = set(held)
+        await hold()
+        # Whoever was held when this began may have been given a bot meanwhile, which the statement that waited does not see.
+        if held.keys() <= known:
+            return held
 
 
 async def bots_of(reader: Reader, owner_id: int) -> list[Account]:
@@ -261,19 +266,6 @@ async def insert_user(
 async def hold_active_account(tx: Transaction, user_id: int) -> bool:
     """Whether the account is active; nobody else changes it, or what is counted for it, until the commit."""
     return bool(await tx.fetchval("select is_active from account where id = $1 for no key update", user_id))
-
-
-async def insert_api_key(
-    tx: Transaction, user_id: int, digest: bytes, label: str, made_by: KeyOrigin
-) -> tuple[int, int] | None:
-    """Insert one more key of a user who is held; its id and that of the realm, or None: they may have no other."""
-    sql = f"""
-    insert into api_key (user_id, digest, label, made_by) select $1, $2, $3, $4
-    where (select count(*) from api_key where user_id = $1) < {MAX_KEYS}
-    returning id, (select realm_id from account where account.id = $1) as realm_id
-    """
-    row = await tx.fetchrow(sql, user_id, digest, label, made_by)
-    return None if row is None else (row["id"], row["realm_id"])
 
 
 async def administrators(reader: Reader, realm_id: int) -> list[int]:

@@ -19,6 +19,7 @@ from tertulia.kernel.text import bad_character
 from tertulia.organization.audit_log import Act, note, realm
 from tertulia.organization.notices import Notice, tell
 from tertulia.organization.notices.queries import languages_of
+from tertulia.people.users.authentication.holding import hold_credential
 from tertulia.people.users.queries import lock_accounts
 from tertulia.people.users.rules import check_is_owner
 
@@ -68,6 +69,7 @@ async def _hold_owner(tx: Transaction, caller: Caller) -> None:
     if actor is None or not actor.is_active:
         raise Refusal("Insufficient permission")
     check_is_owner(actor)
+    await hold_credential(tx, caller)
 
 
 async def _tell_owners(

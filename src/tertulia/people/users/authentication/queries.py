@@ -8,6 +8,7 @@ import msgspec
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.organization.realms.settings import decode_realm
+from tertulia.people.users.model import MAX_KEYS, KeyOrigin
 
 
 class KeyOwner(msgspec.Struct, frozen=True):
@@ -143,6 +144,37 @@ async def get_owner(reader: Reader, user_id: int, key_id: int = 0) -> KeyOwner:
     row = await reader.fetchrow(sql, user_id)
     assert row is not None
     return owner_of(row, key_id)
+
+
+# What a request was let in by, held until the commit: whoever ends it waits
+
+
+async def hold_key(tx: Transaction, user_id: int, key_id: int) -> bool:
+    """Whether this key of a user is still good."""
+    sql = "select true from api_key where id = $1 and user_id = $2 for key share"
+    return bool(await tx.fetchval(sql, key_id, user_id))
+
+
+async def hold_session(tx: Transaction, user_id: int, session_id: int) -> bool:
+    """Whether this session of a user is still good."""
+    sql = "select true from browser_session where id = $1 and user_id = $2 and expires > now() for key share"
+    return bool(await tx.fetchval(sql, session_id, user_id))
+
+
+# Keys that are made
+
+
+async def insert_api_key(
+    tx: Transaction, user_id: int, digest: bytes, label: str, made_by: KeyOrigin
+) -> tuple[int, int] | None:
+    """Insert one more key of a user who is held; its id and that of the realm, or None: they may have no other."""
+    sql = f"""
+    insert into api_key (user_id, digest, label, made_by) select $1, $2, $3, $4
+    where (select count(*) from api_key where user_id = $1) < {MAX_KEYS}
+    returning id, (select realm_id from account where account.id = $1) as realm_id
+    """
+    row = await tx.fetchrow(sql, user_id, digest, label, made_by)
+    return None if row is None else (row["id"], row["realm_id"])
 
 
 # The end of keys and sessions

@@ -1,0 +1,38 @@
+"""Who calls is asked once more, where what they do outlives their request: a bot, a key, an address, a way to log in.
+
+A request is let in by what was true when it came. Passwords are checked, bodies arrive and turns are waited for after that, and
+whoever is logged out or turned off meanwhile must not leave anything behind that lets them in again.
+"""
+
+from tertulia.kernel.auth import Caller
+from tertulia.kernel.db import Transaction
+from tertulia.kernel.errors import Refusal, unauthorized
+from tertulia.people.users import queries
+from tertulia.people.users.authentication.queries import hold_key, hold_session
+from tertulia.people.users.model import Account
+
+
+async def hold_access(tx: Transaction, caller: Caller) -> Account:
+    """The caller's account, which is active and has no smaller role than when they were let in, by a key or a session that is
+    still good. So it stays until the commit: before other accounts are held, and after conversations."""
+    now = (await queries.lock_accounts(tx, caller.realm_id, [caller.user_id])).get(caller.user_id)
+    if now is None or not now.is_active:
+        raise unauthorized("This account is deactivated.", caller.subdomain or "tertulia", scheme=_scheme(caller))
+    if now.role > caller.role:
+        raise Refusal("Insufficient permission")
+    await hold_credential(tx, caller)
+    return now
+
+
+async def hold_credential(tx: Transaction, caller: Caller) -> None:
+    """Refuse a caller whose key or session has ended; until the commit it does not. Their account is held."""
+    if caller.key_id and not await hold_key(tx, caller.user_id, caller.key_id):
+        raise unauthorized("Invalid API key", caller.subdomain or "tertulia")
+    if caller.session_id and not await hold_session(tx, caller.user_id, caller.session_id):
+        msg = "Your session has ended: please log in again."
+        raise unauthorized(msg, caller.subdomain or "tertulia", scheme=_scheme(caller))
+
+
+def _scheme(caller: Caller) -> str:
+    """Not the challenge for Basic where a browser calls: it would ask for a password in a window of its own."""
+    return "Session" if caller.session_id else "Basic"

@@ -1,0 +1,139 @@
+"""What outlives a request asks once more who makes it, under the lock of its write: whoever is turned off or logged out at that
+moment leaves nothing behind."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from tertulia.kernel.auth import Role
+from tertulia.people.users.actions import create_api_key
+from tests.harness.browser import Browser, person
+from tests.harness.passwords import PASSWORD, give_password, hashed
+from tests.harness.realm import Realm
+from tests.harness.server import User
+from tests.harness.stage import Stage, holds_up, later
+from tests.harness.talk import Speaker, check_error, check_success, eventually, unique
+
+TURN_OFF = "update account set is_active = false where id = %s"
+END_KEYS = "delete from api_key where user_id = %s"
+DEMOTE = f"update account set role = {Role.GUEST.value} where id = %s"
+OUT = [(TURN_OFF, ("UNAUTHORIZED", 401)), (END_KEYS, ("UNAUTHORIZED", 401)), (DEMOTE, ("BAD_REQUEST", 400))]
+Execute = Callable[..., list[tuple[Any, ...]]]
+
+
+@contextmanager
+def held(stage: Stage, user_id: int) -> Iterator[Execute]:
+    """While somebody else changes this account."""
+    with stage.session() as execute:
+        execute("select from account where id = %s for no key update", user_id)
+        yield execute
+
+
+def ends_meanwhile(stage: Stage, user_id: int, change: str, call: Callable[[], httpx.Response]) -> httpx.Response:
+    """What a call is answered that was let in before a change, and writes after it."""
+    with held(stage, user_id) as execute:
+        under_way = later(call)
+        eventually(lambda: holds_up(execute) or under_way.done())
+        execute(change, user_id)
+    return under_way.result(30)
+
+
+def new_bot(owner: Speaker) -> httpx.Response:
+    name = unique("helper")
+    return owner.request("POST", "bots", full_name=name, short_name=name.replace(" ", "-"))
+
+
+@pytest.mark.parametrize(("change", "refusal"), OUT)
+def test_whoever_is_out_when_a_bot_is_written_has_none(realm: Realm, change: str, refusal: tuple[str, int]) -> None:
+    reply = ends_meanwhile(realm.stage, realm.member.id, change, lambda: new_bot(realm.member))
+    check_error(reply, *refusal)
+    assert realm.stage.sql("select id from account where bot_owner_id = %s", realm.member.id) == []
+
+
+def test_whoever_is_logged_out_when_an_address_is_asked_for_gets_no_mail(realm: Realm) -> None:
+    member = realm.member
+    give_password(realm.stage, member)
+    address = unique("new").replace(" ", ".") + "@example.com"
+    fields = {"email": address, "old_password": PASSWORD}
+    reply = ends_meanwhile(realm.stage, member.id, END_KEYS, lambda: member.request("PATCH", "settings", **fields))
+    check_error(reply, "UNAUTHORIZED", 401)
+    assert realm.stage.sql("select from email_change where user_id = %s", member.id) == []
+
+
+def test_a_browser_that_is_logged_out_when_a_key_is_written_has_none(stage: Stage) -> None:
+    user = person(stage)
+    browser = Browser(stage.server.url)
+    browser.log_in(user)
+    end = "delete from browser_session where user_id = %s"
+    regenerate = "users/me/api_key/regenerate"
+    reply = ends_meanwhile(stage, user.user_id, end, lambda: browser.request("POST", regenerate, password=PASSWORD))
+    check_error(reply, "UNAUTHORIZED", 401)
+    browser.http.close()
+    assert stage.sql("select from api_key where user_id = %s", user.user_id) == []
+
+
+def test_a_bot_that_is_given_while_its_new_owner_is_turned_off_goes_with_them(realm: Realm) -> None:
+    bot = check_success(new_bot(realm.administrator))["user_id"]
+    with realm.stage.session() as execute:
+        execute("select from account where id in (%s, %s) for no key update", bot, realm.member.id)
+        under_way = realm.owner.later("DELETE", f"users/{realm.member.id}")
+        eventually(lambda: holds_up(execute))
+        execute("update account set bot_owner_id = %s where id = %s", realm.member.id, bot)
+    check_success(under_way.result(30))
+    assert realm.stage.sql("select is_active from account where id = %s", bot) == [(False,)]
+
+
+def fresh_key(speaker: Speaker, key: str | None = None) -> str:
+    auth = (speaker.email, key or speaker.user.api_key)
+    return str(check_success(speaker.http.post("users/me/api_key/regenerate", auth=auth))["api_key"])
+
+
+def test_a_key_that_replaces_another_is_as_old_as_that_one(stage: Stage) -> None:
+    speaker = stage.speaker()
+    past = """
+    update api_key set created = now() - interval '80 days', issuer = 'https://one', provider_session = 's'
+    where user_id = %s
+    """
+    stage.sql(past, speaker.id)
+    fresh_key(speaker, fresh_key(speaker))
+    sql = """
+    select created < now() - interval '79 days', issuer, provider_session, last_used > now() - interval '1 minute'
+    from api_key where user_id = %s
+    """
+    assert stage.sql(sql, speaker.id) == [(True, "https://one", "s", True)]
+
+
+def test_a_key_that_is_replaced_while_everything_else_ends_does_not_come_back(stage: Stage) -> None:
+    speaker = stage.speaker()
+    give_password(stage, speaker)
+    own = User(speaker.id, speaker.email, None, stage.write(lambda tx: create_api_key(tx, speaker.id, "own")), 400)
+    owner = stage.speaker(own)
+    with stage.session() as execute:
+        # What a regeneration does: it holds the account and its own key, and puts another one in its place.
+        [(key, digest)] = execute("select id, digest from api_key where user_id = %s and label = ''", speaker.id)
+        execute("select from account where id = %s for no key update", speaker.id)
+        execute("delete from api_key where id = %s", key)
+        under_way = owner.later("POST", "sessions/end_others", password=PASSWORD)
+        eventually(lambda: holds_up(execute))
+        execute("insert into api_key (user_id, digest, label) values (%s, %s, 'replaced')", speaker.id, digest)
+    check_success(under_way.result(30))
+    assert stage.sql("select label from api_key where user_id = %s", speaker.id) == [("own",)]
+
+
+def test_a_password_that_was_replaced_while_it_was_checked_proves_nothing(stage: Stage) -> None:
+    user = person(stage)
+    browser = Browser(stage.server.url)
+    browser.log_in(user)
+    replace = "update account set password_hash = %s where id = %s"
+    with stage.session() as execute:
+        # The check is counted before it is made, so it can be held there, after the account was read.
+        execute("lock table login_failure in access exclusive mode")
+        under_way = later(browser.request, "POST", "users/me/api_key/regenerate", password=PASSWORD)
+        eventually(lambda: holds_up(execute))
+        execute(replace, hashed("another one that nobody guesses"), user.user_id)
+    check_error(under_way.result(30))
+    browser.http.close()
+    assert stage.sql("select from api_key where user_id = %s", user.user_id) == []
