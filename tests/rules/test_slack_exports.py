@@ -220,6 +220,15 @@ def test_people_are_mapped_by_a_table(tmp_path: Path) -> None:
     assert "U0ANA,Ana Admin,ana@example.com,owner" in template.read_text().splitlines()
 
 
+def test_nobody_has_an_address_that_is_made_here_for_another_account(tmp_path: Path) -> None:
+    export = workspace()
+    for address in ("Notification-Bot@tertulia.invalid", "user3@import.invalid"):
+        export.entries["users.json"].append(slack.user(f"U0X{len(address)}", "Mallory", profile={"email": address}))
+    made = converted(export, tmp_path)
+    assert [one.get("email") for one in made.lines["people"] if one["full_name"] == "Mallory"] == [None, None]
+    assert made.changed["addresses that are none: left out"] == 2
+
+
 def test_who_cannot_claim_their_account_gets_no_power(tmp_path: Path) -> None:
     table = tmp_path / "users.csv"
     table.write_text("id,role\nU0CEM,owner\n")

@@ -12,6 +12,7 @@ from tertulia.archives.form.manifest import Manifest
 from tertulia.kernel.auth import Role
 from tertulia.kernel.mail_addresses import is_address
 
+NO_MAIL = ".invalid"
 MOST_NAMES_OF_BOTS = 500
 """Some integrations have another name in each message: from here on they share an account."""
 
@@ -33,9 +34,10 @@ class Known:
 
 
 def address_of(key: str, said: str, mapped: Mapping[str, Mapping[str, str]], incidents: Incidents) -> str | None:
-    """By the operator's table, or by the export; what is no address is left out and counted."""
+    """By the operator's table, or by the export; what is no address is left out and counted. No mail reaches those that end
+    so, and some are made here for accounts without one: whoever chose such a one would keep everybody from coming."""
     email = (mapped.get(key, {}).get("email") or said).strip()
-    if not email or (is_address(email) and len(email) >= 3):
+    if not email or (is_address(email) and len(email) >= 3 and not email.lower().endswith(NO_MAIL)):
         return email or None
     incidents.change("addresses that are none: left out", key, email)
     return None
