@@ -74,6 +74,16 @@ def test_people_read_in_order_what_was_said_with_its_threads_and_reactions(moved
     assert all("read" in one["flags"] for one in messages)
 
 
+def test_system_groups_that_an_export_does_not_know_are_those_of_any_organization(moved: Moved) -> None:
+    """Clients do not read a group whose settings are nobody's."""
+    groups = moved.person("bea@example.com").post("register")["realm_user_groups"]
+    [nobody] = [one["id"] for one in groups if one["name"] == "role:nobody"]
+    systems = [one for one in groups if one["is_system_group"]]
+    settings = {key: value for one in systems for key, value in one.items() if key.startswith("can_")}
+    assert len(systems) == 8
+    assert set(settings.values()) == {nobody}
+
+
 def test_what_was_private_is_read_only_by_those_who_read_it_there(moved: Moved) -> None:
     secrets = {"secret of the closed one,": ("ana", "bea"), "secret of two": ("ana", "bea"), "note to self": ()}
     for name in ("ana", "bea", "gil"):

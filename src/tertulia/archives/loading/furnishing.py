@@ -22,7 +22,7 @@ from tertulia.kernel.ids import new_api_key
 from tertulia.kernel.mail_addresses import is_address
 from tertulia.kernel.text import name_key_of
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GROUP_SETTINGS, REALM_SETTINGS
-from tertulia.organization.groups.statements import insert_some_system_groups
+from tertulia.organization.groups.statements import insert_some_system_groups, let_nobody_change
 from tertulia.organization.groups.system import FACTS, SystemGroup
 from tertulia.organization.playgrounds.actions import check_playground
 from tertulia.organization.realms.limits import MAX_CHANNEL_DESCRIPTION_LENGTH
@@ -204,6 +204,7 @@ class Furnishing:
         columns = f"""id realm_id name description is_system lowest_role is_for_full_members creator_id date_created
             is_deactivated {" ".join(GROUP_SETTINGS)}"""
         await copy(self._tx, "user_group", columns, rows)
+        await let_nobody_change(self._tx, self._realm_id, nobody)
         named = [one for one in groups if one.name not in FACTS]
         for table, column, family in (("group_member", "members", "person"), ("group_subgroup", "subgroups", "group")):
             shift = getattr(self._shifts, family)

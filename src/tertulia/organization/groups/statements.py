@@ -26,7 +26,7 @@ returning id, name
 _NOBODY_MAY = """
 update user_group set can_add_members_group = $2, can_join_group = $2, can_leave_group = $2, can_manage_group = $2,
     can_mention_group = $2, can_remove_members_group = $2
-where realm_id = $1 and is_system
+where realm_id = $1 and is_system and can_manage_group is null
 """
 
 
@@ -44,11 +44,16 @@ class NewGroup(msgspec.Struct, frozen=True):
 async def insert_system_groups(tx: Transaction, realm_id: int) -> None:
     """Insert the groups every realm has; nobody may change them."""
     made = await insert_some_system_groups(tx, realm_id, list(FACTS))
-    await tx.execute(_NOBODY_MAY, realm_id, made[SystemGroup.NOBODY])
+    await let_nobody_change(tx, realm_id, made[SystemGroup.NOBODY])
+
+
+async def let_nobody_change(tx: Transaction, realm_id: int, nobody: int) -> None:
+    """Of system groups that were inserted."""
+    await tx.execute(_NOBODY_MAY, realm_id, nobody)
 
 
 async def insert_some_system_groups(tx: Transaction, realm_id: int, groups: Sequence[SystemGroup]) -> dict[str, int]:
-    """Insert these; returns their ids by their names."""
+    """Insert these; returns their ids by their names. Who may change them is said when all are there."""
     facts = [FACTS[group] for group in groups]
     rows = await tx.fetch(
         _SYSTEM_GROUPS,
