@@ -230,29 +230,41 @@ async def carry_read_state(
 ) -> None:
     """In the target, moved messages are read for its subscribers, except what was unread for them in the source.
 
-    Unread there: received, not read, and they are still subscribed. The gaps are taken first: most people have none, so the
-    cost is not people times messages.
+    Unread there: received, not read, and they are still subscribed. Gaps are carried as ranges, by the places of their ends among
+    the old numbers, so the cost is never people times messages: `old_seqs` and `new_seqs` belong together, in any order.
     """
     sql = """
-    with moved as materialized (
-        select * from unnest($3::bigint[], $4::bigint[]) as moved(old_seq, new_seq)
-    ), everything as materialized (
-        select range_agg(int8range(old_seq, old_seq + 1)) as old, range_agg(int8range(new_seq, new_seq + 1)) as new
-        from moved
-    ), held as materialized (
+    with held as materialized (
         select user_id from read_state where conversation_id = $2 and upper_inf(history) order by user_id for update
     ), gap as materialized (
-        select user_id, unnest(history * everything.old - read) as gap
-        from everything, read_state join held using (user_id) where conversation_id = $1 and upper_inf(history)
+        select user_id, width_bucket(lower(gap) - 1, $3::bigint[]) as low, width_bucket(upper(gap) - 1, $3::bigint[]) as high
+        from read_state join held using (user_id)
+        cross join lateral unnest(history * int8multirange(int8range($6, $7, '[]')) - read) as gap
+        where conversation_id = $1 and upper_inf(history)
     ), unread as materialized (
-        select user_id, range_agg(int8range(new_seq, new_seq + 1)) as seqs
-        from gap join moved on old_seq >= lower(gap) and old_seq < upper(gap) group by user_id
+        select user_id, range_agg(int8range(
+            ($5::bigint[])[run] + greatest(low - ($4::bigint[])[run], 0),
+            ($5::bigint[])[run] + least(high, coalesce(($4::bigint[])[run + 1], high)) - ($4::bigint[])[run]
+        )) as seqs
+        from gap cross join lateral generate_series(
+            width_bucket(low, $4::bigint[]), width_bucket(high - 1, $4::bigint[])
+        ) as run
+        where low < high group by user_id
     )
-    update read_state set read = read + (everything.new - coalesce(unread.seqs, '{}'))
-    from everything, held left join unread using (user_id)
+    update read_state set read = read + (int8multirange(int8range($8, $9, '[]')) - coalesce(unread.seqs, '{}'))
+    from held left join unread using (user_id)
     where read_state.conversation_id = $2 and read_state.user_id = held.user_id
     """
-    await tx.execute(sql, source_id, target_id, old_seqs, new_seqs)
+    pairs = sorted(zip(old_seqs, new_seqs, strict=True))
+    runs = runs_of([new for _, new in pairs])
+    ends = pairs[0][0], pairs[-1][0], min(new_seqs), max(new_seqs)
+    starts, numbers = [place for place, _ in runs], [number for _, number in runs]
+    await tx.execute(sql, source_id, target_id, [old for old, _ in pairs], starts, numbers, *ends)
+
+
+def runs_of(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Where stretches of consecutive numbers begin, and with which number (pure)."""
+    return [(place, one) for place, one in enumerate(numbers) if place == 0 or one != numbers[place - 1] + 1]
 
 
 async def acquainted(reader: Reader, source_id: int, target_id: int, message_ids: Sequence[int]) -> list[Acquainted]:
