@@ -58,7 +58,7 @@ async def remove(
     if message.topic_id is not None:
         await queries.refresh_topics(tx, [message.topic_id])
         await forget_participants(tx, message.topic_id, people)
-    tell_deleted(tx, caller, told, message)
+    await tell_deleted(tx, caller, told, message)
     if channels:
         await tell_first_messages(tx, caller, channels, first)
 

@@ -7,22 +7,19 @@ import msgspec
 
 from tertulia.conversations.channels.rights import IS_SUBSCRIBED, MAY_READ
 from tertulia.conversations.read_state.marks import WILDCARDS, Facts, Mark
-from tertulia.events.log.ranges import Bounds, joined_ranges
+from tertulia.events.log.ranges import Bounds
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.messaging.editing.bounds import EDITS
 from tertulia.messaging.editing.model import Moving
 from tertulia.messaging.reading.access import Reached
 from tertulia.messaging.sending.model import Composed
 
-MAX_LISTED = 10_000
-"""How many messages an event names: the newest. The log takes no event of any size."""
-
 
 class Hearers(msgspec.Struct, frozen=True):
-    """Subscribers who have received the same of some messages."""
+    """Subscribers who have received the same of some numbers."""
 
-    users: tuple[int, ...]
-    seqs: Sequence[Bounds]
+    users: Sequence[int]
+    received: Sequence[Bounds]
 
 
 class Replaced(msgspec.Struct, frozen=True):
@@ -145,18 +142,20 @@ async def refresh_topics(tx: Transaction, topic_ids: Sequence[int]) -> None:
     await tx.execute(sql, topic_ids)
 
 
-async def hearers_of(reader: Reader, channel_id: int, seqs: Sequence[int]) -> list[Hearers]:
-    """In a channel with protected history: the subscribers who have received any of these messages."""
+async def hearers_of(reader: Reader, channel_id: int, first: int, last: int) -> list[Hearers]:
+    """In a channel with protected history: the subscribers who have received any of the numbers from the first to the last.
+
+    Ranges as they are: which messages are in them is not asked for each of the subscribers.
+    """
     sql = """
     select array_agg(user_id order by user_id) as users, received
     from (
-        select user_id, history * $2::text::int8multirange as received
+        select user_id, history * int8multirange(int8range($2, $3, '[]')) as received
         from read_state where conversation_id = $1 and upper_inf(history)
     ) as known
     where not isempty(received) group by received order by min(user_id)
     """
-    rows = await reader.fetch(sql, channel_id, multirange(seqs))
-    return [Hearers(tuple(row["users"]), row["received"]) for row in rows]
+    return [Hearers(row["users"], row["received"]) for row in await reader.fetch(sql, channel_id, first, last)]
 
 
 async def markers_outside(reader: Reader, channel_id: int, message_ids: Sequence[int]) -> dict[bool, list[int]]:
@@ -199,8 +198,3 @@ async def find_last_notice(reader: Reader, topic_id: int, before: str, after: st
     """
     row = await reader.fetchrow(sql, topic_id, before, after, seconds)
     return None if row is None else Moving(**row)
-
-
-def multirange(numbers: Sequence[int]) -> str:
-    """Numbers as the text of an int8multirange."""
-    return "{" + ",".join(f"[{low},{high})" for low, high in joined_ranges(numbers)) + "}"

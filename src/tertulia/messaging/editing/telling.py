@@ -1,29 +1,30 @@
 """Who is told of changed messages: in a channel with protected history not every subscriber knows them all."""
 
+import asyncio
 from collections.abc import Collection, Sequence
 from typing import Any
 
 import msgspec
 
 from tertulia.conversations.channels.model import Channel
-from tertulia.events.log.ranges import SeqSet
 from tertulia.events.log.record import Audience, record
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing import queries
 from tertulia.messaging.editing.events import deleted, updated
-from tertulia.messaging.editing.flags import flags_by_reader
+from tertulia.messaging.editing.flags import Flagged, flags_by_reader
 from tertulia.messaging.editing.model import Moving
 from tertulia.messaging.editing.moving import queries as statements
+from tertulia.messaging.editing.received import TURN, Parts, newest
 from tertulia.messaging.reading.access import Reached
 from tertulia.organization.realms.settings import settings_of
 
 
 class Recipients(msgspec.Struct, frozen=True):
-    """An audience, and the messages it may know of."""
+    """An audience, and the messages it may know of: the newest, ascending."""
 
     to: Audience
-    messages: Sequence[Moving]
+    ids: Sequence[int]
     is_outside: bool = False
     """They do not read the channel where the messages were: they are not told what it and the topic are called by now."""
 
@@ -32,15 +33,27 @@ async def listeners(
     tx: Transaction, message: Reached, channel: Channel | None, messages: Sequence[Moving]
 ) -> list[Recipients]:
     """Who hears of changes to these messages of one conversation."""
+    ids = newest(messages)
     if channel is None:
-        return [Recipients(Audience(users=tuple(message.participants or ())), messages)]
+        return [Recipients(Audience(users=tuple(message.participants or ())), ids)]
     if channel.history_public_to_subscribers:
-        return [Recipients(Audience(channel=channel.id, public=channel.is_public), messages)]
+        return [Recipients(Audience(channel=channel.id, public=channel.is_public), ids)]
+    seqs = [one.seq for one in messages]
+    parts = Parts(messages)
+    for place, hearers in enumerate(await queries.hearers_of(tx, channel.id, min(seqs), max(seqs))):
+        parts.add(hearers.users, hearers.received)
+        await _turn(place)
     found = []
-    for hearers in await queries.hearers_of(tx, channel.id, [one.seq for one in messages]):
-        received = SeqSet(hearers.seqs)
-        found.append(Recipients(Audience(users=hearers.users), [one for one in messages if one.seq in received]))
+    for place, (users, known) in enumerate(parts.by_users()):
+        found.append(Recipients(Audience(users=tuple(sorted(users))), known))
+        await _turn(place)
     return found
+
+
+async def _turn(place: int) -> None:
+    """There may be as many as the channel has subscribers, each with thousands of messages: others have their turn."""
+    if place % TURN == TURN - 1:
+        await asyncio.sleep(0)
 
 
 async def losing(
@@ -51,25 +64,29 @@ async def losing(
     outside = {one.user_id for one in known if not one.knows_source}
     kept = [one.user_id for one in known if one.keeps]
     lost = [one.user_id for one in known if not one.keeps]
+    ids = newest(messages)
     # Whoever listens to all public channels is in neither list, and hears of public ones only.
     is_open = target.is_public or not source.is_public
     if is_open and not lost and source.history_public_to_subscribers:
         inside = await statements.subscribers_not_in(tx, target.id, source.id)
         there = Audience(channel=source.id, public=source.is_public)
-        return [Recipients(there, messages), *_split(inside, outside, messages)], []
+        return [Recipients(there, ids), *_split(inside, outside, ids)], []
     if source.is_public:
-        return _leaving_public(source, target, messages, (kept, lost), outside)
-    gone = _to([user for user in lost if user in outside], messages, is_outside=True)
+        return _leaving_public(source, target, ids, (kept, lost), outside)
+    gone = _to([user for user in lost if user in outside], ids, is_outside=True)
+    inside = [user for user in lost if user not in outside]
+    if source.history_public_to_subscribers:
+        return _split(kept, outside, ids), [*gone, *_to(inside, ids)]
+    leavers = set(inside)
     for knowing in await listeners(tx, message, source, messages):
-        losers = lost if source.history_public_to_subscribers else sorted(set(lost) & set(knowing.to.users))
-        gone += _to([user for user in losers if user not in outside], knowing.messages)
-    return _split(kept, outside, messages), gone
+        gone += _to([user for user in knowing.to.users if user in leavers], knowing.ids)
+    return _split(kept, outside, ids), gone
 
 
 def _leaving_public(
     source: Channel,
     target: Channel,
-    messages: Sequence[Moving],
+    ids: Sequence[int],
     known: tuple[Sequence[int], Sequence[int]],
     outside: Collection[int],
 ) -> tuple[list[Recipients], list[Recipients]]:
@@ -81,22 +98,22 @@ def _leaving_public(
         strangers = [user for user in kept if user in outside]
         knowing = tuple(user for user in kept if user not in outside)
         staying = msgspec.structs.replace(everybody, users=knowing, without=Audience(users=(*lost, *strangers)))
-        told = [Recipients(staying, messages), *_to(strangers, messages, is_outside=True)]
-        return told, _split(lost, outside, messages)
+        told = [Recipients(staying, ids), *_to(strangers, ids, is_outside=True)]
+        return told, _split(lost, outside, ids)
     inside = [user for user in lost if user not in outside]
     staying = Audience(users=tuple(kept))
-    leaving = Recipients(msgspec.structs.replace(everybody, users=tuple(inside), without=staying), messages)
-    gone = _to([user for user in lost if user in outside], messages, is_outside=True)
-    return _split(kept, outside, messages), [leaving, *gone]
+    leaving = Recipients(msgspec.structs.replace(everybody, users=tuple(inside), without=staying), ids)
+    gone = _to([user for user in lost if user in outside], ids, is_outside=True)
+    return _split(kept, outside, ids), [leaving, *gone]
 
 
-def _split(users: Sequence[int], outside: Collection[int], messages: Sequence[Moving]) -> list[Recipients]:
-    inside = _to([user for user in users if user not in outside], messages)
-    return inside + _to([user for user in users if user in outside], messages, is_outside=True)
+def _split(users: Sequence[int], outside: Collection[int], ids: Sequence[int]) -> list[Recipients]:
+    inside = _to([user for user in users if user not in outside], ids)
+    return inside + _to([user for user in users if user in outside], ids, is_outside=True)
 
 
-def _to(users: Sequence[int], messages: Sequence[Moving], *, is_outside: bool = False) -> list[Recipients]:
-    return [Recipients(Audience(users=tuple(users)), messages, is_outside)] if users else []
+def _to(users: Sequence[int], ids: Sequence[int], *, is_outside: bool = False) -> list[Recipients]:
+    return [Recipients(Audience(users=tuple(users)), ids, is_outside)] if users else []
 
 
 async def tell_updated(
@@ -106,11 +123,24 @@ async def tell_updated(
     settings = settings_of(caller)
     tx.allow_many_events()  # where history is protected, readers know different parts of it
     flagged = await flags_by_reader(tx, message_id)
-    for one in told:
-        ids = sorted(message.id for message in one.messages)[-queries.MAX_LISTED :]
+    flags = {user: group.flags for group in flagged for user in group.users} if len(told) > 1 else {}
+    for place, one in enumerate(told):
+        ids = one.ids
         own: dict[str, Any] = {"message_id": message_id if message_id in ids else ids[-1], "message_ids": ids}
         own |= {"stream_name": ""} if one.is_outside else {}
-        tx.emit(caller.realm_id, updated(one.to, event | own, flagged, settings))
+        tx.emit(caller.realm_id, updated(one.to, event | own, _of(one.to, flagged, flags), settings))
+        await _turn(place)
+
+
+def _of(to: Audience, flagged: Sequence[Flagged], flags: dict[int, tuple[str, ...]]) -> Sequence[Flagged]:
+    """The flags of those who hear it: each event with those of all others would grow by the square of the readers."""
+    if to.channel is not None or not flags:
+        return flagged
+    own: dict[tuple[str, ...], list[int]] = {}
+    for user in to.users:
+        if user in flags:
+            own.setdefault(flags[user], []).append(user)
+    return [Flagged(known, tuple(users)) for known, users in own.items()]
 
 
 async def tell_markers_deleted(
@@ -118,18 +148,18 @@ async def tell_markers_deleted(
 ) -> None:
     """Whoever has a mark on a deleted message is told, wherever they are: not what the topic is called by now."""
     for may_read, users in (await queries.markers_outside(tx, channel.id, [one.id for one in messages])).items():
-        tell_deleted(tx, caller, _to(users, messages, is_outside=not may_read), message)
+        await tell_deleted(tx, caller, _to(users, newest(messages), is_outside=not may_read), message)
 
 
-def tell_deleted(tx: Transaction, caller: Caller, told: Sequence[Recipients], message: Reached) -> None:
+async def tell_deleted(tx: Transaction, caller: Caller, told: Sequence[Recipients], message: Reached) -> None:
     """Emit `delete_message`, about messages that are or were where this one is."""
     settings = settings_of(caller)
     tx.allow_many_events()  # as in tell_updated
-    for one in told:
-        ids = sorted(moving.id for moving in one.messages)[-queries.MAX_LISTED :]
+    for place, one in enumerate(told):
         known = msgspec.structs.replace(message, topic="") if one.is_outside else message
-        for told_record in deleted(one.to, known, ids, settings):
+        for told_record in deleted(one.to, known, one.ids, settings):
             tx.emit(caller.realm_id, told_record)
+        await _turn(place)
 
 
 async def tell_first_messages(

@@ -65,7 +65,7 @@ async def _tell_given(tx: Transaction, messages: Sequence[Expired], shared_id: i
     moving = [Moving(message.id, message.seq) for message in messages]
     tx.allow_many_events()  # where history is protected, readers know different parts of it
     for told in await listeners(tx, messages[0].reached(), channel, moving):
-        event = {"message_ids": sorted(one.id for one in told.messages), "sender_id": shared_id}
+        event = {"message_ids": told.ids, "sender_id": shared_id}
         tx.emit(bot.realm_id, record(told.to, "message_sender", event))
 
 

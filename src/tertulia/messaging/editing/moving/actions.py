@@ -22,6 +22,7 @@ from tertulia.messaging.editing.moving import notices, policies
 from tertulia.messaging.editing.moving import queries as statements
 from tertulia.messaging.editing.moving.planning import Plan, plan_move
 from tertulia.messaging.editing.moving.queries import TopicRow
+from tertulia.messaging.editing.received import MAX_LISTED
 from tertulia.messaging.editing.telling import listeners, losing, tell_deleted, tell_first_messages, tell_updated
 from tertulia.messaging.pins.queries import follow_messages
 from tertulia.messaging.reading.access import access_message
@@ -51,7 +52,7 @@ async def move_messages(
     moved = await _move(tx, caller, plan)
     if plan.is_elsewhere:
         told, lost = await losing(tx, plan.message, plan.source, plan.target, moved.before)
-        tell_deleted(tx, caller, lost, plan.message)
+        await tell_deleted(tx, caller, lost, plan.message)
         await statements.forget_marks(tx, [one.id for one in moved.after], plan.target.id)
     else:
         told = await listeners(tx, plan.message, plan.source, moved.after)
@@ -111,7 +112,7 @@ async def _rename(tx: Transaction, caller: Caller, plan: Plan) -> Moved:
     await policies.tell_renamed(tx, caller, plan.old, new)
     await policies.restore(tx, caller, new, chosen)
     history = plan.selection.history
-    newest = await queries.newest_of_topic(tx, plan.old.id, history, queries.MAX_LISTED)
+    newest = await queries.newest_of_topic(tx, plan.old.id, history, MAX_LISTED)
     return Moved(newest, newest)
 
 

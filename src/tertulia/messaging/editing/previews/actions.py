@@ -24,7 +24,6 @@ from tertulia.kernel.errors import Refusal
 from tertulia.kernel.fetching import State
 from tertulia.messaging.editing import queries
 from tertulia.messaging.editing.holding import hold
-from tertulia.messaging.editing.model import Moving
 from tertulia.messaging.editing.previews.queries import Waiting, find_waiting, lock_waiting, write_shown
 from tertulia.messaging.editing.rules import check_is_sender
 from tertulia.messaging.editing.telling import Recipients, tell_updated
@@ -127,10 +126,10 @@ async def tell_redrawn(tx: Transaction, caller: Caller, message: Waiting, html: 
 
 async def listeners_of(tx: Transaction, message: Waiting) -> list[Recipients]:
     """Who hears of what becomes of a message that is held."""
-    one = [Moving(message.id, message.seq)]
+    one = [message.id]
     if message.participants is not None:
         return [Recipients(Audience(users=tuple(message.participants)), one)]
     if message.is_history_public:
         return [Recipients(Audience(channel=message.conversation_id, public=message.is_public), one)]
-    hearers = await queries.hearers_of(tx, message.conversation_id, [message.seq])
-    return [Recipients(Audience(users=group.users), one) for group in hearers]
+    hearers = await queries.hearers_of(tx, message.conversation_id, message.seq, message.seq)
+    return [Recipients(Audience(users=tuple(group.users)), one) for group in hearers]
