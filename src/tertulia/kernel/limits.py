@@ -245,10 +245,22 @@ class RateLimits:
         """Spend a budget of a feature's own, such as mails to one address."""
         await self._spend(call, bucket, key, rates)
 
-    async def spend_mail(self, call: Call, purpose: str, realm_id: int, recipient: str) -> None:
-        """Spend one mail that a stranger asks for: nobody is rained on, and no organization becomes a source of spam."""
+    async def spend_mail(
+        self, call: Call, purpose: str, realm_id: int, recipient: str, *, is_sent: bool = True
+    ) -> None:
+        """Spend one mail that a stranger asks for: nobody is rained on, and no organization becomes a source of spam.
+
+        What is not sent takes nothing from the organization, or strangers would use up the mails of its people with addresses
+        that nobody has; the answer does not tell the two apart.
+        """
         await self._spend(call, purpose, f"{realm_id}:{recipient}", self._mail)
-        await self._spend(call, "realm-mail", str(realm_id), self._realm_mail)
+        told = call.reply_headers
+        try:
+            await self._spend(call, "realm-mail", str(realm_id) if is_sent else f"{realm_id}:nobody", self._realm_mail)
+        except Refusal:
+            if is_sent:
+                raise
+        call.reply_headers = told
 
     async def _spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
         for rate in rates:

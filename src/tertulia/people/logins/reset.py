@@ -8,7 +8,7 @@ import secrets
 
 import structlog
 
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import digest_of_key
 from tertulia.kernel.mail import one_line, queue_mail
@@ -44,6 +44,12 @@ async def ask_for_reset(tx: Transaction, realm: Realm, email: str, url: str) -> 
     words, organization = mail_words(account.language), one_line(realm.name)
     body = words.reset.format(name=one_line(account.full_name), realm=organization, url=f"{url}/{token}")
     await queue_mail(tx, account.email, words.reset_subject.format(realm=organization), body)
+
+
+async def is_sent(reader: Reader, realm: Realm, email: str) -> bool:
+    """Whether who asks for a token for this address gets a mail."""
+    account = await queries.find_account(reader, realm.id, email_key_of(email))
+    return account is not None and _may_reset(account)
 
 
 async def use_token(database: Database, settings: Settings, realm: Realm, token: str, password: str) -> None:

@@ -131,7 +131,9 @@ async def ask_for_password_reset(
     if not is_email(email):
         raise Refusal("Enter a valid email address.")
     if settings.rate_limits:
-        await limits.spend_mail(call, "password-reset", realm.id, email_key_of(email))
+        async with database.reader() as reader:
+            is_sent = await reset.is_sent(reader, realm, email)
+        await limits.spend_mail(call, "password-reset", realm.id, email_key_of(email), is_sent=is_sent)
     url = f"{realm_url(realm, call, settings)}/accounts/password/reset"
     async with database.transaction() as tx:
         await reset.ask_for_reset(tx, realm, email, url)

@@ -53,21 +53,27 @@ def clean_address(realm: Realm, settings: Settings, email: str) -> str:
     return email
 
 
-async def ask_for_key(tx: Transaction, realm: Realm, email: str, key: str | None, base: str) -> None:
-    """Send a key to an address, for who wants to join by a link for many (its key), or where everybody may.
-
-    The answer is the same if the address has an account: only its owner learns that, by the mail.
-    """
+async def find_invitation(reader: Reader, realm: Realm, email: str, key: str | None) -> int | None:
+    """The link for many that somebody wants to join by; None: everybody may. Refuses who may not join."""
     invitation_id: int | None = None
     if key is None:
         check_joinable(realm)
     else:
         check_login_allowed(realm, has_directory=False)
-        terms = await get_terms(tx, realm, key)
+        terms = await get_terms(reader, realm, key)
         if terms.email is not None:
             raise bad_key()
         invitation_id = terms.invitation_id
-    await check_address_allowed(tx, realm.id, email)
+    await check_address_allowed(reader, realm.id, email)
+    return invitation_id
+
+
+async def ask_for_key(tx: Transaction, realm: Realm, email: str, key: str | None, base: str) -> None:
+    """Send a key to an address, for who wants to join by a link for many (its key), or where everybody may.
+
+    The answer is the same if the address has an account: only its owner learns that, by the mail.
+    """
+    invitation_id = await find_invitation(tx, realm, email, key)
     if await find_holder(tx, realm.id, email_key_of(email)) is not None:
         await send_known(tx, realm, email, base)
         return

@@ -62,6 +62,9 @@ async def ask_to_sign_up(
     check_mails_leave(settings)
     realm = await _realm_of(call, database)
     email = signup.clean_address(realm, settings, email)
+    # First of all: who may not ask here uses up nobody's mails.
+    async with database.reader() as reader:
+        await signup.find_invitation(reader, realm, email, key)
     if settings.rate_limits:
         await limits.spend_mail(call, "signup", realm.id, email_key_of(email))
     async with database.transaction() as tx:
