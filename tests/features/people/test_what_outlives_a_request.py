@@ -137,3 +137,27 @@ def test_a_password_that_was_replaced_while_it_was_checked_proves_nothing(stage:
     check_error(under_way.result(30))
     browser.http.close()
     assert stage.sql("select from api_key where user_id = %s", user.user_id) == []
+
+
+def test_a_browser_that_is_logged_out_when_an_authenticator_is_written_has_none(stage: Stage) -> None:
+    user = person(stage)
+    browser = Browser(stage.server.url)
+    browser.log_in(user)
+    end = "delete from browser_session where user_id = %s"
+    begin = "users/me/factors/totp"
+    reply = ends_meanwhile(stage, user.user_id, end, lambda: browser.request("POST", begin, password=PASSWORD))
+    check_error(reply, "UNAUTHORIZED", 401)
+    browser.http.close()
+    assert stage.sql("select from second_factor where user_id = %s", user.user_id) == []
+
+
+def test_whoever_gives_a_bot_away_at_that_moment_makes_no_address_that_writes_as_it(realm: Realm) -> None:
+    stage, bot = realm.stage, check_success(new_bot(realm.member))["user_id"]
+    channel = stage.channel(realm.member, realm_id=realm.id)
+    path = f"streams/{channel.stream_id}/email_address"
+    with held(stage, bot) as execute:
+        under_way = realm.member.later("POST", path, sender_id=bot)
+        eventually(lambda: holds_up(execute) or under_way.done())
+        execute("update account set bot_owner_id = %s where id = %s", realm.owner.id, bot)
+    check_error(under_way.result(30))
+    assert stage.sql("select from channel_address where sender_id = %s", bot) == []

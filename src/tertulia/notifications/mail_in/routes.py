@@ -13,6 +13,7 @@ from tertulia.kernel.settings import Settings
 from tertulia.notifications.mail_in import queries
 from tertulia.notifications.mail_in.addresses import address_of, new_token
 from tertulia.notifications.mail_in.bounds import CHANNEL_ADDRESSES
+from tertulia.people.users.authentication.holding import hold_access
 from tertulia.people.users.queries import owner_id_of
 
 PATH = "/streams/{stream_id}/email_address"
@@ -50,6 +51,9 @@ async def make_mail_address(
     sender = await _check(tx, caller, stream_id, sender_id)
     if not settings.mail_in_address:
         raise Refusal("This server does not take in mail.", code="NO_MAIL")
+    held = await hold_access(tx, caller, sender)
+    if sender != caller.user_id and held[sender].bot_owner_id != caller.user_id:
+        raise _not_yours()  # given to somebody else meanwhile: whoever made the address could go on writing as it
     await queries.delete_channel_address(tx, stream_id, sender)
     await check_room(tx, CHANNEL_ADDRESSES, sender)
     token = new_token()
@@ -74,5 +78,9 @@ async def _check(reader: Reader, caller: Caller, channel_id: int, sender_id: int
     if sender_id is None or sender_id == caller.user_id:
         return caller.user_id
     if await owner_id_of(reader, sender_id) != caller.user_id:
-        raise Refusal("Mail can be sent in your name, or in that of a bot of yours.")
+        raise _not_yours()
     return sender_id
+
+
+def _not_yours() -> Refusal:
+    return Refusal("Mail can be sent in your name, or in that of a bot of yours.")

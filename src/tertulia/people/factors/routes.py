@@ -14,6 +14,7 @@ from tertulia.people.factors import actions, queries
 from tertulia.people.factors.actions import Setup, somebody_of
 from tertulia.people.factors.rules import is_required
 from tertulia.people.users.assertion import Assertion
+from tertulia.people.users.authentication.holding import hold_access
 from tertulia.people.users.reauthentication import Proof, Reauthentication
 
 Code = Annotated[str, msgspec.Meta(max_length=40)]
@@ -58,6 +59,7 @@ async def begin_totp(
     """
     await again.check(caller, call, Proof(password, code, passkey), by_factor=True)
     async with database.transaction() as tx:
+        await hold_access(tx, caller)
         return await actions.begin_setup(tx, await get_realm(tx, caller.realm_id), somebody_of(caller))
 
 
@@ -68,6 +70,7 @@ async def confirm_totp(caller: Human, database: Database, again: Reauthenticatio
     A secret waits for this a quarter of an hour.
     """
     async with again.counting_codes(caller), database.transaction() as tx:
+        await hold_access(tx, caller)
         realm = await get_realm(tx, caller.realm_id)
         return RecoveryCodes(await actions.confirm_setup(tx, realm, somebody_of(caller), code))
 
@@ -81,6 +84,7 @@ async def renew_recovery_codes(
     await _check_factor(caller, database)
     await again.check(caller, call, Proof(None, code, passkey), by_factor=True)
     async with database.transaction() as tx:
+        await hold_access(tx, caller)
         if not (await queries.lock_factor(tx, caller.user_id)).is_on:  # removed meanwhile
             raise no_factor()
         return RecoveryCodes(await actions.renew_recovery_codes(tx, caller.user_id))
@@ -95,6 +99,7 @@ async def remove_totp(
     await _check_factor(caller, database)
     await again.check(caller, call, Proof(None, code, passkey), by_factor=True)
     async with database.transaction() as tx:
+        await hold_access(tx, caller)
         await actions.remove_totp(tx, await get_realm(tx, caller.realm_id), somebody_of(caller))
 
 

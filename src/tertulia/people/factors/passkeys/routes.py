@@ -14,6 +14,7 @@ from tertulia.people.factors.passkeys import actions, queries
 from tertulia.people.factors.passkeys.model import CreationOptions, Label, NewCredential, Passkey
 from tertulia.people.factors.passkeys.party import party_of
 from tertulia.people.users.assertion import Assertion
+from tertulia.people.users.authentication.holding import hold_access
 from tertulia.people.users.reauthentication import Proof, Reauthentication
 
 Code = Annotated[str, msgspec.Meta(max_length=40)]
@@ -72,6 +73,7 @@ async def add_passkey(
     party, who = party_of(caller, call, settings), somebody_of(caller)
     claimed = await actions.claim(database, caller, credential)
     async with database.transaction() as tx:
+        await hold_access(tx, caller)
         realm = await get_realm(tx, caller.realm_id)
         passkey_id, codes = await actions.add(tx, realm, party, who, claimed, label, credential)
     return Added(passkey_id, codes or msgspec.UNSET)
@@ -94,4 +96,5 @@ async def remove_passkey(
             raise actions.no_such_passkey()
     await again.check(caller, call, Proof(None, code, passkey), by_factor=True)
     async with database.transaction() as tx:
+        await hold_access(tx, caller)
         await actions.remove(tx, await get_realm(tx, caller.realm_id), somebody_of(caller), passkey_id)

@@ -12,16 +12,17 @@ from tertulia.people.users.authentication.queries import hold_key, hold_session
 from tertulia.people.users.model import Account
 
 
-async def hold_access(tx: Transaction, caller: Caller) -> Account:
+async def hold_access(tx: Transaction, caller: Caller, *others: int) -> dict[int, Account]:
     """The caller's account, which is active and has no smaller role than when they were let in, by a key or a session that is
-    still good. So it stays until the commit: before other accounts are held, and after conversations."""
-    now = (await queries.lock_accounts(tx, caller.realm_id, [caller.user_id])).get(caller.user_id)
+    still good; and these others, if there are such accounts. So it stays until the commit. After conversations are held."""
+    held = await queries.lock_accounts(tx, caller.realm_id, [caller.user_id, *others])
+    now = held.get(caller.user_id)
     if now is None or not now.is_active:
         raise unauthorized("This account is deactivated.", caller.subdomain or "tertulia", scheme=_scheme(caller))
     if now.role > caller.role:
         raise Refusal("Insufficient permission")
     await hold_credential(tx, caller)
-    return now
+    return held
 
 
 async def hold_credential(tx: Transaction, caller: Caller) -> None:
