@@ -54,8 +54,8 @@ class Outcome(NamedTuple):
 class Budgets(Protocol):
     """Where budgets are kept."""
 
-    async def take(self, bucket: str, key: str, rate: Rate) -> Outcome:
-        """Spend one call of a budget, if there is one left."""
+    async def take(self, bucket: str, key: str, rate: Rate, *, only_looks: bool = False) -> Outcome:
+        """Spend one call of a budget, if there is one left; or say what would become of such a call."""
         ...
 
     async def close(self) -> None:
@@ -69,11 +69,11 @@ class LocalBudgets:
     def __init__(self) -> None:
         self._full_at: dict[tuple[str, str], float] = {}
 
-    async def take(self, bucket: str, key: str, rate: Rate) -> Outcome:
-        """Spend one call of a budget, if there is one left."""
+    async def take(self, bucket: str, key: str, rate: Rate, *, only_looks: bool = False) -> Outcome:
+        """Spend one call of a budget, if there is one left; or say what would become of such a call."""
         now = time.time()
         outcome = spend(self._full_at.get((bucket, key), 0.0), now, rate)
-        if not outcome.retry_after:
+        if not outcome.retry_after and not only_looks:
             if len(self._full_at) >= MAX_KEYS:
                 self._full_at = least_full(self._full_at, now, MAX_KEYS // 2)
             self._full_at[bucket, key] = outcome.full_at
@@ -169,31 +169,31 @@ class RedisBudgets:
         self._ask_again = 0.0
         """When Redis is asked again, by `monotonic`; 0: it answers."""
 
-    async def take(self, bucket: str, key: str, rate: Rate) -> Outcome:
-        """Spend one call of a budget, if there is one left."""
+    async def take(self, bucket: str, key: str, rate: Rate, *, only_looks: bool = False) -> Outcome:
+        """Spend one call of a budget, if there is one left; or say what would become of such a call."""
         now = time.monotonic()
         if now < self._ask_again:
-            return await self._own.take(bucket, key, rate)
+            return await self._own.take(bucket, key, rate, only_looks=only_looks)
         if self._ask_again:
             self._ask_again = now + AWAY_SECONDS
         try:
-            outcome = await self._ask(bucket, key, rate)
+            outcome = await self._ask(bucket, key, rate, only_looks=only_looks)
         except Exception as error:
             if not self._ask_again:
                 log.warning("Redis is away: each process limits by itself", error=repr(error))
             self._ask_again = time.monotonic() + AWAY_SECONDS
-            return await self._own.take(bucket, key, rate)
+            return await self._own.take(bucket, key, rate, only_looks=only_looks)
         if self._ask_again:
             log.info("Redis is back")
             self._ask_again = 0.0
         return outcome
 
-    async def _ask(self, bucket: str, key: str, rate: Rate) -> Outcome:
+    async def _ask(self, bucket: str, key: str, rate: Rate, *, only_looks: bool) -> Outcome:
         from limits import RateLimitItemPerSecond
 
         item = RateLimitItemPerSecond(rate.calls, int(rate.seconds), namespace=bucket)
         async with asyncio.timeout(2 * REDIS_SECONDS):
-            allowed = await self._strategy.hit(item, key)
+            allowed = await (self._strategy.test if only_looks else self._strategy.hit)(item, key)
             stats = await self._strategy.get_window_stats(item, key)
         return Outcome(stats.remaining, stats.reset_time, 0.0 if allowed else max(0.01, stats.reset_time - time.time()))
 
@@ -251,20 +251,18 @@ class RateLimits:
         """Spend one mail that a stranger asks for: nobody is rained on, and no organization becomes a source of spam.
 
         What is not sent takes nothing from the organization, or strangers would use up the mails of its people with addresses
-        that nobody has; the answer does not tell the two apart.
+        that nobody has. The answer does not tell the two apart: where the organization has none left, both are refused.
         """
         await self._spend(call, purpose, f"{realm_id}:{recipient}", self._mail)
         told = call.reply_headers
-        try:
-            await self._spend(call, "realm-mail", str(realm_id) if is_sent else f"{realm_id}:nobody", self._realm_mail)
-        except Refusal:
-            if is_sent:
-                raise
+        await self._spend(call, "realm-mail", str(realm_id), self._realm_mail, only_looks=not is_sent)
         call.reply_headers = told
 
-    async def _spend(self, call: Call, bucket: str, key: str, rates: Sequence[Rate]) -> None:
+    async def _spend(
+        self, call: Call, bucket: str, key: str, rates: Sequence[Rate], *, only_looks: bool = False
+    ) -> None:
         for rate in rates:
-            outcome = await self._budgets.take(_name_of(bucket, rate.seconds), key, rate)
+            outcome = await self._budgets.take(_name_of(bucket, rate.seconds), key, rate, only_looks=only_looks)
             if call.reply_headers:
                 call.reply_headers = [header for header in call.reply_headers if header[0] not in _HEADERS]
             told = (rate.calls, outcome.remaining, int(outcome.full_at + 0.999))

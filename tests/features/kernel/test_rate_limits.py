@@ -161,6 +161,7 @@ def test_mails_that_strangers_ask_for_are_counted_by_who_gets_them_and_by_organi
         members = [person.email for person in realm.all]
         last = [ask(realm.host, "accounts/password/reset", one) for one in members[:4]]
         assert last == [200, 200, 200, 429], "the organization has none left"
+        assert ask(realm.host, "accounts/password/reset", newcomers[6]) == 429, "nor does that tell who is there"
         assert ask("localhost", "accounts/password/reset", newcomers[7]) == 200
     finally:
         web.stop()
