@@ -18,6 +18,7 @@ from tests.features.archives.test_imports import (
     same_for_everybody,
     wait_for_pictures,
 )
+from tests.features.files.test_attachments import sweep_unused
 from tests.features.messaging.test_retention import age, expire, keep
 from tests.harness.channels import make
 from tests.harness.command import said_once, tertulia
@@ -160,3 +161,22 @@ def test_nothing_expires_while_a_newer_archive_still_comes(world: World, elsewhe
     shift = here.report["shifts"].get("message", 0)
     found = stage.sql("select count(*) from message where id = any(%s)", [old + shift, new + shift])
     assert found == [(2,)]
+
+
+def test_an_import_that_goes_on_after_weeks_finds_its_files(world: World, elsewhere: Stage, folder: Path) -> None:
+    """No message links them yet, and files that no message links are deleted after a while."""
+    stage, server, subdomain = elsewhere, elsewhere.server, fresh_name()
+    assert isinstance(server, OwnServer)
+    env = environment(server)
+    whole = world.export(folder / "whole.tar")
+    with stage.session() as execute:
+        execute("alter table reaction rename to taken_away")
+    assert "reaction" in tertulia(*command(whole.file, subdomain), env=env).stderr
+    with stage.session() as execute:
+        execute("alter table taken_away rename to reaction")
+    stage.sql("update attachment set unlinked_at = now() - interval '31 days', created_at = now() - interval '31 days'")
+    sweep_unused(stage)
+    here = imported(server, stage, whole.file, subdomain)
+    assert here.report["went_on"]
+    found = stage.sql("select count(*) from attachment where realm_id = %s", here.report["realm_id"])
+    assert found == [(whole.manifest["counts"]["files"],)]

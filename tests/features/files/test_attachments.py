@@ -18,6 +18,7 @@ from tests.harness.channels import make
 from tests.harness.files import fetch, upload
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
+from tests.harness.stage import Stage
 from tests.harness.talk import Json, Queue, Speaker, check_success, eventually
 
 
@@ -134,7 +135,7 @@ def test_files_that_nothing_links_are_swept_after_a_time(realm: Realm) -> None:
     )
     check_success(member.request("DELETE", f"messages/{left}"))
     with Queue(member, event_types=["attachment"], fetch_event_types=[]) as queue:
-        _run(realm, lambda database: forget_unused(database, Settings()))
+        sweep_unused(realm.stage)
         removed = queue.until(lambda event: event["op"] == "remove")
     kept = {one["name"] for one in member.get("attachments")["attachments"]}
     assert kept == {"linked.txt", "planned.txt", "drafted.txt", "left.txt", "new.txt"}
@@ -143,7 +144,7 @@ def test_files_that_nothing_links_are_swept_after_a_time(realm: Realm) -> None:
         "update attachment set unlinked_at = now() - interval '31 days' where name = 'left.txt' and owner_id = %s",
         member.id,
     )
-    _run(realm, lambda database: forget_unused(database, Settings()))
+    sweep_unused(realm.stage)
     assert "left.txt" not in {one["name"] for one in member.get("attachments")["attachments"]}
 
 
@@ -169,7 +170,7 @@ def test_files_and_drafts_of_one_person_by_the_hundred_stop_the_sweeping_of_nobo
         *(member.id, member.id),
     )
     realm.stage.sql("update attachment set created_at = now() - interval '31 days' where realm_id = %s", realm.id)
-    _run(realm, lambda database: forget_unused(database, Settings()), Limits(statement=0.5))
+    _run(realm.stage, lambda database: forget_unused(database, Settings()), Limits(statement=0.5))
     assert realm.owner.get("attachments")["attachments"] == []
     assert len(member.get("attachments")["attachments"]) == 500
 
@@ -181,7 +182,7 @@ def test_objects_of_nobody_are_deleted(realm: Realm) -> None:
     url = upload(realm.member)
     [(key,)] = realm.stage.sql("select key from attachment where owner_id = %s", realm.member.id)
     assert (server.files / key).read_bytes() == b"content"
-    _run(realm, lambda database: sweep_objects(database, Store(Settings(storage_folder=str(server.files)))))
+    _run(realm.stage, lambda database: sweep_objects(database, Store(Settings(storage_folder=str(server.files)))))
     assert (server.files / key).exists()
     [one] = realm.member.get("attachments")["attachments"]
     realm.member.delete(f"attachments/{one['id']}")
@@ -238,11 +239,16 @@ def test_an_object_that_cannot_be_deleted_holds_up_no_other(realm: Realm) -> Non
     realm.stage.sql("delete from orphan_object where key = %s", stuck)
 
 
-def _run(realm: Realm, work: Callable[[Database], Awaitable[int]], limits: Limits | None = None) -> None:
+def sweep_unused(stage: Stage) -> None:
+    """Files that nothing has linked for a month."""
+    _run(stage, lambda database: forget_unused(database, Settings()))
+
+
+def _run(stage: Stage, work: Callable[[Database], Awaitable[int]], limits: Limits | None = None) -> None:
     """As the worker does now and then."""
 
     async def run() -> None:
-        url = realm.stage.server.postgres_url
+        url = stage.server.postgres_url
         async with await Database.connect(url, shards=Settings().shards, size=1, limits=limits or Limits()) as database:
             while await work(database):
                 pass

@@ -12,9 +12,11 @@ from tertulia.kernel.freezing import is_frozen
 _NAMED = "strpos(content, substring(path_id from '^[^/]+/[^/]+/[^/]+/')) > 0"
 
 
+# The messages of an import that goes on later link them then.
 _UNLINKED = f"""
     coalesce(unlinked_at, created_at) < now() - make_interval(days => $1)
     and not {is_frozen("attachment.realm_id")}
+    and not exists (select from realm_import where realm_import.realm_id = attachment.realm_id and finished is null)
     and not exists (select from attachment_link where attachment_id = attachment.id)
 """
 _UNUSED = f"""
