@@ -161,3 +161,16 @@ def test_whoever_gives_a_bot_away_at_that_moment_makes_no_address_that_writes_as
         execute("update account set bot_owner_id = %s where id = %s", realm.owner.id, bot)
     check_error(under_way.result(30))
     assert stage.sql("select from channel_address where sender_id = %s", bot) == []
+
+
+def test_who_logs_in_anew_while_their_account_is_changed_waits_for_nobody_in_a_circle(stage: Stage) -> None:
+    user = person(stage)
+    browser = Browser(stage.server.url)
+    browser.log_in(user)
+    with held(stage, user.user_id) as execute:
+        under_way = later(browser.log_in, user)
+        eventually(lambda: holds_up(execute))
+        execute("select from browser_session where user_id = %s for update", user.user_id)
+    assert under_way.result(30)["user_id"] == user.user_id
+    browser.http.close()
+    assert stage.sql("select count(*) from browser_session where user_id = %s", user.user_id) == [(1,)]

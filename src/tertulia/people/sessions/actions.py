@@ -61,8 +61,6 @@ async def begin_session(
     `login`: at the provider, if it came from one; `hold_login` was called before.
     """
     assert cleared.user_id == account.id
-    if (old := session_digest(call, settings)) is not None:
-        await end_session_at(tx, old)
     token, csrf_token = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
     digest = digest_of_key(token)
     agent = (call.header("user-agent") or "")[:MAX_AGENT]
@@ -76,6 +74,9 @@ async def begin_session(
     session_id, realm_id = made
     proved = Proved(account.id, session_id=session_id)
     note(tx, realm_id, Act.LOGIN_SUCCEEDED, user(account.id), proved, by_password=(None, by_password))
+    # The account is held by now. Whoever changes it takes it first, too, and its sessions then: nobody waits in a circle.
+    if (old := session_digest(call, settings)) is not None:
+        await end_session_at(tx, old)
     await end_oldest_sessions(tx, account.id, tx.bounds.limit(SESSIONS))
     keep_session_cookie(call, token, settings)
     if await know_browser(tx, call, settings, account.id):
