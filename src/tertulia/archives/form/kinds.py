@@ -30,6 +30,7 @@ Name = Annotated[str, Meta(min_length=1, max_length=100)]
 ShortName = Annotated[str, Meta(min_length=1, max_length=60)]
 Topic = Annotated[str, Meta(max_length=60)]
 Content = Annotated[str, Meta(min_length=1, max_length=10_000)]
+Text = Annotated[str, Meta(max_length=10_000)]
 Description = Annotated[str, Meta(max_length=1024)]
 Address = Annotated[str, Meta(min_length=3, max_length=254)]
 Url = Annotated[str, Meta(max_length=2000)]
@@ -84,7 +85,7 @@ class Group(Record, frozen=True, kw_only=True):
 
     id: Id
     name: Name | None = None
-    description: str = ""
+    description: Text = ""
     is_deactivated: bool = False
     creator_id: Id | None = None
     created: Time | None = None
@@ -100,7 +101,7 @@ class ProfileField(Record, frozen=True, kw_only=True):
     type: Annotated[int, Meta(ge=1, le=8)]
     name: Annotated[str, Meta(min_length=1, max_length=40)]
     hint: Annotated[str, Meta(max_length=80)] = ""
-    field_data: str = ""
+    field_data: Annotated[str, Meta(max_length=20_000)] = ""
     position: Order
     display_in_profile_summary: bool = False
     required: bool = False
@@ -391,7 +392,7 @@ class Draft(Record, frozen=True, kw_only=True):
     channel_id: Id | None = None
     user_ids: list[Id] | None = None
     topic: Topic = ""
-    content: str
+    content: Text
     edited: Time
 
 
@@ -401,7 +402,7 @@ class Snippet(Record, frozen=True, kw_only=True):
     id: Id
     user_id: Id
     title: ShortName
-    content: str
+    content: Text
     created: Time
 
 

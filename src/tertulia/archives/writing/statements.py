@@ -269,12 +269,12 @@ from topic_policy join topic on topic.id = topic_id join channel on channel.id =
 where realm_id = $1 and {is_own("user_id")} and {_READABLE_TOPIC} order by user_id, topic_id
 """)
 DRAFTS = lines(f"""
-select draft.id, user_id, channel_id, user_ids, topic, content, edited_at as edited
+select draft.id, user_id, channel_id, user_ids, topic, {text_in("content")} as content, edited_at as edited
 from draft join account on account.id = user_id
 where realm_id = $1 and {is_own("user_id")} and (channel_id is null or {is_open("channel_id")}) order by draft.id
 """)
 SNIPPETS = lines(f"""
-select saved_snippet.id, user_id, title, content, saved_snippet.date_created as created
+select saved_snippet.id, user_id, title, {text_in("content")} as content, saved_snippet.date_created as created
 from saved_snippet join account on account.id = user_id where realm_id = $1 and {is_own("user_id")} order by saved_snippet.id
 """)
 SCHEDULED_MESSAGES = lines(f"""

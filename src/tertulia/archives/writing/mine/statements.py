@@ -99,8 +99,8 @@ PLAIN = {
     """),
     "topic_changes": _NOTHING,
     "drafts": lines(f"""
-        select id, user_id, case when {is_open("channel_id")} then channel_id end as channel_id, user_ids, topic, content,
-            edited_at as edited
+        select id, user_id, case when {is_open("channel_id")} then channel_id end as channel_id, user_ids, topic,
+            {text_in("content")} as content, edited_at as edited
         from draft where {is_own("user_id")} order by id
     """),
     "scheduled_messages": lines(f"""
