@@ -75,6 +75,16 @@ REFUSED: dict[str, tuple[Change, str]] = {
     "what everybody gets with each registration": (in_first("groups", description="x" * 10_001), "groups"),
     "choices of a field as well": (field(3, " " * 20_000 + "{}"), "profile_fields"),
     "a draft that no draft can be": (in_first("drafts", content="x" * 10_001), "drafts"),
+    "a zone that is nowhere": (in_first("people", timezone="Mars/Olympus"), "Invalid timezone"),
+    "an address that is none": (
+        lambda lines: next(one for one in lines["people"] if not one["bot"]).update(email="nobody"),
+        "no mail address",
+    ),
+    "a permission of a newer program": (
+        lambda lines: lines["organization"][0]["permissions"].update(can_fly_group=lines["groups"][0]["id"]),
+        "does not know: can_fly_group",
+    ),
+    "a playground that is none": (in_first("playgrounds", url_template="javascript:{code}"), "Playground"),
     "a channel of two lines": (in_first("channels", name="a\nb"), "Channel"),
     "a time before time": (in_first("people", joined="0001-01-01T00:00:00+14:00"), "UTC"),
     "a time after time": (in_first("messages", sent="9999-12-31T23:59:59-14:00"), "UTC"),

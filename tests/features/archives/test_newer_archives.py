@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.features.archives.conftest import World
+from tests.features.archives.test_hostile_archives import REFUSED, rewritten
 from tests.features.archives.test_imports import (
     check_same_lines,
     command,
@@ -180,3 +181,17 @@ def test_an_import_that_goes_on_after_weeks_finds_its_files(world: World, elsewh
     assert here.report["went_on"]
     found = stage.sql("select count(*) from attachment where realm_id = %s", here.report["realm_id"])
     assert found == [(whole.manifest["counts"]["files"],)]
+
+
+def test_a_newer_archive_that_cannot_come_takes_nothing_away(world: World, elsewhere: Stage, folder: Path) -> None:
+    """From a server that knows more: nobody would get into the organization before this one does, too."""
+    realm, stage, server = world.realm, elsewhere, elsewhere.server
+    assert isinstance(server, OwnServer)
+    here = imported(server, stage, world.export(folder / "older.tar").file, fresh_name())
+    member = here.person(realm.member.id + here.report["shifts"].get("person", 0))
+    newer = world.export(folder / "newer.tar")
+    for what in ("a zone that is nowhere", "a permission of a newer program"):
+        change, said = REFUSED[what]
+        file = rewritten(newer, folder / "changed.tar", change)
+        assert said in tertulia(*command(file, here.subdomain), env=environment(server)).stderr
+        assert member.get("users/me")["user_id"] == member.id

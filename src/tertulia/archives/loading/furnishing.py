@@ -1,6 +1,5 @@
 """What an organization is before anything is said in it: people, groups, channels, and what they are called. One transaction."""
 
-import zoneinfo
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -19,23 +18,19 @@ from tertulia.content.markup import alert_key, render_description
 from tertulia.kernel.db import Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.ids import new_api_key
-from tertulia.kernel.mail_addresses import is_address
 from tertulia.kernel.text import name_key_of
-from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GROUP_SETTINGS, REALM_SETTINGS
+from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR, GROUP_SETTINGS
 from tertulia.organization.groups.statements import insert_some_system_groups, let_nobody_change
 from tertulia.organization.groups.system import FACTS, SystemGroup
-from tertulia.organization.playgrounds.actions import check_playground
 from tertulia.organization.realms.limits import MAX_CHANNEL_DESCRIPTION_LENGTH
 from tertulia.organization.realms.queries import insert_notification_bot
 from tertulia.people.bots.model import Service
 from tertulia.people.bots.queries import put_service
-from tertulia.people.bots.rules import check_url
 from tertulia.people.profiles.model import FieldType
 from tertulia.people.profiles.rules import user_ids_of, value_of
 from tertulia.people.users.addresses import email_key_of
 from tertulia.people.users.model import ProfileEntry
 from tertulia.people.users.passwords import MUST_RESET
-from tertulia.people.users.rules import clean_full_name
 
 S = TypeVar("S", bound=msgspec.Struct)
 Row = tuple[Any, ...]
@@ -80,12 +75,9 @@ class Furnishing:
     async def _people(self, people: Sequence[kinds.Person], avatars: dict[int, str]) -> None:
         columns = """id realm_id email email_key full_name role bot_type bot_owner_id bot_role system_bot is_active
             is_imported_stub date_joined timezone avatar password_hash settings"""
-        zones = zoneinfo.available_timezones() | {""}
         rows = []
         for one in people:
             self._where = f"Person {one.id}"
-            if one.timezone not in zones:
-                raise ArchiveFailed(f"{self._where}: there is no time zone {one.timezone!r}.")
             rows.append((one.bot is not None, self._person(one, avatars.get(one.id))))
         put = put_again if self._renews else partial(copy, table="account")
         for is_bot in (False, True):  # bots come after their owners, whose role counts for them
@@ -97,11 +89,7 @@ class Furnishing:
 
     def _person(self, one: kinds.Person, avatar: str | None) -> Row:
         bot = one.bot
-        if bot is None or bot.system is None:
-            clean_full_name(one.full_name)
         email = one.email or f"user{one.id + self._shifts.person}@import.invalid"
-        if bot is None and not is_address(email):
-            raise ArchiveFailed(f"{self._where}: {email!r} is no mail address.")
         settings = {} if one.private is None else user_settings(one.private.settings, self._where)
         about_bot = (None, None, None, None)
         if bot is not None:
@@ -186,7 +174,7 @@ class Furnishing:
             if any(channels) or bot.all_public_channels:
                 defaults.append((id, *channels, bot.all_public_channels))
             if bot.url is not None:
-                service = Service(check_url(bot.url), bot.interface or 1, new_api_key())
+                service = Service(bot.url, bot.interface or 1, new_api_key())
                 await put_service(self._tx, id, service)
         columns = "user_id sending_channel_id register_channel_id all_public_channels"
         await copy(self._tx, "bot_default", columns, defaults)
@@ -216,9 +204,6 @@ class Furnishing:
             who = "user_id" if family == "person" else "subgroup_id"
             await copy(self._tx, table, f"realm_id group_id {who} is_anonymous", held)
         organization = next(self._archive.of(kinds.Organization))
-        unknown = organization.permissions.keys() - REALM_SETTINGS.keys()
-        if unknown:
-            raise ArchiveFailed(f"The organization has a permission that this program does not know: {min(unknown)}.")
         permissions = [(self._realm_id, name, id + self._shifts.group) for name, id in organization.permissions.items()]
         await copy(self._tx, "realm_permission", "realm_id setting group_id", permissions)
         return systems
@@ -253,8 +238,6 @@ class Furnishing:
         await copy(self._tx, "linkifier", columns, linkifiers)
         playgrounds = []
         for play in self._archive.of(kinds.Playground):
-            self._where = f"Playground {play.id}"
-            check_playground(play.name, play.pygments_language, play.url_template)
             about = (play.name, play.pygments_language, play.url_template)
             playgrounds.append((play.id + self._shifts.playground, self._realm_id, *about))
         await copy(self._tx, "playground", "id realm_id name pygments_language url_template", playgrounds)

@@ -13,28 +13,34 @@ from tertulia.archives.reading.archive import Archive
 from tertulia.conversations.channels.rules import clean_channel_name
 from tertulia.kernel.bounds import Bounds
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.mail_addresses import is_address
 from tertulia.organization.groups.bounds import SUBGROUPS
-from tertulia.organization.groups.settings import GROUP_SETTINGS
+from tertulia.organization.groups.settings import GROUP_SETTINGS, REALM_SETTINGS
 from tertulia.organization.groups.system import FACTS
 from tertulia.organization.linkifiers.model import LinkifierRecord
 from tertulia.organization.linkifiers.rules import check_linkifier, check_together
+from tertulia.organization.playgrounds.actions import check_playground
 from tertulia.organization.realms.changing.actions import check_stored, clean_about
 from tertulia.organization.realms.settings import CHANNELS, NO_CHANNEL, RealmSettings
 from tertulia.people.alert_words.bounds import ALERT_WORDS
 from tertulia.people.bots.bounds import STORED_CHARACTERS, STORED_KEYS
+from tertulia.people.bots.rules import check_url
 from tertulia.people.bots.storage.actions import MAX_KEY_LENGTH
-from tertulia.people.preferences.choices import check_choices
+from tertulia.people.preferences.choices import check_choices, check_timezone
 from tertulia.people.preferences.model import UserSettings
 from tertulia.people.profiles.model import ProfileField
 from tertulia.people.profiles.rules import clean_field_data
 from tertulia.people.users.model import MAX_KEYS
 from tertulia.people.users.passwords import MUST_RESET, is_affordable
+from tertulia.people.users.rules import clean_full_name
 
 S = TypeVar("S", bound=msgspec.Struct)
 
 
 def check_rules(archive: Archive, spans: Spans) -> None:
-    """ArchiveFailed at the first thing that nobody could have made by the API."""
+    """ArchiveFailed at the first thing that nobody could have made by the API. Nothing is refused later: what a newer archive
+    takes the place of would be gone by then.
+    """
     spans.check()
     where = "The organization"
     try:
@@ -43,6 +49,7 @@ def check_rules(archive: Archive, spans: Spans) -> None:
         clean_about("description", organization.description)
         check_stored(msgspec.convert(settings_of(organization, Shifts(), spans), RealmSettings))
         user_settings(organization.user_defaults, where)
+        check_permissions(organization)
         check_groups(list(archive.of(kinds.Group)))
         check_linkifiers(archive.of(kinds.Linkifier))
         for field in archive.of(kinds.ProfileField):
@@ -51,6 +58,10 @@ def check_rules(archive: Archive, spans: Spans) -> None:
         for person in archive.of(kinds.Person):
             where = f"Person {person.id}"
             user_settings(person.private.settings if person.private else {}, where)
+            check_person(person)
+        for play in archive.of(kinds.Playground):
+            where = f"Playground {play.id}"
+            check_playground(play.name, play.pygments_language, play.url_template)
         for channel in archive.of(kinds.Channel):
             where = f"Channel {channel.id}"
             clean_channel_name(channel.name)
@@ -58,6 +69,23 @@ def check_rules(archive: Archive, spans: Spans) -> None:
             check_passwords(archive.of(moving.Credentials))
     except Refusal as refusal:
         raise ArchiveFailed(f"{where}: {refusal}") from refusal
+
+
+def check_person(one: kinds.Person) -> None:
+    """Refuse a name, an address, a zone or a server that nobody could have here."""
+    check_timezone(one.timezone)
+    if one.bot is None or one.bot.system is None:
+        clean_full_name(one.full_name)
+    if one.bot is None and one.email and not is_address(one.email):
+        raise Refusal(f"{one.email!r} is no mail address.")
+    if one.bot is not None and one.bot.url is not None:
+        check_url(one.bot.url)
+
+
+def check_permissions(organization: kinds.Organization) -> None:
+    """Refuse those of a newer program."""
+    if unknown := organization.permissions.keys() - REALM_SETTINGS.keys():
+        raise Refusal(f"there is a permission that this program does not know: {min(unknown)}.")
 
 
 def check_passwords(lines: Iterable[moving.Credentials]) -> None:
