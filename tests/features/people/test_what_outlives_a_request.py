@@ -63,6 +63,32 @@ def test_whoever_is_logged_out_when_an_address_is_asked_for_gets_no_mail(realm: 
     assert realm.stage.sql("select from email_change where user_id = %s", member.id) == []
 
 
+@pytest.mark.parametrize(("change", "refusal"), OUT)
+def test_whoever_is_out_when_an_account_is_written_has_made_none(
+    realm: Realm, change: str, refusal: tuple[str, int]
+) -> None:
+    address = unique("new").replace(" ", ".") + "@example.com"
+    fields = {"email": address, "full_name": "Somebody New", "password": PASSWORD}
+    admin = realm.administrator
+    reply = ends_meanwhile(realm.stage, admin.id, change, lambda: admin.request("POST", "users", **fields))
+    check_error(reply, *refusal)
+    assert realm.stage.sql("select from account where email = %s", address) == []
+
+
+def test_whoever_is_logged_out_when_a_role_is_written_has_given_none(realm: Realm) -> None:
+    admin, path = realm.administrator, f"users/{realm.member.id}"
+    call = lambda: admin.request("PATCH", path, role=Role.ADMINISTRATOR.value)  # noqa: E731
+    check_error(ends_meanwhile(realm.stage, admin.id, END_KEYS, call), "UNAUTHORIZED", 401)
+    assert realm.stage.sql("select role from account where id = %s", realm.member.id) == [(Role.MEMBER.value,)]
+
+
+def test_whoever_is_logged_out_when_a_link_is_written_invites_nobody(realm: Realm) -> None:
+    admin = realm.administrator
+    call = lambda: admin.request("POST", "invites/multiuse")  # noqa: E731
+    check_error(ends_meanwhile(realm.stage, admin.id, END_KEYS, call), "UNAUTHORIZED", 401)
+    assert realm.stage.sql("select from invitation where inviter_id = %s", admin.id) == []
+
+
 def test_a_browser_that_is_logged_out_when_a_key_is_written_has_none(stage: Stage) -> None:
     user = person(stage)
     browser = Browser(stage.server.url)

@@ -34,6 +34,7 @@ from tertulia.organization.groups.rules import GroupAction
 from tertulia.organization.realms.domains.actions import check_address
 from tertulia.organization.realms.queries import Realm, address_rules, hold_role
 from tertulia.people.users.addresses import email_key_of, id_of_fake_email
+from tertulia.people.users.authentication.holding import hold_credential
 from tertulia.people.users.events import tell_invites
 from tertulia.people.users.rules import is_email
 
@@ -216,6 +217,7 @@ async def _check_offer(tx: Transaction, caller: Caller, right: str, offer: Offer
     role = await hold_role(tx, caller.user_id)
     if role is None:
         raise Refusal("Insufficient permission")
+    await hold_credential(tx, caller)
     await check_holds(tx, caller, right)
     check_may_invite_as(role, offer.invited_as)
     defaults = set(await statements.default_channels(tx, caller.realm_id))

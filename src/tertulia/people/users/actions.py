@@ -16,6 +16,7 @@ from tertulia.people.users import events, queries
 from tertulia.people.users.access import check_seen
 from tertulia.people.users.addresses import id_of_fake_email
 from tertulia.people.users.arrival import Arrival, Newcomer
+from tertulia.people.users.authentication.holding import hold_access, hold_credential
 from tertulia.people.users.authentication.queries import insert_api_key
 from tertulia.people.users.erased import check_not_erased
 from tertulia.people.users.model import MAX_KEYS, Account, KeyOrigin
@@ -35,11 +36,14 @@ from tertulia.people.users.rules import (
 async def make_person(
     tx: Transaction, caller: Caller, arrival: Arrival, email: str, full_name: str, *, password_hash: str | None = None
 ) -> int:
-    """Make an account for somebody, as an administrator; returns its id. It is subscribed to the default channels."""
+    """Make an account for somebody, as an administrator or as a directory, which has none; returns its id. It is subscribed
+    to the default channels."""
     check_not_fake(email, caller)
     await check_address_allowed(tx, caller.realm_id, email)
     await check_name_free(tx, caller, full_name)
     reception = await arrival.hold(tx, caller.realm_id, Newcomer(email, is_made=True))
+    if not isinstance(caller, DirectoryClient):
+        await hold_access(tx, caller)
     user_id = await create_user(tx, caller.realm_id, email, full_name, password_hash=password_hash)
     await arrival.welcome(tx, caller.realm_id, user_id, reception)
     return user_id
@@ -140,6 +144,8 @@ async def change_user(tx: Transaction, caller: Caller, user_id: int, changes: Ch
     owner = held.get(target.bot_owner_id or 0)
     check_may_edit(actor, target, owner)
     await check_not_erased(tx, target.id)
+    if gets_role or changes.email is not None:
+        await hold_credential(tx, caller)  # what it gives away outlives the session
     given = target.given_role if changes.role is None else changes.role
     if given != target.given_role:
         check_role_change(actor, target, given, held.values(), owner)

@@ -151,13 +151,16 @@ class Created(msgspec.Struct):
 
 @post("/users")
 async def create_user(
-    caller: Administrator, tx: Transaction, arrival: Arrival, settings: Settings,
+    caller: Administrator, database: Database, arrival: Arrival, settings: Settings,
     *, email: str, password: str, full_name: str,
 ) -> Created:  # fmt: skip
     """Make an account, as an administrator. It is subscribed to the default channels."""
-    await check_strength(password, await words_of(tx, caller.realm_id, settings), email, full_name)
-    stored = await hash_password(password, settings)  # takes long: before anything is held
-    return Created(await actions.make_person(tx, caller, arrival, email, full_name, password_hash=stored))
+    async with database.reader() as reader:
+        words = await words_of(reader, caller.realm_id, settings)
+    await check_strength(password, words, email, full_name)
+    stored = await hash_password(password, settings)  # takes long: no connection is held meanwhile
+    async with database.transaction() as tx:
+        return Created(await actions.make_person(tx, caller, arrival, email, full_name, password_hash=stored))
 
 
 CHANGES = {"full_name": str, "role": RoleNumber, "new_email": str, "profile_data": Entries}
