@@ -100,6 +100,8 @@ async def end_by_provider(database: Database, logout: Logout, subdomains: Sequen
         known = None
         if logout.subject is not None:
             known = await queries.accounts_at(tx, logout.issuer, logout.subject, subdomains)
+        # As everybody who ends a person's sessions and keys: whoever replaces a key meanwhile holds the account as well.
+        await queries.hold_people(tx, logout.issuer, logout.session, known)
         if logout.session is not None:
             return Ended(*await end_provider_session(tx, logout.issuer, logout.session, known))
         return Ended(*await end_provider_access(tx, logout.issuer, known or []))

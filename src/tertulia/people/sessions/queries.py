@@ -152,6 +152,18 @@ async def accounts_at(reader: Reader, issuer: str, subject: str, subdomains: Seq
 # Log-outs at identity providers
 
 
+async def hold_people(tx: Transaction, issuer: str, session: str | None, user_ids: Sequence[int] | None) -> None:
+    """Hold the accounts that are about to lose what they got by a session at a provider, and these."""
+    sql = """
+    select from account where id in (
+        select unnest($3::bigint[])
+        union all select user_id from browser_session where issuer = $1 and provider_session = $2
+        union all select user_id from api_key where issuer = $1 and provider_session = $2
+    ) order by id for no key update
+    """
+    await tx.execute(sql, issuer, session, list(user_ids or ()))
+
+
 async def insert_logout(tx: Transaction, logout: Logout) -> bool:
     """Remember that a provider logged somebody out; returns whether it is the first time that it says so."""
     sql = """
