@@ -200,3 +200,17 @@ def test_who_logs_in_anew_while_their_account_is_changed_waits_for_nobody_in_a_c
     assert under_way.result(30)["user_id"] == user.user_id
     browser.http.close()
     assert stage.sql("select count(*) from browser_session where user_id = %s", user.user_id) == [(1,)]
+
+
+def test_a_browser_that_is_logged_out_while_its_password_is_checked_ends_no_account(stage: Stage) -> None:
+    user = person(stage)
+    browser = Browser(stage.server.url)
+    browser.log_in(user)
+    with stage.session() as execute:
+        execute("lock table login_failure in access exclusive mode")
+        under_way = later(browser.request, "DELETE", "users/me", password=PASSWORD)
+        eventually(lambda: holds_up(execute))
+        execute("delete from browser_session where user_id = %s", user.user_id)
+    check_error(under_way.result(30), "UNAUTHORIZED", 401)
+    browser.http.close()
+    assert stage.sql("select is_active from account where id = %s", user.user_id) == [(True,)]

@@ -28,6 +28,7 @@ from tertulia.people.logins.codes import CountedCodes
 from tertulia.people.logins.login import PasswordLogin
 from tertulia.people.logins.queries import Account
 from tertulia.people.users.assertion import Assertion
+from tertulia.people.users.authentication.holding import check_access
 from tertulia.people.users.reauthentication import Proof, Reauthentication, proof_needed
 
 YOUNG_SECONDS = 600
@@ -60,6 +61,9 @@ class PasswordReauthentication(Reauthentication):
             await self._login.check_own_password(caller, account, proof.password, credential_of(call, self._settings))
         elif has_password or (by_factor and factor.is_on) or not await self._is_young(account, call):
             raise await self._needed(caller, call, has_password=has_password, has_factor=factor.is_on)
+        # Passwords are checked one after the other, and who is logged out meanwhile has proved nothing by one that they know.
+        async with self._database.reader() as reader:
+            await check_access(reader, caller)
 
     async def _use_passkey(self, caller: Caller, call: Call, used: Assertion) -> None:
         claimed = await passkeys.claim(self._database, _bound(caller, call), used.response.client_data)

@@ -5,10 +5,10 @@ whoever is logged out or turned off meanwhile must not leave anything behind tha
 """
 
 from tertulia.kernel.auth import Caller
-from tertulia.kernel.db import Transaction
+from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.people.users import queries
-from tertulia.people.users.authentication.queries import hold_key, hold_session
+from tertulia.people.users.authentication.queries import hold_key, hold_session, is_let_in
 from tertulia.people.users.model import Account
 
 
@@ -23,6 +23,12 @@ async def hold_access(tx: Transaction, caller: Caller, *others: int) -> dict[int
         raise Refusal("Insufficient permission")
     await hold_credential(tx, caller)
     return held
+
+
+async def check_access(reader: Reader, caller: Caller) -> None:
+    """The same as it is now, without holding anything: where what follows asks by itself who may do it."""
+    if not await is_let_in(reader, caller.user_id, caller.role, caller.key_id, caller.session_id):
+        raise unauthorized("You have been logged out.", caller.subdomain or "tertulia", scheme=_scheme(caller))
 
 
 async def hold_credential(tx: Transaction, caller: Caller) -> None:

@@ -161,6 +161,17 @@ async def hold_session(tx: Transaction, user_id: int, session_id: int) -> bool:
     return bool(await tx.fetchval(sql, session_id, user_id))
 
 
+async def is_let_in(reader: Reader, user_id: int, role: int, key_id: int, session_id: int) -> bool:
+    """Whether an account is active with this role at least, and the key or session is still good; 0: there is none."""
+    sql = """
+    select is_active and role <= $2
+        and ($3::bigint = 0 or exists (select from api_key where id = $3 and user_id = $1))
+        and ($4::bigint = 0 or exists (select from browser_session where id = $4 and user_id = $1 and expires > now()))
+    from account where id = $1
+    """
+    return bool(await reader.fetchval(sql, user_id, role, key_id, session_id))
+
+
 # Keys that are made
 
 
