@@ -18,6 +18,7 @@ from tests.harness.realm import Realm
 from tests.harness.server import Channel
 from tests.harness.stage import Stage, Web, at_once
 from tests.harness.talk import Speaker, check_error, check_success, eventually, unique
+from tests.harness.waits import waits_of
 
 
 def test_a_topic_made_for_a_policy_has_no_messages_and_stays_one_row(stage: Stage) -> None:
@@ -164,3 +165,60 @@ def test_whoever_makes_a_topic_waits_for_a_rename_before_it_holds_accounts(realm
             with pytest.raises(psycopg2.errors.LockNotAvailable), stage.session() as other:
                 other("select from channel where id = %s for key share nowait", channel.stream_id)
         check_success(renaming.result())
+
+
+WHOLE = {"propagate_mode": "change_all", "send_notification_to_new_thread": False}
+
+
+def mute_many(realm: Realm, channel: Channel, people: int, topics: int) -> None:
+    """So many people have muted the topic "loud", which is there, and so many others."""
+    realm.stage.sql(
+        """
+        with person as (
+            insert into account (realm_id, email, email_key, full_name)
+            select %s, address, address, 'Crowd' from (
+                select 'm' || number || '.' || %s || '@example.com' as address from generate_series(1, %s) as number
+            ) as made returning id
+        ), made as (
+            insert into topic (conversation_id, name, name_key)
+            select %s, 't' || number, 't' || number from generate_series(1, %s) as number returning id
+        ), muted as (
+            select id from made union all select id from topic where conversation_id = %s and name_key = 'loud'
+        )
+        insert into topic_policy (user_id, topic_id, policy) select person.id, muted.id, 1 from person, muted
+        """,
+        *(realm.id, channel.stream_id, people, channel.stream_id, topics, channel.stream_id),
+    )
+    realm.stage.sql("analyze topic_policy")
+
+
+@pytest.mark.timed
+def test_nobody_waits_because_a_topic_that_thousands_mute_gets_another_name(realm: Realm) -> None:
+    channel = realm.stage.channel(realm.owner, realm.member, realm_id=realm.id)
+    sent = realm.owner.send(channel.stream_id, "loud")
+    mute_many(realm, channel, people=3000, topics=32)
+    decide(realm.member, channel.stream_id, "loud", 1)
+    with realm.member.register(event_types=["muted_topics"]) as older:
+        with waits_of(realm.stage.nobody(host=realm.host)) as waits:
+            edit(realm.owner, sent, topic="low", **WHOLE)
+        [event] = older.poll()
+    assert [topic for _, topic, _ in event["muted_topics"]] == ["low"]
+    assert max(waits) < 0.13, "they waited 0.22 s, and longer by each topic that somebody mutes"
+
+
+def test_older_clients_register_again_when_their_lists_are_too_much_to_tell(realm: Realm) -> None:
+    channel = realm.stage.channel(realm.owner, realm.member, realm_id=realm.id)
+    sent = realm.owner.send(channel.stream_id, "loud")
+    mute_many(realm, channel, people=20, topics=5000)
+    decide(realm.member, channel.stream_id, "loud", 1)
+    with (
+        realm.member.register(event_types=["muted_topics"]) as older,
+        realm.member.register(event_types=["user_topic"]) as newer,
+        realm.owner.register(event_types=["muted_topics", "message"]) as others,
+    ):
+        edit(realm.owner, sent, topic="low", **WHOLE)
+        assert {event["topic_name"] for event in newer.poll()} == {"loud", "low"}
+        older.check_ends()
+        assert others.so_far() == [], "who mutes nothing goes on"
+    state = realm.member.post("register", event_types=[], fetch_event_types=["muted_topics"])
+    assert [topic for _, topic, _ in state["muted_topics"]] == ["low"]

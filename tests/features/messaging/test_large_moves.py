@@ -1,10 +1,8 @@
 """Large topics of channels with many readers, each of whom knows another part: what moves them holds nobody up."""
 
 import random
-import threading
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import pytest
 
@@ -14,6 +12,7 @@ from tests.contract.changes import edit
 from tests.harness.realm import Realm
 from tests.harness.server import Channel
 from tests.harness.talk import Json, Speaker
+from tests.harness.waits import waits_of
 
 PEOPLE, MESSAGES = 300, 4000
 WHOLE: Json = {"propagate_mode": "change_all", "send_notification_to_new_thread": False}
@@ -95,34 +94,13 @@ def wide(realm: Realm) -> Wide:
     return Wide(realm)
 
 
-@contextmanager
-def others(speaker: Speaker) -> Iterator[list[float]]:
-    """How long somebody else waits for each of many small answers."""
-    waits: list[float] = []
-    done = threading.Event()
-
-    def ask() -> None:
-        while not done.wait(0.01):
-            began = time.perf_counter()
-            speaker.request("GET", "server_settings")
-            waits.append(time.perf_counter() - began)
-
-    asking = threading.Thread(target=ask)
-    asking.start()
-    try:
-        yield waits
-    finally:
-        done.set()
-        asking.join()
-
-
 @pytest.mark.timed
 @pytest.mark.parametrize("topic", ["other", "new"])
 def test_a_large_topic_of_which_everybody_knows_another_part_gets_its_topic_at_once(wide: Wide, topic: str) -> None:
     """One way its messages go into another topic, the other way it is renamed."""
     realm = wide.realm
     with (
-        others(realm.stage.nobody(host=realm.host)) as waits,
+        waits_of(realm.stage.nobody(host=realm.host)) as waits,
         realm.member.register(event_types=["update_message"]) as queue,
     ):
         began = time.perf_counter()

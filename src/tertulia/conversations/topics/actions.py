@@ -1,18 +1,23 @@
 """Deciding about topics."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from tertulia.conversations.channels.access import find_channel, get_active_channel
 from tertulia.conversations.channels.rules import name_key_of, no_such_channel
 from tertulia.conversations.read_state.marks import TopicPolicy
 from tertulia.conversations.topics import queries
 from tertulia.conversations.topics.bounds import MUTED, POLICIES
-from tertulia.conversations.topics.events import muted_topics_told, policies_decided
+from tertulia.conversations.topics.events import muted_topics_told, muted_topics_untold, policies_decided
 from tertulia.conversations.topics.model import Decided, Topic
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.bounds import check_count, hold_count
 from tertulia.kernel.db import Transaction
 from tertulia.organization.realms.settings import RealmSettings, settings_of
+
+MOST_TOLD = 100_000
+"""How many muted topics the lists of those whom one change concerns have together: about 5 MB of events."""
+PORTION = 500
+"""So many people's lists are read at a time."""
 
 
 async def set_policy(tx: Transaction, caller: Caller, named: int | str, topic: str, policy: TopicPolicy) -> bool:
@@ -55,12 +60,24 @@ async def set_policies(
     tx.allow_many_events()  # one for each who mutes the topic
     await queries.lock_deciders(tx, list(chosen))
     decided = await queries.decide(tx, topic.id, chosen, keep)
-    # Older clients know muted topics only: they are told when their list has changed.
     listed = [one.user_id for one in decided if TopicPolicy.MUTED in (one.old, one.new)]
-    lists = await queries.muted_topics(tx, listed) if listed else {}
-    for told in (*muted_topics_told(settings, lists), *policies_decided(settings, topic, decided)):
+    await tell_muted(tx, realm_id, settings, listed)
+    for told in policies_decided(settings, topic, decided):
         tx.emit(realm_id, told)
     return decided
+
+
+async def tell_muted(tx: Transaction, realm_id: int, settings: RealmSettings, user_ids: Sequence[int]) -> None:
+    """Older clients know muted topics only: they are told all of their list when it has changed.
+
+    A topic that thousands mute is changed by one person: their lists together are bounded, and others have their turn.
+    """
+    if user_ids and await queries.count_muted(tx, user_ids, MOST_TOLD) > MOST_TOLD:
+        tx.emit(realm_id, muted_topics_untold(user_ids))
+        return
+    for start in range(0, len(user_ids), PORTION):
+        for muted in await queries.muted_lists(tx, user_ids[start : start + PORTION]):
+            tx.emit(realm_id, muted_topics_told(settings, muted))
 
 
 async def get_topic(tx: Transaction, channel_id: int, name: str) -> Topic:
@@ -83,7 +100,7 @@ async def _decide_alone(tx: Transaction, caller: Caller, topic: Topic, policy: T
         await check_count(tx, MUTED, caller.person_id, adding=0)
     if policy is not TopicPolicy.NONE:
         await check_count(tx, POLICIES, caller.user_id, adding=0)
-    lists = await queries.muted_topics(tx, [caller.user_id])
-    for told in (*muted_topics_told(settings, lists), *policies_decided(settings, topic, decided)):
+    await tell_muted(tx, caller.realm_id, settings, [caller.user_id])
+    for told in policies_decided(settings, topic, decided):
         tx.emit(caller.realm_id, told)
     return True

@@ -1,13 +1,13 @@
 """The events of policies: `user_topic`, and `muted_topics` for clients that do not ask for it."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
 from tertulia.conversations.empty_topic import EMPTY_TOPIC, EmptyTopicPresenter
-from tertulia.conversations.topics.model import Decided, MutedTopic, Topic, UserTopic
+from tertulia.conversations.topics.model import Decided, MutedList, Topic, UserTopic
 from tertulia.events.log.record import Audience, Record, record
 from tertulia.organization.realms.settings import RealmSettings
 
@@ -26,15 +26,18 @@ def policies_decided(settings: RealmSettings, topic: Topic, decided: Sequence[De
     return found
 
 
-def muted_topics_told(settings: RealmSettings, lists: Mapping[int, list[MutedTopic]]) -> list[Record]:
-    """The whole list of each, as older clients want it."""
-    found = []
-    for user_id, muted in lists.items():
-        event: dict[str, Any] = {"muted_topics": muted}
-        if any(topic == "" for _, topic, _ in muted):
-            event[EMPTY_TOPIC] = settings.empty_topic_display_name
-        found.append(record(Audience(users=(user_id,), instead="user_topic", old=True), "muted_topics", event))
-    return found
+def muted_topics_told(settings: RealmSettings, muted: MutedList) -> Record:
+    """The whole list of somebody, as older clients want it."""
+    event: dict[str, Any] = {"muted_topics": msgspec.Raw(muted.topics.encode())}
+    if muted.has_empty:
+        event[EMPTY_TOPIC] = settings.empty_topic_display_name
+    return record(Audience(users=(muted.user_id,), instead="user_topic", old=True), "muted_topics", event)
+
+
+def muted_topics_untold(user_ids: Sequence[int]) -> Record:
+    """Older clients of these register again: their lists together are more than can be told."""
+    to = Audience(users=tuple(user_ids), instead="user_topic", old=True)
+    return msgspec.structs.replace(record(to, "muted_topics", {}), closes=True)
 
 
 class TopicPresenter(EmptyTopicPresenter):

@@ -29,5 +29,15 @@ class UserTopic(msgspec.Struct, frozen=True):
     visibility_policy: int
 
 
+class MutedList(msgspec.Struct, frozen=True):
+    """All topics that somebody mutes, as older clients want them."""
+
+    user_id: int
+    topics: str
+    """JSON."""
+    has_empty: bool
+    """The topic without a name is among them."""
+
+
 MutedTopic = tuple[str, str, int]
 """The channel's name, the topic, and since when: the older form of a muted topic."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from tertulia.conversations.channels.rights import MAY_SEE
 from tertulia.conversations.read_state.marks import TopicPolicy
-from tertulia.conversations.topics.model import Decided, MutedTopic, Topic, UserTopic
+from tertulia.conversations.topics.model import Decided, MutedList, MutedTopic, Topic, UserTopic
 from tertulia.kernel.db import Reader, Transaction
 
 _TOPIC = "topic.id, topic.conversation_id as channel_id, topic.name"
@@ -46,9 +46,8 @@ order by stream_id, topic.name_key
 """
 
 _MUTED = f"""
-select topic_policy.user_id, channel.name as channel, topic.name as topic,
-       extract(epoch from updated_at)::bigint as since
-{_DECIDED} and topic_policy.user_id = any($1::bigint[]) and policy = {TopicPolicy.MUTED}
+select channel.name as channel, topic.name as topic, extract(epoch from updated_at)::bigint as since
+{_DECIDED} and topic_policy.user_id = $1 and policy = {TopicPolicy.MUTED}
 order by channel.name_key, topic.name_key
 """
 
@@ -134,12 +133,36 @@ async def user_topics(reader: Reader, user_id: int) -> list[UserTopic]:
     return [UserTopic(**row) for row in await reader.fetch(_USER_TOPICS, user_id)]
 
 
-async def muted_topics(reader: Reader, user_ids: Sequence[int]) -> dict[int, list[MutedTopic]]:
-    """The muted topics of users in channels they see."""
-    found: dict[int, list[MutedTopic]] = {user_id: [] for user_id in user_ids}
-    for row in await reader.fetch(_MUTED, user_ids):
-        found[row["user_id"]].append((row["channel"], row["topic"], row["since"]))
-    return found
+async def muted_topics(reader: Reader, user_id: int) -> list[MutedTopic]:
+    """The muted topics of a user in channels they see."""
+    return [tuple(row) for row in await reader.fetch(_MUTED, user_id)]
+
+
+async def count_muted(reader: Reader, user_ids: Sequence[int], most: int) -> int:
+    """How many topics users mute together; one more than `most` if there are more."""
+    sql = f"""
+    select count(*) from (
+        select from topic_policy where user_id = any($1::bigint[]) and policy = {TopicPolicy.MUTED} limit $2 + 1
+    ) as muted
+    """
+    return int(await reader.fetchval(sql, user_ids, most))
+
+
+async def muted_lists(reader: Reader, user_ids: Sequence[int]) -> list[MutedList]:
+    """The same of each of them. PostgreSQL writes the JSON: of a topic that thousands mute these are very many."""
+    sql = f"""
+    select wanted.user_id, coalesce(listed.topics, '[]') as topics, coalesce(has_empty, false) as has_empty
+    from unnest($1::bigint[]) as wanted(user_id) left join (
+        select user_id, json_agg(json_build_array(channel, topic, since) order by channel_key, topic_key)::text as topics,
+            bool_or(topic = '') as has_empty
+        from (
+            select topic_policy.user_id, channel.name as channel, topic.name as topic, channel.name_key as channel_key,
+                topic.name_key as topic_key, extract(epoch from updated_at)::bigint as since
+            {_DECIDED} and topic_policy.user_id = any($1::bigint[]) and policy = {TopicPolicy.MUTED}
+        ) as muted group by user_id
+    ) as listed using (user_id) order by wanted.user_id
+    """
+    return [MutedList(*row) for row in await reader.fetch(sql, user_ids)]
 
 
 _LISTED = """

@@ -27,7 +27,7 @@ async def muted_topics(reader: Reader, caller: Caller, wanted: StateRequest, _se
     if not wanted.options.old_names or (wanted.fetch is not None and "user_topic" in wanted.fetch):
         return {}
     empty = _empty_topic(caller, wanted)
-    found = (await queries.muted_topics(reader, [caller.user_id]))[caller.user_id]
+    found = await queries.muted_topics(reader, caller.user_id)
     return {"muted_topics": [(channel, topic or empty, since) for channel, topic, since in found]}
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from tertulia.conversations.read_state.marks import TopicPolicy
-from tertulia.conversations.topics.actions import set_policies
-from tertulia.conversations.topics.events import muted_topics_told, policies_decided
+from tertulia.conversations.topics.actions import set_policies, tell_muted
+from tertulia.conversations.topics.events import policies_decided
 from tertulia.conversations.topics.model import Decided, Topic
-from tertulia.conversations.topics.queries import lock_deciders, muted_topics, renew_policies
+from tertulia.conversations.topics.queries import lock_deciders, renew_policies
 from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing.moving import queries as statements
@@ -38,11 +38,11 @@ async def tell_renamed(tx: Transaction, caller: Caller, old: Topic, new: Topic) 
     pairs = [pair for pair in known if pair.keeps]
     now = await renew_policies(tx, new.id)
     muted = [pair.user_id for pair in pairs if pair.policy == TopicPolicy.MUTED]
-    lists = await muted_topics(tx, muted) if muted else {}
     gone = [Decided(pair.user_id, pair.policy, TopicPolicy.NONE, now) for pair in pairs]
     come = [Decided(pair.user_id, TopicPolicy.NONE, pair.policy, now) for pair in pairs]
     records = [*policies_decided(settings, old, gone), *policies_decided(settings, new, come)]
-    for told in (*muted_topics_told(settings, lists), *records):
+    await tell_muted(tx, caller.realm_id, settings, muted)
+    for told in records:
         tx.emit(caller.realm_id, told)
 
 
