@@ -6,6 +6,7 @@ redirects are not followed.
 """
 
 import asyncio
+import ssl
 import time
 from types import SimpleNamespace
 from typing import Any
@@ -73,6 +74,8 @@ class Provider:
     def __init__(self, chosen: OidcProvider) -> None:
         self.chosen = chosen
         self._library = load_library()
+        # Once: reading the system's certificates takes a tenth of a second of the event loop, and strangers begin logins.
+        self._tls = self._library.httpx2.create_ssl_context()
         self._lock = asyncio.Lock()
         self._description: tuple[float, Description] | None = None
         self._keys: tuple[float, Any] | None = None
@@ -120,7 +123,7 @@ class Provider:
         return missing
 
     def _asking(self) -> "_Asking":
-        return _Asking(self.chosen, self._library)
+        return _Asking(self.chosen, self._library, self._tls)
 
     async def _describe(self, client: Any) -> Description:
         async with self._lock:
@@ -178,7 +181,7 @@ class Provider:
 class _Asking:
     """A client for the requests of one login, with one time limit; whatever goes wrong is a ProviderFailure."""
 
-    def __init__(self, chosen: OidcProvider, library: SimpleNamespace) -> None:
+    def __init__(self, chosen: OidcProvider, library: SimpleNamespace, tls: ssl.SSLContext) -> None:
         self._library = library
         self._client = library.AsyncOAuth2Client(
             chosen.client_id,
@@ -187,6 +190,7 @@ class _Asking:
             code_challenge_method="S256",
             timeout=REQUEST_SECONDS,
             follow_redirects=False,
+            verify=tls,
         )
         self._limit = asyncio.timeout(LOGIN_SECONDS)
 

@@ -1,7 +1,10 @@
-"""The key that an app got through a provider ends with the session there, also as the key that was put in its place."""
+"""What attacks have found of logins at a provider: keys that outlive them, and what strangers make them cost."""
 
 import json
+import os
+import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -70,3 +73,27 @@ def test_a_key_that_is_replaced_while_the_provider_logs_out_ends_as_well(
         execute(again, user.user_id, digest, provider.issuer, provider.person["sid"])
     check_success(under_way.result(30))
     assert not works(stage, user, key)
+
+
+def seconds_of(web: Web) -> float:
+    """What a process has used of the processor."""
+    fields = Path(f"/proc/{web.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_strangers_who_begin_or_end_logins_keep_the_process_busy_for_moments_only(
+    web: Web, browser: httpx.Client
+) -> None:
+    def ask() -> None:
+        assert browser.get("/accounts/login/oidc/crooked").status_code == 302
+        assert browser.post("/accounts/login/oidc/crooked/logout", data={"logout_token": "a.b.c"}).status_code == 400
+
+    ask()
+    rounds, before = 10, seconds_of(web)
+    for _ in range(rounds):
+        ask()
+    used = seconds_of(web) - before
+    began = time.process_time()
+    for _ in range(rounds):
+        httpx.create_ssl_context()  # what it costs to read the certificates of the system
+    assert used < time.process_time() - began
