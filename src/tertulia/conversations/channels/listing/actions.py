@@ -6,7 +6,7 @@ from typing import TypeVar
 import msgspec
 
 from tertulia.conversations.channels.model import ChannelRecord, SubscriptionRecord
-from tertulia.conversations.channels.records import bots_in, selected_records, subscribers_of, subscriptions_of
+from tertulia.conversations.channels.records import bots_in, selected_records, subscribers_as_json, subscriptions_of
 from tertulia.conversations.channels.rights import IS_SUBSCRIBED, MAY_READ, MAY_SEE, NOT_GUEST, subscribed
 from tertulia.conversations.channels.statements import default_channels
 from tertulia.kernel.auth import Caller
@@ -69,7 +69,7 @@ async def with_subscribers(reader: Reader, channels: Sequence[_Record], include:
     is_full = {
         channel.stream_id: include == "true" or channel.subscriber_count <= FULL_LISTS_UP_TO for channel in channels
     }
-    full = await subscribers_of(reader, [number for number, full in is_full.items() if full])
+    full = await subscribers_as_json(reader, [number for number, full in is_full.items() if full])
     large = [number for number, full in is_full.items() if not full]
     bots = await bots_in(reader, large) if large else {}
     return [

@@ -6,7 +6,7 @@ from tertulia.conversations.channels.access import get_ruled_channel, get_visibl
 from tertulia.conversations.channels.actions.defaults import add_default, remove_default
 from tertulia.conversations.channels.listing.actions import Filters, listed_channels, own_subscriptions
 from tertulia.conversations.channels.queries import find_by_name, is_subscribed, shared_channels
-from tertulia.conversations.channels.records import channel_records, subscribers_of
+from tertulia.conversations.channels.records import channel_records, subscribers_as_json
 from tertulia.conversations.channels.rules import ChannelId, no_such_channel
 from tertulia.conversations.channels.statements import lock_conversations
 from tertulia.kernel.auth import Administrator, Person
@@ -78,7 +78,7 @@ async def get_subscribers(caller: Person, reader: Reader, *, stream_id: ChannelI
     channel = await get_ruled_channel(reader, caller, stream_id)
     if not channel.may_see_subscribers:
         raise Refusal("Guests know the subscribers only of channels they are in.")
-    return {"subscribers": (await subscribers_of(reader, [channel.id])).get(channel.id, [])}
+    return {"subscribers": (await subscribers_as_json(reader, [channel.id])).get(channel.id, [])}
 
 
 @get("/users/{user_id}/subscriptions/{stream_id}")
