@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.features.archives.asking import ask, run_chore, when_ended
 from tests.features.archives.conftest import World
 from tests.features.archives.test_hostile_archives import REFUSED, rewritten
 from tests.features.archives.test_imports import (
@@ -23,6 +24,7 @@ from tests.features.files.test_attachments import sweep_unused
 from tests.features.messaging.test_retention import age, expire, keep
 from tests.harness.channels import make
 from tests.harness.command import said_once, tertulia
+from tests.harness.passwords import give_password
 from tests.harness.server import OwnServer
 from tests.harness.stage import Backstage, Stage
 from tests.harness.talk import Speaker, check_error, check_success, unique
@@ -195,3 +197,26 @@ def test_a_newer_archive_that_cannot_come_takes_nothing_away(world: World, elsew
         file = rewritten(newer, folder / "changed.tar", change)
         assert said in tertulia(*command(file, here.subdomain), env=environment(server)).stderr
         assert member.get("users/me")["user_id"] == member.id
+
+
+def test_an_export_that_was_asked_for_waits_until_a_newer_archive_has_come(
+    world: World, elsewhere: Stage, folder: Path
+) -> None:
+    """Otherwise it would be said to be ready, with what is there by chance."""
+    realm, stage, server = world.realm, elsewhere, elsewhere.server
+    assert isinstance(server, OwnServer)
+    here = imported(server, stage, world.export(folder / "older.tar").file, fresh_name())
+    owner = here.person(realm.owner.id + here.report["shifts"].get("person", 0))
+    give_password(stage, owner)
+    newer = world.export(folder / "newer.tar")
+    with server.paused("worker"):
+        export_id = ask(owner)
+        with stage.session() as execute:
+            execute("alter table reaction rename to taken_away")
+        assert "reaction" in tertulia(*command(newer.file, here.subdomain), env=environment(server)).stderr
+        with stage.session() as execute:
+            execute("alter table taken_away rename to reaction")
+        run_chore(server, "build")
+    assert stage.sql("select ended is null from export_job where id = %s", export_id) == [(True,)]
+    imported(server, stage, newer.file, here.subdomain)
+    assert when_ended(owner, export_id)["messages_done"] > 5
