@@ -33,3 +33,27 @@ def test_of_a_message_that_was_changed_very_often_the_newest_texts_leave_in_an_a
         assert len(texts) > 50
         assert len(line["hidden_previews"]) > 100
     realm.stage.sql("delete from message where id = %s", message)
+
+
+def test_of_very_many_gaps_in_what_somebody_has_read_the_newest_leave(world: World, folder: Path) -> None:
+    stage, member, channel = world.realm.stage, world.realm.member, world.public.stream_id
+    [(before,)] = stage.sql(
+        "select read::text from read_state where user_id = %s and conversation_id = %s", member.id, channel
+    )
+    sql = "update read_state set read = {} where user_id = %s and conversation_id = %s"
+    many = "(select range_agg(int8range(2 * n, 2 * n + 1)) from generate_series(1, 1000000) as n)"
+    stage.sql(sql.format(many), member.id, channel)
+    try:
+        found = world.export(folder / "gaps.tar")
+    finally:
+        stage.sql(sql.format(f"'{before}'::int8multirange"), member.id, channel)
+    checked = tertulia("archive", "check", str(found.file))
+    assert checked.returncode == 0, checked.stderr
+    [line] = [
+        one for one in found.lines("read_states") if (one["user_id"], one["conversation_id"]) == (member.id, channel)
+    ]
+    assert len(line["read"]) == 400_000
+    assert line["read"][-1] == [2_000_000, 2_000_001]
+    assert all(
+        len(one["read"]) < 100 for one in found.lines("read_states") if one is not line and one["user_id"] != member.id
+    )

@@ -43,6 +43,8 @@ def text_in(column: str) -> str:
 MOST_FORMER_BYTES = 4 * 1024 * 1024
 """Of a message's former texts the newest leave, up to so many bytes of its line: together they may be longer than any line that
 is read, and nobody would read the archive."""
+MOST_RANGES, FEW_BYTES = 400_000, 262_144
+"""Of what somebody has read in a conversation so many ranges leave. What takes fewer bytes in the database has fewer."""
 MOST_HIDDEN_BYTES = 1024 * 1024
 """The same of addresses whose previews were taken away: there are as many as the texts that a message had."""
 
@@ -69,8 +71,19 @@ def _moved(was: str, now: str) -> str:
 
 def _ranges(column: str) -> str:
     """As pairs; an open end is null."""
+    return f"{_pairs(f'unnest({column}) as part')} as {column}"
+
+
+def _pairs(parts: str, ordered: str = "") -> str:
+    return f"array(select json_build_array(coalesce(lower(part), 0), upper(part)) from {parts} {ordered})"
+
+
+def _newest_ranges(column: str) -> str:
+    """The same; of very many the newest, since all of somebody's are one line. What is left out is unread."""
+    newest = f"(select part from unnest({column}) as part order by part desc limit {MOST_RANGES}) as newest"
     return f"""
-    array(select json_build_array(coalesce(lower(part), 0), upper(part)) from unnest({column}) as part) as {column}
+    case when pg_column_size({column}) < {FEW_BYTES} then {_pairs(f"unnest({column}) as part")}
+        else {_pairs(newest, "order by part")} end as {column}
     """
 
 
@@ -253,7 +266,7 @@ select * from (
 ) as change where num_nonnulls(topic, channel_id) > 0
 """)
 READ_STATES = lines(f"""
-select conversation_id, user_id, {_ranges("read")}, {_ranges("history")}
+select conversation_id, user_id, {_newest_ranges("read")}, {_ranges("history")}
 from read_state join conversation on conversation.id = conversation_id
 where realm_id = $1 and {is_own("user_id")} and {is_open("conversation_id")} order by conversation_id, user_id
 """)
