@@ -71,6 +71,9 @@ ENDED_QUEUE = 200
 """What it costs that somebody's queue ends, in events: their client registers again."""
 CLOSED_QUEUES = 50
 """How many end at an event that closes queues: nobody counts them."""
+FREE_BYTES, BYTES_OF_EVENT = 100_000, 400
+"""What the events of one request may have at no cost, and how much of the rest costs as much as one more event. They are kept for
+days, and some tell all of a list when one thing in it has changed: a member could write gigabytes of them in an hour."""
 LONGEST_STATEMENT = 65_536
 """Statements up to this length stay prepared: asyncpg's own limit is below that of our longest ones."""
 
@@ -103,6 +106,7 @@ class Transaction(Reader):
         self.follow_ups: set[str] = set()
         self._most_events: int | None = None
         self._ended = 0
+        self._bytes = 0
         self._holding: Clock | None = None
         self._call: Call | None = None
 
@@ -157,7 +161,9 @@ class Transaction(Reader):
             raise full(EVENTS, self._most_events)
         self._ended += len(getattr(record, "ends", ())) + CLOSED_QUEUES * getattr(record, "closes", False)
         self._touched.add(realm_id)
-        self._emitted.append((subject_of(realm_id, self.shards), msgspec.json.encode(record).decode()))
+        body = msgspec.json.encode(record)
+        self._bytes += len(body)
+        self._emitted.append((subject_of(realm_id, self.shards), body.decode()))
 
     def note(self, entry: audit.Entry) -> None:
         """Add an entry to the audit log, in this transaction. Written in one statement right before the commit."""
@@ -184,7 +190,8 @@ class Transaction(Reader):
         self._emitted = []
         if self._call is not None:
             self._call.events += len(bodies) + ENDED_QUEUE * self._ended
-            self._ended = 0
+            self._call.events += max(0, self._bytes - FREE_BYTES) // BYTES_OF_EVENT
+            self._ended = self._bytes = 0
         # All rows are fetched: asking for the first alone would run the statement, and so the emitting, only that far.
         asked = (
             (_EMIT_ASKING, subjects, bodies, sorted(self._touched)) if self._asks_freeze else (_EMIT, subjects, bodies)

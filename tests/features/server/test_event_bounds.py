@@ -92,6 +92,44 @@ async def test_what_a_transaction_tells_is_counted_for_its_request(engines: Engi
     assert call.events == 6
 
 
+@pytest.fixture(scope="module")
+def limiting(server: Server, shared_folder: Path) -> Iterator[Web]:
+    """A web process that limits who calls."""
+    web = Web(server, shared_folder, rate_limits="true")
+    try:
+        yield web.wait()
+    finally:
+        web.stop()
+
+
+def test_whoever_has_large_events_written_again_and_again_waits_between_them(realm: Realm, limiting: Web) -> None:
+    """Older clients are told all of somebody's muted topics when one is added. At the rate of calls that was 217 MB in a minute,
+    which the log keeps for eight days."""
+    channel = realm.stage.channel(realm.member, realm.moderator, realm_id=realm.id)
+    realm.stage.sql(
+        """
+        with topic as (
+            insert into topic (conversation_id, name, name_key)
+            select %s, name, name from (
+                select repeat(chr(20000 + number), 55) || number as name from generate_series(1, 4990) as number
+            ) as named returning id
+        )
+        insert into topic_policy (user_id, topic_id, policy) select %s, id, 1 from topic
+        """,
+        *(channel.stream_id, realm.member.id),
+    )
+
+    def toggled(speaker: Speaker) -> list[int]:
+        said = [{"stream_id": channel.stream_id, "topic": "x", "visibility_policy": turn % 2} for turn in range(1, 71)]
+        web = realm.as_user(speaker.user, url=limiting.url)
+        return [web.request("POST", "user_topics", **fields).status_code for fields in said]
+
+    many = toggled(realm.member)
+    assert many.count(200) < 60
+    assert set(many) == {200, 429}
+    assert set(toggled(realm.moderator)) == {200}, "whoever mutes few topics goes on"
+
+
 async def no_more() -> dict[str, object]:
     return {"type": "http.disconnect"}
 
