@@ -21,10 +21,12 @@ from tertulia.content.pictures.fitting import Picture as Fitted
 from tertulia.content.pictures.keeping import content_type
 from tertulia.content.pictures.receiving import MAX_MIB
 from tertulia.content.storage import Store, StoreUnavailable, orphans
+from tertulia.content.storage.scanning import CODE as MALWARE
 from tertulia.files.uploads.kinds import HEAD, PICTURES, UNKNOWN, kind_of
 from tertulia.files.uploads.model import Thumbnail
 from tertulia.files.uploads.names import new_key
 from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.errors import Refusal
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
 from tertulia.organization.custom_emoji.model import still_name
 from tertulia.organization.custom_emoji.routes import SIDE
@@ -105,7 +107,7 @@ class Objects:
                     head.extend(piece[: max(0, HEAD - len(head))])
                     yield piece
 
-            size = await self._put(key, watched())
+            size = await self._put(key, self._store.scanner.passing(watched()))
         kind = kind_of(bytes(head)) if size else UNKNOWN
         thumbnail = Thumbnail.WAITING if size and kind in PICTURES else Thumbnail.NONE
         path = rewriter.path(one.path)
@@ -120,7 +122,10 @@ class Objects:
             self._lose("pictures that cannot be read")
             return None
         try:
-            return await make(b"".join(self._archive.blob(name, picture)))
+            data = b"".join(self._archive.blob(name, picture))
+            if not await self._is_clean(data):
+                return None
+            return await make(data)
         except NotAPicture:
             self._lose("pictures that cannot be read")
             return None
@@ -141,11 +146,28 @@ class Objects:
         if not await orphans.unlist(tx, keys):
             raise ArchiveFailed("Files took too long to be stored. Import again: it goes on where it stopped.")
 
+    async def _is_clean(self, picture: bytes) -> bool:
+        try:
+            await self._store.scanner.check(picture)
+        except Refusal as refusal:
+            self._refused(refusal)
+            return False
+        return True
+
     async def _put(self, key: str, content: bytes | AsyncIterator[bytes], type: str = "") -> int:
+        """How many bytes there are; none of what the malware scanner found something in."""
         try:
             return await self._store.put(key, content, type)
         except StoreUnavailable as problem:
             raise ArchiveFailed(f"The storage does not take a file: {problem}. Mend it and import again.") from problem
+        except Refusal as refusal:
+            self._refused(refusal)
+            return 0
+
+    def _refused(self, refusal: Refusal) -> None:
+        if refusal.code != MALWARE:
+            raise ArchiveFailed("The malware scanner does not answer. Mend it and import again.") from refusal
+        self._lose("files in which the malware scanner found something")
 
     def _lose(self, what: str) -> None:
         self.lost[what] = self.lost.get(what, 0) + 1
