@@ -85,6 +85,7 @@ REFUSED: dict[str, tuple[Change, str]] = {
         "does not know: can_fly_group",
     ),
     "a playground that is none": (in_first("playgrounds", url_template="javascript:{code}"), "Playground"),
+    "a file that no text links": (in_first("files", path="../../etc/passwd"), "no path of a file"),
     "a channel of two lines": (in_first("channels", name="a\nb"), "Channel"),
     "a time before time": (in_first("people", joined="0001-01-01T00:00:00+14:00"), "UTC"),
     "a time after time": (in_first("messages", sent="9999-12-31T23:59:59-14:00"), "UTC"),

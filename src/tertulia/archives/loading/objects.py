@@ -11,7 +11,6 @@ from typing import Any
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds
-from tertulia.archives.form.container import is_file_path
 from tertulia.archives.form.kinds import File, Picture
 from tertulia.archives.loading.texts import Rewriter
 from tertulia.archives.reading.archive import Archive
@@ -93,8 +92,6 @@ class Objects:
 
     async def file(self, one: File, rewriter: Rewriter, person: int, id: int) -> tuple[Any, ...]:
         """The row of a file whose bytes are in the store. What it is, its first bytes say."""
-        if not is_file_path(one.path):
-            raise ArchiveFailed(f"File {one.id}: {one.path!r} is no path of a file (docs/reference/archive.md).")
         key, head, size = new_key(self._realm_id), bytearray(), 0
         if one.content is None:
             self._lose("files without content")

@@ -8,6 +8,7 @@ import msgspec
 
 from tertulia.archives.errors import ArchiveFailed
 from tertulia.archives.form import kinds, moving
+from tertulia.archives.form.container import is_file_path
 from tertulia.archives.loading.shifts import Shifts, Spans
 from tertulia.archives.reading.archive import Archive
 from tertulia.conversations.channels.rules import clean_channel_name
@@ -65,6 +66,9 @@ def check_rules(archive: Archive, spans: Spans) -> None:
         for channel in archive.of(kinds.Channel):
             where = f"Channel {channel.id}"
             clean_channel_name(channel.name)
+        for file in archive.of(kinds.File):
+            where = f"File {file.id}"
+            check_file(file)
         if archive.manifest.scope == "moving":
             check_passwords(archive.of(moving.Credentials))
     except Refusal as refusal:
@@ -80,6 +84,12 @@ def check_person(one: kinds.Person) -> None:
         raise Refusal(f"{one.email!r} is no mail address.")
     if one.bot is not None and one.bot.url is not None:
         check_url(one.bot.url)
+
+
+def check_file(one: kinds.File) -> None:
+    """Refuse an address that texts cannot link."""
+    if not is_file_path(one.path):
+        raise Refusal(f"{one.path!r} is no path of a file (docs/reference/archive.md).")
 
 
 def check_permissions(organization: kinds.Organization) -> None:
