@@ -106,6 +106,21 @@ def test_a_database_remembers_which_programs_still_work_with_it(site: Site, late
     assert later.ask("select form from oldest_program") == [(added,)]
 
 
+def test_system_groups_of_an_earlier_import_get_the_settings_that_others_have(site: Site, later: Later) -> None:
+    site.run_command("realm", "create", "Ours")
+    columns = ["add_members", "join", "leave", "manage", "mention", "remove_members"]
+    settings = [f"can_{name}_group" for name in columns]
+    given = f"select id, {', '.join(settings)} from user_group where is_system order by id"
+    before = later.ask(given)
+    assert len(before) > 5
+    assert not any(value is None for row in before for value in row)
+    empty = ", ".join(f"{name} = null" for name in settings)
+    later.ask(f"update user_group set {empty} where is_system and name <> 'role:nobody' returning id")
+    later.ask("update schema_version set version_num = '0020' returning 1")
+    site.run_command("migrate")
+    assert later.ask(given) == before
+
+
 def test_an_empty_database_is_told_what_will_be_done(site: Site) -> None:
     with closing(psycopg2.connect(site.postgres_url)) as connection, connection.cursor() as cursor:
         connection.autocommit = True
