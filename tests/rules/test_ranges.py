@@ -1,12 +1,11 @@
 """Sets of numbers as ranges, against Python's own sets."""
 
-from itertools import pairwise
 from typing import NamedTuple
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tertulia.events.log.ranges import SeqSet, joined_ranges
+from tertulia.events.log.ranges import SeqSet
 
 numbers = st.frozensets(st.integers(0, 40), max_size=20)
 LIMIT = 60
@@ -22,20 +21,7 @@ def as_set(ranges: SeqSet) -> set[int]:
 
 
 def made_of(members: frozenset[int]) -> SeqSet:
-    return SeqSet([Bounds(low, high) for low, high in joined_ranges(members)])
-
-
-@given(numbers)
-def test_joined_ranges_hold_exactly_the_numbers_given(members: frozenset[int]) -> None:
-    ranges = joined_ranges(members)
-    assert [number for low, high in ranges for number in range(low, high)] == sorted(members)
-
-
-@given(numbers)
-def test_joined_ranges_are_as_few_as_possible(members: frozenset[int]) -> None:
-    ranges = joined_ranges(members)
-    assert all(low < high for low, high in ranges)
-    assert all(high < low for (_, high), (low, _) in pairwise(ranges))
+    return SeqSet([Bounds(number, number + 1) for number in sorted(members)])
 
 
 @given(numbers)

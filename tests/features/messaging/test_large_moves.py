@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from tertulia.messaging.editing.model import Moving
+from tertulia.messaging.editing.queries import MAX_PIECES
 from tertulia.messaging.editing.received import MAX_TOLD, Parts
 from tests.contract.changes import edit
 from tests.harness.realm import Realm
@@ -122,6 +123,27 @@ def test_what_was_unread_for_many_in_a_large_topic_goes_along_to_another_channel
     assert time.perf_counter() - began < 5, "it was given up after a minute, and the channels were held so long"
     seqs = [1, *range(3, MESSAGES + 3, 2)]
     assert wide.unread(target) == [sum(1 for seq in seqs if seq > each * n) for n in range(1, PEOPLE + 1)]
+
+
+@pytest.mark.timed
+def test_whoever_came_and_went_thousands_of_times_hears_of_the_newest_pieces_and_holds_nobody_up(wide: Wide) -> None:
+    realm = wide.realm
+    realm.stage.sql(
+        """
+        update read_state set history = int8multirange(int8range(%s, null)) + (
+            select range_agg(int8range(seq, seq + 1)) from generate_series(1 + (user_id %% 2) * 2, %s, 2) as seq
+        ) where conversation_id = %s and user_id <> %s
+        """,
+        *(MESSAGES + 1, MESSAGES, wide.channel.stream_id, realm.owner.id),
+    )
+    with (
+        waits_of(realm.stage.nobody(host=realm.host)) as waits,
+        realm.member.register(event_types=["update_message"]) as queue,
+    ):
+        edit(realm.owner, wide.first, topic="new", **WHOLE)
+        [event] = queue.poll()
+    assert len(event["message_ids"]) == MAX_PIECES
+    assert max(waits) < 0.5, "each of them was as many ranges as they had come"
 
 
 def test_what_is_unread_stays_so_when_messages_came_in_another_order_than_they_were_sent(realm: Realm) -> None:

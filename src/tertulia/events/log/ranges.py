@@ -1,7 +1,7 @@
 """Sets of numbers as sorted ranges (pure): what a multirange is once it has left the database."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -52,14 +52,3 @@ class SeqSet:
             self._uppers.pop()
         if self._uppers and self._uppers[-1] > number:
             self._uppers[-1] = number
-
-
-def joined_ranges(numbers: Iterable[int]) -> list[tuple[int, int]]:
-    """Numbers as the fewest `[lower, upper)` ranges."""
-    found: list[tuple[int, int]] = []
-    for number in sorted(set(numbers)):
-        if found and found[-1][1] == number:
-            found[-1] = (found[-1][0], number + 1)
-        else:
-            found.append((number, number + 1))
-    return found

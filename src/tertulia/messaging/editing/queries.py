@@ -14,6 +14,9 @@ from tertulia.messaging.editing.model import Moving
 from tertulia.messaging.reading.access import Reached
 from tertulia.messaging.sending.model import Composed
 
+MAX_PIECES = 100
+"""Of how many pieces of somebody's history they hear."""
+
 
 class Hearers(msgspec.Struct, frozen=True):
     """Subscribers who have received the same of some numbers."""
@@ -145,17 +148,20 @@ async def refresh_topics(tx: Transaction, topic_ids: Sequence[int]) -> None:
 async def hearers_of(reader: Reader, channel_id: int, first: int, last: int) -> list[Hearers]:
     """In a channel with protected history: the subscribers who have received any of the numbers from the first to the last.
 
-    Ranges as they are: which messages are in them is not asked for each of the subscribers.
+    Ranges as they are: which messages are in them is not asked for each of the subscribers. Whoever came and went thousands of
+    times has as many pieces, of which the newest count.
     """
     sql = """
     select array_agg(user_id order by user_id) as users, received
-    from (
-        select user_id, history * int8multirange(int8range($2, $3, '[]')) as received
-        from read_state where conversation_id = $1 and upper_inf(history)
+    from read_state cross join lateral (
+        select range_agg(piece) as received from (
+            select piece from unnest(history * int8multirange(int8range($2, $3, '[]'))) as piece order by piece desc limit $4
+        ) as newest
     ) as known
-    where not isempty(received) group by received order by min(user_id)
+    where conversation_id = $1 and upper_inf(history) and received is not null group by received order by min(user_id)
     """
-    return [Hearers(row["users"], row["received"]) for row in await reader.fetch(sql, channel_id, first, last)]
+    rows = await reader.fetch(sql, channel_id, first, last, MAX_PIECES)
+    return [Hearers(row["users"], row["received"]) for row in rows]
 
 
 async def markers_outside(reader: Reader, channel_id: int, message_ids: Sequence[int]) -> dict[bool, list[int]]:
