@@ -2,6 +2,8 @@
 
 import asyncio
 import threading
+import time
+from typing import Any
 
 import pytest
 
@@ -89,6 +91,47 @@ async def test_one_network_has_a_share_of_the_room_and_the_rest_of_it_is_for_oth
     with pytest.raises(Refusal):
         await of_one.pop()
     assert await asyncio.gather(*of_one, *of_others) == [True] * 23
+
+
+@pytest.mark.anyio
+async def test_what_several_networks_ask_for_is_done_in_turns() -> None:
+    threads, over = Threads("test", running=1, waiting=23), threading.Event()  # a share is 3
+    order: list[str] = []
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(threads.run(over.wait, 30))]
+
+    def ask(address: str, times: int) -> None:
+        asking.set(address)
+        tasks.extend(asyncio.create_task(threads.run(order.append, address)) for _ in range(times))
+
+    await asyncio.sleep(0)
+    for address in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
+        ask(address, 5)
+        await asyncio.sleep(0)
+    ask("192.0.2.4", 2)
+    await asyncio.sleep(0)
+    over.set()
+    await asyncio.gather(*tasks)
+    assert [address[-1] for address in order[:8]] == list("12341234"), "who came last waited for all of the others'"
+    assert sorted(order[8:]) == ["192.0.2.1"] * 3 + ["192.0.2.2"] * 3 + ["192.0.2.3"] * 3
+
+
+@pytest.mark.anyio
+async def test_who_asks_without_end_has_a_turn_for_each_of_another_network() -> None:
+    """One network has a single call waiting, again and again; the other all that it may. Each gets half of the thread."""
+    threads = Threads("test", running=1, waiting=23)
+    order: list[str] = []
+
+    def work(address: str) -> None:
+        order.append(address)
+        time.sleep(0.002)
+
+    async def again(address: str) -> None:
+        asking.set(address)
+        while len(order) < 200:
+            await threads.run(work, address)
+
+    await asyncio.gather(again("192.0.2.1"), again("192.0.2.1"), *(again("192.0.2.2") for _ in range(10)))
+    assert 90 <= order[:200].count("192.0.2.1") <= 110
 
 
 @pytest.mark.anyio

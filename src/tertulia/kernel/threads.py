@@ -5,7 +5,8 @@ somebody can ask for again and again gets threads of its own here, so that only 
 when too much waits already: an answer now is better than one that nobody waits for any more.
 
 Each network that asks has a small share of that room, so that nobody takes it all: what one sends at once waits in a lane of
-its own, and whoever is elsewhere does not notice. The worker and the commands ask for nobody, and have no lane.
+its own, and whoever is elsewhere does not notice. What of several networks waits for a thread is done in turns: nobody's second
+before everybody's first. The worker and the commands ask for nobody, and have no lane.
 """
 
 import asyncio
@@ -14,9 +15,12 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from typing import ParamSpec, TypeVar
+from functools import partial
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, ParamSpec, TypeVar
 
 from tertulia.kernel.errors import Refusal, server_not_ready
 from tertulia.kernel.limits import network_of
@@ -104,6 +108,7 @@ class Threads:
 
     def __init__(self, name: str, *, running: int, waiting: int) -> None:
         self._pool = ThreadPoolExecutor(running, thread_name_prefix=name)
+        self._turns = _Turns()
         self._room = threading.BoundedSemaphore(running + waiting)
         self._lanes = Lanes(inside=max(1, (running + waiting) // SHARE), waiting=max(1, waiting // 2))
 
@@ -120,15 +125,60 @@ class Threads:
             with contextlib.suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(self._lanes.leave, lane)
 
-        try:
-            done = self._pool.submit(work, *arguments, **named)
-        except RuntimeError:  # the process ends
-            self._room.release()
-            self._lanes.leave(lane)
-            raise
+        done: Future[T] = Future()
         # When the work is over, and not when its caller goes away: a thread cannot be called back.
         done.add_done_callback(is_over)
+        self._turns.add(lane, _Job(done, partial(work, *arguments, **named)))
+        try:
+            self._pool.submit(self._do_next)
+        except RuntimeError:  # the process ends
+            done.cancel()
+            raise
         return await asyncio.wrap_future(done)
+
+    def _do_next(self) -> None:
+        """In a thread that is free: not what it was told to do first, but whose turn it is now."""
+        self._turns.take().do()
+
+
+class _Job:
+    def __init__(self, done: Future[Any], work: Callable[[], Any]) -> None:
+        self._done = done
+        self._work = work
+
+    def do(self) -> None:
+        if not self._done.set_running_or_notify_cancel():
+            return  # nobody waits for it any more
+        try:
+            self._done.set_result(self._work())
+        except BaseException as error:
+            self._done.set_exception(error)
+            del self  # which the error knows by this frame, and this knows the error: neither would go away soon
+
+
+class _Turns:
+    """What waits for a thread, by rounds: a round has one job of everybody, and what somebody adds goes into the next one in
+    which they have none yet."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiting: list[tuple[int, int, str, _Job]] = []
+        self._present = 0
+        self._last: dict[str, int] = {}
+        """The last round in which somebody has a job, of those who have any."""
+        self._serial = count()
+
+    def add(self, name: str, job: _Job) -> None:
+        with self._lock:
+            turn = self._last[name] = max(self._present, self._last.get(name, 0)) + 1
+            heappush(self._waiting, (turn, next(self._serial), name, job))
+
+    def take(self) -> _Job:
+        with self._lock:
+            self._present, _, name, job = heappop(self._waiting)
+            if self._last[name] == self._present:
+                del self._last[name]
+            return job
 
 
 def too_busy() -> Refusal:
