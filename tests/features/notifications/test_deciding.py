@@ -1,5 +1,7 @@
 """Deciding whom a message concerns: who is asked about at all, in which steps, and at what cost."""
 
+import time
+
 import pytest
 
 from tertulia.kernel.db import Transaction
@@ -204,3 +206,36 @@ def test_an_edit_asks_only_about_those_whom_it_mentions_besides(realm: Realm, ch
     with pytest.raises(Undo):
         realm.stage.write(walk)
     assert found == [realm.member.id]
+
+
+@pytest.mark.timed
+def test_an_edit_while_the_worker_looks_at_what_waits_is_decided_by_its_new_text(
+    realm: Realm, channel: Channel
+) -> None:
+    """Very much waits, so that the worker looks at it nearly all of the time."""
+    me, sample = realm.member, realm.moderator.send(channel.stream_id, "others", "hello")
+    waiting = 30_000
+    realm.stage.sql(
+        """
+        with place as (
+            update conversation set last_seq = last_seq + %s where id = %s returning last_seq - %s as seq
+        ), made as (
+            insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered)
+            select realm_id, conversation_id, place.seq + number, topic_id, sender_id, client, content, rendered
+            from generate_series(1, %s) as number, message, place where message.id = %s returning id
+        )
+        insert into push_due (message_id) select id from made
+        """,
+        *(waiting, channel.stream_id, waiting, waiting, sample),
+    )
+    try:
+        sent = []
+        for turn in range(8):
+            sent.append(realm.owner.send(channel.stream_id, "tea", "tea"))
+            time.sleep(turn * 0.01)
+            check_success(realm.owner.request("PATCH", f"messages/{sent[-1]}", content=f"@**|{me.id}** tea"))
+        eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = any(%s)", sent) == [])
+    finally:
+        realm.stage.sql("delete from push_due where message_id > %s and message_id < %s returning 1", sample, sent[0])
+    sql = "select message_id from missed_message where user_id = %s order by message_id"
+    assert [number for (number,) in realm.stage.sql(sql, me.id)] == sent

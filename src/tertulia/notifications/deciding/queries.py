@@ -87,10 +87,12 @@ OF_ONE = 5
 # Everybody's first comes before anybody's second. Of one person what is new comes first: one that concerns very many goes on when
 # there is room, and holds up nobody.
 # The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
+# What is edited between the beginning of the statement and that moment waits for another step: of the row the newest is seen, of
+# whom the text mentions what was there at the beginning.
 _STEP = f"""
 with turn as materialized (
-    select message_id, place from (
-        select push_due.message_id, row_number() over (
+    select message_id, place, seen from (
+        select push_due.message_id, push_due.edited_at as seen, row_number() over (
             partition by person_id order by push_due.after_user > 0, push_due.message_id) as place
         from push_due cross join lateral (
             select coalesce(bot_owner_id, sender_id) as person_id from message join account on account.id = sender_id
@@ -100,6 +102,7 @@ with turn as materialized (
 ), due as materialized (
     select message.id as message_id, push_due.after_user, told_until, edited_at, former_names, former_groups, former_wildcard
     from turn join push_due using (message_id) join message on message.id = push_due.message_id
+    where push_due.edited_at is not distinct from seen
     order by place, push_due.after_user > 0, message.id limit $1
     for key share of message skip locked for update of push_due skip locked
 ), pair as materialized (
