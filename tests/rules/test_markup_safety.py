@@ -12,6 +12,7 @@ import pytest
 import uvloop
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pygments.lexers import get_all_lexers
 
 from tertulia.content.markup import (
     Channel,
@@ -377,6 +378,15 @@ def test_time_grows_with_the_length_and_not_faster(family: Family) -> None:
     check_proportion(lambda text: render(text, ROOMY), family(2_500), family(10_000))
 
 
+def test_tables_that_do_not_fit_are_counted_once() -> None:
+    headers, rows = "a|b\n-|-\n" * 749, "x\n" * 2003
+    started = time.thread_time()
+    html = render(headers + rows).html
+    assert time.thread_time() - started < 1
+    assert "<table>" not in html
+    assert "<table>" in render(headers + rows + "\n\na|b\n-|-\nc|d").html
+
+
 HOSTILE_CODE = {
     "c": "\n",
     "csharp": "a\n",
@@ -402,6 +412,16 @@ def test_hostile_code_stays_plain_in_place_of_holding_up_the_server(language: st
     start = time.thread_time()
     render(f"~~~{language}\n{code}\n~~~")
     assert time.thread_time() - start < 1
+
+
+def test_one_text_has_few_lexers_loaded() -> None:
+    languages = [aliases[0] for _, aliases, _, _ in get_all_lexers(plugins=False) if aliases]
+    for part in range(0, len(languages), 600):
+        started = time.thread_time()
+        html = render("\n".join(f"~~~{language}\n1\n~~~" for language in languages[part : part + 600])).html
+        assert time.thread_time() - started < 1
+        assert html.count("data-code-language=") == len(languages[part : part + 600])
+    assert 'data-code-language="Python"' in render("~~~py\n1\n~~~").html
 
 
 def test_ordinary_code_of_full_length_is_coloured() -> None:

@@ -2,17 +2,17 @@
 
 No lexer is guessed. A word that names no lexer is kept as the language, and the code stays plain.
 Many lexers are slow on hostile code, some out of all proportion (9,000 newlines in C: 22 s), so colouring has a budget of
-processor time: a block that uses it up stays plain, as do those after it.
+processor time: a block that uses it up stays plain, as do those after it. Loading a lexer is paid from it as well: there are
+hundreds of them, and one text may name all. What the languages are called is known without loading any.
 """
 
 import re
 import time
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
-from pygments.lexers import get_lexer_by_name
+from pygments.lexers import get_all_lexers, get_lexer_by_name
 from pygments.token import STANDARD_TYPES
-from pygments.util import ClassNotFound
 
 from tertulia.content.markup.escaping import escape, escape_attribute
 from tertulia.content.markup.limits import MAX_HIGHLIGHTED
@@ -38,34 +38,41 @@ class CodeWriter:
         if not code:
             return ""
         language = language or self._default
-        lexer = find_lexer(language) if language else None
         attribute = ""
         if language:
-            name = lexer.name if lexer is not None else language
-            attribute = f' data-code-language="{escape_attribute(name)}"'
+            attribute = f' data-code-language="{escape_attribute(name_of(language) or language)}"'
         elif first := _FIRST_LINE.match(code):
-            lexer = find_lexer(first[1])
-        return (
-            f'<div class="codehilite"{attribute}><pre><span></span><code>{self._body(code, lexer)}\n</code></pre></div>'
-        )
+            language = first[1]
+        return f'<div class="codehilite"{attribute}><pre><span></span><code>{self._body(code, language)}\n</code></pre></div>'
 
-    def _body(self, code: str, lexer: Any) -> str:
-        if lexer is None or len(code) > self._left:
+    def _body(self, code: str, language: str) -> str:
+        if len(code) > self._left or self._seconds <= 0 or name_of(language) is None:
             return escape(code)
         self._left -= len(code)
         start = time.thread_time()
-        body = within(self._seconds, lambda: highlighted(code, lexer))
+        lexer = _lexer_of(language.lower())
+        body = within(self._seconds - (time.thread_time() - start), lambda: highlighted(code, lexer))
         self._seconds -= time.thread_time() - start
         return escape(code) if body is None else body
 
 
+def name_of(word: str) -> str | None:
+    """What the language is called that a word names, if there is a lexer for it."""
+    return _names().get(word.lower())
+
+
+@cache
+def _names() -> dict[str, str]:
+    named: dict[str, str] = {}
+    for name, aliases, _, _ in get_all_lexers(plugins=False):
+        for alias in aliases:
+            named.setdefault(alias, name)
+    return named
+
+
 @lru_cache(maxsize=512)
-def find_lexer(name: str) -> Any:
-    """The lexer a word names, or None."""
-    try:
-        return get_lexer_by_name(name.lower(), stripnl=False, ensurenl=False, **_OPTIONS.get(name.lower(), {}))
-    except ClassNotFound:
-        return None
+def _lexer_of(alias: str) -> Any:
+    return get_lexer_by_name(alias, stripnl=False, ensurenl=False, **_OPTIONS.get(alias, {}))
 
 
 def highlighted(code: str, lexer: Any) -> str:

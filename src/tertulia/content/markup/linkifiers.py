@@ -1,8 +1,13 @@
 """Linkifiers: patterns of a realm that become links. They run in a linear-time engine only.
 
 A match begins at the start, after whitespace or one of ' " ( , : < and ends before anything but a letter or a digit.
+
+Linear is not quick: a large pattern costs much for each letter of a text, and one that finds little may look far ahead for each
+of it. All realms of a process wait meanwhile. So patterns have a size, texts a time, and those that take long again and again are
+not looked for until that is made up for.
 """
 
+import time
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -13,10 +18,23 @@ import re2
 from tertulia.content.markup.addresses import clean_url
 from tertulia.content.markup.model import Linkifier
 from tertulia.content.markup.templates import expand
+from tertulia.kernel.limits import TimeBudgets
+from tertulia.kernel.urls import MAX_URL
 
 # A pattern is looked for a bounded number of times in one text.
 _MAX_MATCHES = 1000
+# What is longer is no link: its address would be too long, and a template may name it hundreds of times.
+_MAX_LINKED = 2000
 _MAX_MEMORY = 4 << 20
+_MAX_SIZE = 5000
+"""Of a pattern as the engine runs it, with what stands around it, which is a fourth of that. An ordinary one adds some dozens, a
+class of all letters a thousand, any 200 signs 3,000. What repeats 900 of something again and again takes seconds in one text."""
+_MOST_SECONDS = 0.05
+"""Of processor time, in one text: what was found by then is found. An ordinary message takes less than a thousandth of it."""
+_FREE_SECONDS = 0.02
+"""What one text takes counts beyond that."""
+_BURST_SECONDS, _SHARE = 0.5, 0.02
+"""So much more may a realm's list of linkifiers take, and so much of all time after that."""
 _BEFORE = r"""(?:^|[\s\pZ'"(,:<])"""
 _AFTER = r"(?:$|[^\pL\pN])"
 
@@ -39,9 +57,19 @@ class Matcher:
         usable = [(one, pattern) for one in linkifiers if (pattern := _compiled(one.pattern)) is not None]
         self._patterns = [(pattern, one.url_template) for one, pattern in usable]
         self._any = _largest_set([one.pattern for one, _ in usable])
+        self._time = TimeBudgets(_BURST_SECONDS, _SHARE)
 
     def find(self, text: str) -> list[LinkifierMatch]:
         """The matches in a text by position, none of them overlapping: of two that do, the earlier linkifier's stays."""
+        if self._time.wait(""):
+            return []
+        began = time.thread_time()
+        found = self._find(text, began + _MOST_SECONDS)
+        if (beyond := time.thread_time() - began - _FREE_SECONDS) > 0:
+            self._time.spend("", beyond)
+        return found
+
+    def _find(self, text: str, until: float) -> list[LinkifierMatch]:
         encoded = text.encode("utf-8", "replace")
         numbers = self._any.Match(encoded)
         if not numbers:
@@ -49,7 +77,7 @@ class Matcher:
         found: list[LinkifierMatch] = []
         for number in sorted(numbers):
             pattern, template = self._patterns[number]
-            for match in _matches(pattern, template, encoded):
+            for match in _matches(pattern, template, encoded, until):
                 place = bisect_left(found, match)
                 is_free = (place == 0 or found[place - 1].end <= match.start) and (
                     place == len(found) or match.end <= found[place].start
@@ -100,7 +128,8 @@ def check_pattern(pattern: str) -> str | None:
     """What is wrong with a pattern, or None."""
     try:
         alone = re2.compile(pattern.encode(), _options())
-        _compile(pattern)
+        if _compile(pattern).programsize > _MAX_SIZE:
+            return "it is too large: it repeats too much"
     except re2.error as error:
         return error.args[0].decode() if error.args and isinstance(error.args[0], bytes) else str(error)
     return "it matches the empty text" if alone.fullmatch(b"") else None
@@ -108,9 +137,10 @@ def check_pattern(pattern: str) -> str | None:
 
 def _compiled(pattern: str) -> Any:
     try:
-        return _compile(pattern)
+        compiled = _compile(pattern)
     except re2.error:
         return None  # it was accepted once; a message must not fail because of it
+    return compiled if compiled.programsize <= _MAX_SIZE else None
 
 
 def _compile(pattern: str) -> Any:
@@ -124,18 +154,18 @@ def _options() -> Any:
     return options
 
 
-def _matches(pattern: Any, template: str, text: bytes) -> Iterator[LinkifierMatch]:
+def _matches(pattern: Any, template: str, text: bytes, until: float) -> Iterator[LinkifierMatch]:
     position = 0
     for _ in range(_MAX_MATCHES):
-        match = pattern.search(text, position)
-        if match is None:
+        if time.thread_time() > until or (match := pattern.search(text, position)) is None:
             return
         start, end = match.span(1)
-        if end == start:
-            position = end + 1
+        if end == start or end - start > _MAX_LINKED:
+            position = max(end, start + 1)
             continue
         groups = {_text(name): _text(value) for name, value in match.groupdict().items() if value is not None}
-        url = clean_url(expand(template, groups))
+        address = expand(template, groups)
+        url = clean_url(address) if len(address) <= MAX_URL else None
         if url is not None:
             yield LinkifierMatch(start, end, url)
         position = end

@@ -13,7 +13,8 @@ _ALIGNMENTS = {(True, True): "center", (True, False): "left", (False, True): "ri
 
 def table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A rule of the block parser: a table whose header is on this line."""
-    if start + 2 > end or state.is_code_block(start):
+    known = f"no table {state.level}"
+    if start + 2 > end or start < state.env.get(known, 0) or state.is_code_block(start):
         return False
     header = _line(state, start)
     if "|" not in header or state.sCount[start + 1] < state.blkIndent or state.is_code_block(start + 1):
@@ -40,6 +41,8 @@ def table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         filled += len(cells) - len(row)
         rows.append(row + [""] * (len(cells) - len(row)))
         if filled > MAX_FILLED_CELLS:
+            # Each of these lines may look like a header, and would have the rows below it counted anew.
+            state.env[known] = line
             return False
         line += 1
     token = state.push("table", "table", 0)
