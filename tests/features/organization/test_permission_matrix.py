@@ -189,7 +189,7 @@ async def test_who_is_in_which_system_group(server: Server) -> None:
             assert inside == group_members(group.removeprefix("role:")), group
             among = await members_among(stage.tx, group_id, ids)
             assert among == {stage.people[name].user_id for name in inside}
-            everybody = set(await queries.all_members(stage.tx, stage.realm_id, group_id))
+            everybody = set(await queries.all_members(stage.tx, stage.realm_id, [group_id]))
             assert everybody == among
 
 

@@ -157,7 +157,7 @@ async def check(site: Site, graph: Graph) -> None:
                 known = {site.users[user] for user in wanted}
                 assert await members_among(tx, group_id, site.users) == known
                 if group < 3:
-                    assert set(await queries.all_members(tx, site.realm_id, group_id)) == known
+                    assert set(await queries.all_members(tx, site.realm_id, [group_id])) == known
             last = len(ROLES) - 1
             assert await is_member(tx, site.users[last], ids[0]) == (last in walk(graph, 0))
             raise Forget

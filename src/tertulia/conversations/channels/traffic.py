@@ -15,7 +15,7 @@ from tertulia.conversations.channels.records import channel_records
 from tertulia.conversations.channels.rules import weekly_traffic
 from tertulia.events.log.record import record
 from tertulia.kernel.db import Database, Transaction
-from tertulia.organization.groups.visibility import seers_of
+from tertulia.organization.groups.seers import seers_of
 
 COUNTED_DAYS = 28
 ACTIVE_DAYS = 180

@@ -47,6 +47,7 @@ with recursive reached(id) as (
     select unnest($1::bigint[])
     union
     select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
+    join user_group as below on below.id = subgroup_id and not below.is_deactivated
 ), systems as materialized (
     select lowest_role, is_for_full_members from user_group where lowest_role is not null and id in (select id from reached)
 ), listed as (

@@ -18,11 +18,11 @@ extract(epoch from date_created)::bigint as date_created, {_SETTINGS}
 """
 _WAITING = "is_waiting(account.date_joined, realm.settings, realm.judged_at)"
 
-# Everything below the group $1, itself included, and who is in it by role. As `is_group_member`, but for many users at
-# once, and so from the group downwards.
+# Everything below the groups $1, themselves included, and who is in it by role. As `is_group_member`, but for many users at
+# once, and so from the groups downwards.
 _REACHED = """
 reached(id) as (
-    select $1::bigint
+    select unnest($1::bigint[])
     union
     select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
     join user_group as below on below.id = subgroup_id and not below.is_deactivated
@@ -196,7 +196,7 @@ async def members_among(reader: Reader, group_id: int, user_ids: Sequence[int]) 
     left join found on found.user_id = account.id
     where account.id = any($2::bigint[]) and account.is_active and (found.user_id is not null or {_IN_SYSTEM})
     """
-    return {row["id"] for row in await reader.fetch(sql, group_id, user_ids)}
+    return {row["id"] for row in await reader.fetch(sql, [group_id], user_ids)}
 
 
 async def permission_holders(reader: Reader, realm_id: int) -> dict[str, int]:
@@ -289,8 +289,9 @@ async def users_by_role(reader: Reader, realm_id: int) -> list[tuple[int, bool, 
     return [(row["role"], row["waits"], row["user_ids"]) for row in await reader.fetch(sql, realm_id)]
 
 
-async def all_members(reader: Reader, realm_id: int, group_id: int) -> list[int]:
-    """Everybody who belongs to the group, at any depth, ascending."""
+async def all_members(reader: Reader, realm_id: int, group_ids: Sequence[int]) -> list[int]:
+    """Everybody who belongs to one of the groups, at any depth, ascending. Asked once for all of them: a member may have hundreds
+    that each hold everybody."""
     sql = f"""
     with recursive {_REACHED}, {_REACHED_SYSTEMS}, found as (
         select distinct user_id from group_member where group_id in (select id from reached)
@@ -301,7 +302,7 @@ async def all_members(reader: Reader, realm_id: int, group_id: int) -> list[int]
         and (found.user_id is not null or {_IN_SYSTEM})
     order by account.id
     """
-    return [row["id"] for row in await reader.fetch(sql, group_id, realm_id)]
+    return [row["id"] for row in await reader.fetch(sql, group_ids, realm_id)]
 
 
 async def all_subgroups(reader: Reader, group_ids: Sequence[int]) -> set[int]:

@@ -121,7 +121,7 @@ async def get_members(
     group = await get_group(reader, caller, user_group_id)
     if direct_member_only:
         return {"members": (await group_record(reader, caller.realm_id, group.id)).members}
-    return {"members": await queries.all_members(reader, caller.realm_id, group.id)}
+    return {"members": await queries.all_members(reader, caller.realm_id, [group.id])}
 
 
 @get("/user_groups/{user_group_id}/members/{user_id}")

@@ -7,40 +7,15 @@ from collections.abc import Mapping, Sequence
 
 from tertulia.events.log.record import Audience, Record, record
 from tertulia.kernel.auth import Role
-from tertulia.kernel.db import Reader, Transaction
+from tertulia.kernel.db import Transaction
 from tertulia.organization.groups import queries
+from tertulia.organization.groups.seers import VISIBILITY_SETTINGS, seers_of
 from tertulia.organization.groups.values import GroupValue
 
-VISIBILITY_SETTINGS = ("can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group")
 MAX_ENDS = 10_000
 """So many users in one entry of the log at most."""
 
 _VALUES = ", ".join(f"(channel.{setting})" for setting in VISIBILITY_SETTINGS)
-
-_SEERS = f"""
-with recursive reached(channel_id, realm_id, id) as (
-    select channel.id, channel.realm_id, holder.id from channel, lateral (values {_VALUES}) as holder(id)
-    where channel.id = any($1::bigint[])
-    union
-    select channel_id, reached.realm_id, subgroup_id
-    from reached join group_subgroup on group_subgroup.group_id = reached.id
-), found as (
-    select channel_id, user_id from reached join group_member on group_member.group_id = reached.id
-    union
-    select channel_id, account.id
-    from reached join user_group on user_group.id = reached.id and user_group.lowest_role > {Role.ADMINISTRATOR}
-    join account on account.realm_id = reached.realm_id and account.role <= user_group.lowest_role
-    join realm on realm.id = reached.realm_id
-    where not (user_group.is_for_full_members and account.role = {Role.MEMBER}
-        and is_waiting(account.date_joined, realm.settings, realm.judged_at))
-    union
-    select channel.id, account.id from channel
-    join account on account.realm_id = channel.realm_id and account.role <= {Role.ADMINISTRATOR}
-    where channel.id = any($1::bigint[])
-)
-select channel_id, array_agg(account.id order by account.id) as user_ids
-from found join account on account.id = found.user_id and account.is_active and account.role < {Role.GUEST} group by channel_id
-"""
 
 _GIVES_VISIBILITY = f"""
 with recursive climbed(id) as (
@@ -53,15 +28,6 @@ select exists (
     where channel.realm_id = $1 and channel.invite_only and holder.id in (select id from climbed)
 )
 """
-
-
-async def seers_of(reader: Reader, channel_ids: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """Who sees each private channel whether or not they are subscribed, ascending."""
-    if not channel_ids:
-        return {}
-    rows = await reader.fetch(_SEERS, channel_ids)
-    found = {row["channel_id"]: tuple(row["user_ids"]) for row in rows}
-    return {channel: found.get(channel, ()) for channel in channel_ids}
 
 
 async def end_queues_of_members(tx: Transaction, realm_id: int, group_id: int, user_ids: Sequence[int]) -> None:
@@ -77,8 +43,7 @@ async def end_queues_of_groups(tx: Transaction, realm_id: int, group_id: int, su
     """As `end_queues_of_members`, of everybody in groups that became part of a group or no longer are."""
     if not await tx.fetchval(_GIVES_VISIBILITY, realm_id, group_id):
         return
-    people = {user for subgroup in subgroup_ids for user in await queries.all_members(tx, realm_id, subgroup)}
-    await _end_queues(tx, realm_id, sorted(people))
+    await _end_queues(tx, realm_id, await queries.all_members(tx, realm_id, subgroup_ids))
 
 
 async def _end_queues(tx: Transaction, realm_id: int, user_ids: Sequence[int]) -> None:

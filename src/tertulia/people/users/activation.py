@@ -16,7 +16,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.organization.audit_log import Act, note, user
 from tertulia.organization.groups.actions import tell_role_change
 from tertulia.organization.groups.rights import check_holds
-from tertulia.organization.groups.visibility import seers_of
+from tertulia.organization.groups.seers import seers_of
 from tertulia.organization.realms.queries import lock_realm
 from tertulia.people.users import events, queries
 from tertulia.people.users.access import check_seen

@@ -24,11 +24,11 @@ from tertulia.organization import audit_log
 from tertulia.organization.audit_log import Act, note
 from tertulia.organization.groups.holders import Systems, check_exists, load_systems
 from tertulia.organization.groups.rights import check_holds
+from tertulia.organization.groups.seers import seers_of
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, CREATOR
 from tertulia.organization.groups.statements import delete_anonymous_groups, insert_anonymous_groups
 from tertulia.organization.groups.system import SystemGroup
 from tertulia.organization.groups.values import GroupMembers, GroupValue, canonical, check_allowed
-from tertulia.organization.groups.visibility import seers_of
 from tertulia.organization.realms.queries import hold_role
 from tertulia.organization.realms.settings import settings_of
 from tertulia.organization.realms.web_access import is_open_to_web

@@ -12,7 +12,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.db import FEW_PEOPLE, Transaction
 from tertulia.organization import audit_log
 from tertulia.organization.audit_log import Act, note
-from tertulia.organization.groups.visibility import seers_of
+from tertulia.organization.groups.seers import seers_of
 from tertulia.people.users.visibility.events import tell_unsubscribed
 
 

@@ -17,7 +17,7 @@ from tertulia.conversations.channels.records import channel_records
 from tertulia.events.log.record import Audience, record
 from tertulia.kernel.compat import is_old_property
 from tertulia.kernel.db import Reader, Transaction
-from tertulia.organization.groups.visibility import seers_of
+from tertulia.organization.groups.seers import seers_of
 
 KNOWS_ARCHIVED = "archived_channels"
 MAX_NAMED = 50_000

@@ -23,6 +23,7 @@ from tertulia.organization.groups.records import group_record
 from tertulia.organization.groups.rules import GroupAction, check_group_name, group_deactivated, name_taken
 from tertulia.organization.groups.settings import GROUP_SETTINGS
 from tertulia.organization.groups.values import ChangedValue
+from tertulia.organization.groups.visibility import end_queues_of_groups
 
 
 class Changes(msgspec.Struct, frozen=True):
@@ -54,6 +55,7 @@ async def change_group(tx: Transaction, caller: Caller, group_id: int, changes: 
         await check_count(tx, GROUPS, caller.realm_id, adding=0)
         _note(tx, Act.GROUP_REACTIVATED, group, is_deactivated=(True, False))
         await tell_reactivated(tx, caller.realm_id, await group_record(tx, caller.realm_id, group.id))
+        await end_queues_of_groups(tx, caller.realm_id, group.id, [group.id])
         group = msgspec.structs.replace(group, is_deactivated=False)
     if changes.settings:
         await _change_settings(tx, caller.realm_id, group, changes.settings)
@@ -71,6 +73,8 @@ async def deactivate_group(tx: Transaction, caller: Caller, group_id: int) -> No
             code="CANNOT_DEACTIVATE_GROUP_IN_USE",
             objections=say_objections(found),
         )
+    # Archived channels may name it all the same, and who is in it loses sight of them. Asked before: nobody is in it afterwards.
+    await end_queues_of_groups(tx, caller.realm_id, group_id, [group_id])
     await statements.set_deactivated(tx, group_id, is_deactivated=True)
     tell_deactivated(tx, caller.realm_id, group_id)
     _note(tx, Act.GROUP_DEACTIVATED, group, is_deactivated=(False, True))
