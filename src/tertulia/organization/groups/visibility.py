@@ -9,6 +9,7 @@ from tertulia.events.log.record import Audience, Record, record
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Transaction
 from tertulia.organization.groups import queries
+from tertulia.organization.groups.queries import holds
 from tertulia.organization.groups.seers import VISIBILITY_SETTINGS, seers_of
 from tertulia.organization.groups.values import GroupValue
 
@@ -16,6 +17,25 @@ MAX_ENDS = 10_000
 """So many users in one entry of the log at most."""
 
 _VALUES = ", ".join(f"(channel.{setting})" for setting in VISIBILITY_SETTINGS)
+
+_NAMES = " or ".join(f"holder.id = {{channel}}.{setting}" for setting in VISIBILITY_SETTINGS)
+
+
+def knows_of(account: str, channel: str) -> str:
+    """The condition that an account knows that a channel is there, for features below that of channels: its MAY_SEE.
+
+    Both are names of rows; nothing is known of a channel that is not there.
+    """
+    return f"""
+    ({channel}.is_web_public or (not {channel}.invite_only and {account}.role < {Role.GUEST})
+        or {account}.role <= {Role.ADMINISTRATOR}
+        or exists (select from subscription where subscription.user_id = {account}.id
+            and subscription.channel_id = {channel}.id and subscription.is_active offset 0)
+        or ({account}.role < {Role.GUEST} and exists (
+            select from user_group as holder where ({_NAMES.format(channel=channel)}) and {holds("holder", account)} offset 0
+        )))
+    """
+
 
 _GIVES_VISIBILITY = f"""
 with recursive climbed(id) as (

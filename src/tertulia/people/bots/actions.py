@@ -13,7 +13,7 @@ from tertulia.organization.groups.rights import holds
 from tertulia.people.avatars import set_avatar
 from tertulia.people.bots import events, queries
 from tertulia.people.bots.bounds import BOTS, GIVEN_BOTS
-from tertulia.people.bots.defaults import HeldDefaults, change_defaults
+from tertulia.people.bots.defaults import HeldDefaults, change_defaults, tell_defaults
 from tertulia.people.bots.model import ChangedBot, NewBot, Service
 from tertulia.people.bots.rules import (
     bot_email,
@@ -131,8 +131,7 @@ async def change_bot(
     if changes.payload_url is not None or changes.interface is not None:
         await _change_service(tx, caller, bot, owner, changes)
     if changed := await change_defaults(tx, bot.id, changes.defaults):
-        to = await queries.administrator_ids(tx, caller.realm_id) | ({owner.id} if owner else set())
-        tx.emit(caller.realm_id, events.changed(to, bot.id, changed))
+        await tell_defaults(tx, caller.realm_id, bot.id, owner.id if owner else None, changed)
         note(tx, caller.realm_id, Act.BOT_CHANGED, user(bot.id), **{name: (None, now) for name, now in changed.items()})
     return await _as_changed(tx, caller, bot, owner, changes)
 
@@ -163,7 +162,7 @@ async def _give(
     if old is not None and old.role > Role.ADMINISTRATOR:
         tx.emit(caller.realm_id, events.lost([old.id], bot.id))
     if new.role > Role.ADMINISTRATOR:
-        for told in events.added([new.id], await queries.get_bot(tx, bot.id), new.id):
+        for told in events.added([new.id], await queries.get_bot(tx, bot.id, seen_by=new.id), new.id):
             tx.emit(caller.realm_id, told)
 
 
@@ -212,7 +211,7 @@ async def _change_service(
 async def _as_changed(
     tx: Transaction, caller: Caller, bot: Account, owner: Account | None, changes: BotChanges
 ) -> ChangedBot:
-    now = await queries.get_bot(tx, bot.id)
+    now = await queries.get_bot(tx, bot.id, seen_by=caller.user_id)
     services = now.services
     name = changes.full_name.strip() if changes.full_name and changes.full_name.strip() else bot.full_name
     answer = ChangedBot(

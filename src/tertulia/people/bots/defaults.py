@@ -4,7 +4,7 @@ Channels are a feature above this one: it provides `ChannelHolder` as a service.
 do is checked when it does it.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
 import msgspec
 
@@ -56,7 +56,7 @@ async def hold_defaults(tx: Transaction, caller: Caller, channels: ChannelHolder
 
 
 async def change_defaults(tx: Transaction, bot_id: int, held: HeldDefaults) -> dict[str, object]:
-    """Write them; returns what changed, as the API shows it."""
+    """Write them; returns what changed, as the API shows it to who knows of all channels."""
     if held == HeldDefaults():
         return {}
     before = shown(await queries.get_bot(tx, bot_id))
@@ -65,15 +65,24 @@ async def change_defaults(tx: Transaction, bot_id: int, held: HeldDefaults) -> d
     return {name: value for name, value in after.items() if value != before[name]}
 
 
+async def tell_defaults(
+    tx: Transaction, realm_id: int, bot_id: int, owner_id: int | None, names: Collection[str]
+) -> None:
+    """Tell those who see a bot of these defaults of it, after they were stored: administrators, and its owner as far as they
+    know of the channels."""
+    administrators = await queries.administrator_ids(tx, realm_id)
+    seeing: list[tuple[set[int], int | None]] = [(administrators, None)]
+    if owner_id is not None and owner_id not in administrators:
+        seeing.append(({owner_id}, owner_id))
+    for to, reader_id in seeing:
+        now = shown(await queries.get_bot(tx, bot_id, seen_by=reader_id))
+        tx.emit(realm_id, events.changed(to, bot_id, {name: now[name] for name in names}))
+
+
 async def tell_renamed(tx: Transaction, realm_id: int, channel_id: int) -> None:
     """Tell those who see a bot that a channel it names has another name, after that was stored. The channel is held."""
-    found = await queries.bots_naming(tx, channel_id)
-    if not found:
-        return
-    administrators = await queries.administrator_ids(tx, realm_id)
-    for owner_id, bot in found:
-        to = administrators | ({owner_id} if owner_id else set())
-        tx.emit(realm_id, events.changed(to, bot.user_id, shown(bot)))
+    for owner_id, bot_id in await queries.bots_naming(tx, channel_id):
+        await tell_defaults(tx, realm_id, bot_id, owner_id, SHOWN)
 
 
 async def listening_defaults(database: Database, bot_id: int) -> ListeningDefaults:
@@ -83,10 +92,9 @@ async def listening_defaults(database: Database, bot_id: int) -> ListeningDefaul
     return ListeningDefaults(bot.default_all_public_streams, bot.default_events_register_stream)
 
 
+SHOWN = ("default_sending_stream", "default_events_register_stream", "default_all_public_streams")
+
+
 def shown(bot: Bot) -> dict[str, object]:
     """A bot's defaults as the API shows them."""
-    return {
-        "default_sending_stream": bot.default_sending_stream,
-        "default_events_register_stream": bot.default_events_register_stream,
-        "default_all_public_streams": bot.default_all_public_streams,
-    }
+    return {name: getattr(bot, name) for name in SHOWN}

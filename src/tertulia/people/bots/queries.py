@@ -6,17 +6,22 @@ from msgspec import UNSET, UnsetType
 from tertulia.kernel.auth import Caller, Role
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.sealing import SealedColumn, Sealer
+from tertulia.organization.groups.visibility import knows_of
 from tertulia.people.bots.model import Bot, OwnBot, Service, own_bot, without_tokens
 
 TOKEN = SealedColumn("bot_service", "token", row="user_id", is_text=True)
 
-_BOTS = """
-select account.id as user_id, bot_owner_id, base_url, interface, token, sending.name as sending,
-    register.name as register, coalesce(all_public_channels, false) as all_public
+# The names of channels are for who knows of these channels: whoever was removed from a private one may still own the bot.
+_BOTS = f"""
+select account.id as user_id, account.bot_owner_id, base_url, interface, token,
+    case when {{reader}}::bigint is null or {knows_of("reader", "sending")} then sending.name end as sending,
+    case when {{reader}}::bigint is null or {knows_of("reader", "register")} then register.name end as register,
+    coalesce(all_public_channels, false) as all_public
 from account left join bot_service on bot_service.user_id = account.id
 left join bot_default on bot_default.user_id = account.id
 left join channel as sending on sending.id = sending_channel_id
 left join channel as register on register.id = register_channel_id
+left join account as reader on reader.id = {{reader}}
 """
 
 
@@ -26,7 +31,9 @@ async def bots_seen_by(reader: Reader, caller: Caller) -> list[Bot]:
     The token of a bot's server is for its owner.
     """
     sql = f"""
-    {_BOTS} where account.realm_id = $1 and bot_type is not null and system_bot is null and ($2 or bot_owner_id = $3)
+    {_BOTS.format(reader="$3")}
+    where account.realm_id = $1 and account.bot_type is not null and account.system_bot is null
+        and ($2 or account.bot_owner_id = $3)
     order by account.id
     """
     is_administrator = caller.role <= Role.ADMINISTRATOR
@@ -35,9 +42,9 @@ async def bots_seen_by(reader: Reader, caller: Caller) -> list[Bot]:
     return [bot if owner_id == caller.user_id else without_tokens(bot) for owner_id, bot in found]
 
 
-async def get_bot(reader: Reader, user_id: int) -> Bot:
-    """The settings of a bot that exists."""
-    row = await reader.fetchrow(f"{_BOTS} where account.id = $1", user_id)
+async def get_bot(reader: Reader, user_id: int, *, seen_by: int | None = None) -> Bot:
+    """The settings of a bot that exists; as they are, or as somebody sees them."""
+    row = await reader.fetchrow(f"{_BOTS.format(reader='$2')} where account.id = $1", user_id, seen_by)
     assert row is not None
     return _bot(row, reader.sealer)
 
@@ -56,13 +63,16 @@ def _bot(row: asyncpg.Record, sealer: Sealer) -> Bot:
 
 async def active_bots_of(reader: Reader, owner_id: int) -> list[OwnBot]:
     """A person's own bots."""
-    sql = """
-    select account.id as user_id, email, full_name, bot_type, avatar_url(account), sending.name as sending,
-        register.name as register, coalesce(all_public_channels, false) as all_public
-    from account left join bot_default on bot_default.user_id = account.id
+    sql = f"""
+    select account.id as user_id, account.email, account.full_name, account.bot_type, avatar_url(account),
+        case when {knows_of("owner", "sending")} then sending.name end as sending,
+        case when {knows_of("owner", "register")} then register.name end as register,
+        coalesce(all_public_channels, false) as all_public
+    from account join account as owner on owner.id = account.bot_owner_id
+    left join bot_default on bot_default.user_id = account.id
     left join channel as sending on sending.id = sending_channel_id
     left join channel as register on register.id = register_channel_id
-    where bot_owner_id = $1 and account.is_active order by account.id
+    where account.bot_owner_id = $1 and account.is_active order by account.id
     """
     return [own_bot(**row) for row in await reader.fetch(sql, owner_id)]
 
@@ -113,10 +123,13 @@ async def put_defaults(
     await tx.execute(sql, user_id, *wanted[0], *wanted[1], *flag)
 
 
-async def bots_naming(reader: Reader, channel_id: int) -> list[tuple[int | None, Bot]]:
+async def bots_naming(reader: Reader, channel_id: int) -> list[tuple[int | None, int]]:
     """The bots whose defaults name a channel, each after its owner."""
-    sql = f"{_BOTS} where $1 in (sending_channel_id, register_channel_id) order by account.id"
-    return [(row["bot_owner_id"], _bot(row, reader.sealer)) for row in await reader.fetch(sql, channel_id)]
+    sql = """
+    select bot_owner_id, account.id from account join bot_default on bot_default.user_id = account.id
+    where $1 in (sending_channel_id, register_channel_id) order by account.id
+    """
+    return [(row["bot_owner_id"], row["id"]) for row in await reader.fetch(sql, channel_id)]
 
 
 async def sending_channel_of(reader: Reader, user_id: int) -> int | None:
