@@ -205,6 +205,19 @@ def test_anybody_gets_the_state_of_what_is_open_and_no_queue(square: Square) -> 
     assert found["realm_name"]
 
 
+def test_visitors_do_not_learn_who_has_which_role_where_guests_do_not_see_everybody(square: Square) -> None:
+    asked = {"client_gravatar": False, "fetch_event_types": ["realm_user_groups", "realm_user"]}
+    everybody = {speaker.id for speaker in square.realm.all}
+    found = square.nobody.post("register", **asked)["realm_user_groups"]
+    assert {user for group in found for user in group["members"]} >= everybody
+    [members] = [group["id"] for group in found if group["name"] == "role:members"]
+    change = {"can_access_all_users_group": {"new": members}}
+    check_success(square.realm.owner.request("PATCH", "realm", **change))
+    state = square.nobody.post("register", **asked)
+    assert {user["user_id"] for user in state["realm_users"]} & everybody == {square.realm.member.id}
+    assert [group["members"] for group in state["realm_user_groups"]] == [[]] * len(found)
+
+
 def test_nobody_may_not_ask_for_what_is_personal(square: Square) -> None:
     for fields in ({"client_gravatar": True}, {"include_subscribers": "true"}, {"include_subscribers": "partial"}):
         [name] = fields

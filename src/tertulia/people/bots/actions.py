@@ -13,7 +13,7 @@ from tertulia.organization.groups.rights import holds
 from tertulia.people.avatars import set_avatar
 from tertulia.people.bots import events, queries
 from tertulia.people.bots.bounds import BOTS, GIVEN_BOTS
-from tertulia.people.bots.defaults import HeldDefaults, change_defaults, tell_defaults
+from tertulia.people.bots.defaults import HeldDefaults, change_defaults, tell_changed
 from tertulia.people.bots.model import ChangedBot, NewBot, Service
 from tertulia.people.bots.rules import (
     bot_email,
@@ -131,7 +131,7 @@ async def change_bot(
     if changes.payload_url is not None or changes.interface is not None:
         await _change_service(tx, caller, bot, owner, changes)
     if changed := await change_defaults(tx, bot.id, changes.defaults):
-        await tell_defaults(tx, caller.realm_id, bot.id, owner.id if owner else None, changed)
+        await tell_changed(tx, caller.realm_id, bot.id, owner.id if owner else None, changed)
         note(tx, caller.realm_id, Act.BOT_CHANGED, user(bot.id), **{name: (None, now) for name, now in changed.items()})
     return await _as_changed(tx, caller, bot, owner, changes)
 

@@ -65,24 +65,40 @@ async def change_defaults(tx: Transaction, bot_id: int, held: HeldDefaults) -> d
     return {name: value for name, value in after.items() if value != before[name]}
 
 
-async def tell_defaults(
+async def tell_changed(
     tx: Transaction, realm_id: int, bot_id: int, owner_id: int | None, names: Collection[str]
 ) -> None:
-    """Tell those who see a bot of these defaults of it, after they were stored: administrators, and its owner as far as they
-    know of the channels."""
-    administrators = await queries.administrator_ids(tx, realm_id)
-    seeing: list[tuple[set[int], int | None]] = [(administrators, None)]
-    if owner_id is not None and owner_id not in administrators:
-        seeing.append(({owner_id}, owner_id))
-    for to, reader_id in seeing:
-        now = shown(await queries.get_bot(tx, bot_id, seen_by=reader_id))
-        tx.emit(realm_id, events.changed(to, bot_id, {name: now[name] for name in names}))
+    """Tell those who see a bot of these defaults of it, after they were stored."""
+    bot, seen = await queries.get_bot(tx, bot_id), await queries.get_bot(tx, bot_id, seen_by=owner_id)
+    _tell(tx, realm_id, await queries.administrator_ids(tx, realm_id), owner_id, bot, seen, names)
+
+
+def _tell(
+    tx: Transaction,
+    realm_id: int,
+    administrators: set[int],
+    owner_id: int | None,
+    bot: Bot,
+    seen: Bot,
+    names: Collection[str],
+) -> None:
+    """Administrators know of all channels; the bot's owner is told what they see."""
+    owner = set() if owner_id is None else {owner_id} - administrators
+    parts = [(administrators | owner, bot)] if seen == bot else [(administrators, bot), (owner, seen)]
+    for to, shape in parts:
+        if to:
+            now = shown(shape)
+            tx.emit(realm_id, events.changed(to, bot.user_id, {name: now[name] for name in names}))
 
 
 async def tell_renamed(tx: Transaction, realm_id: int, channel_id: int) -> None:
     """Tell those who see a bot that a channel it names has another name, after that was stored. The channel is held."""
-    for owner_id, bot_id in await queries.bots_naming(tx, channel_id):
-        await tell_defaults(tx, realm_id, bot_id, owner_id, SHOWN)
+    found = await queries.bots_naming(tx, channel_id)
+    if not found:
+        return
+    administrators = await queries.administrator_ids(tx, realm_id)
+    for owner_id, bot, seen in found:
+        _tell(tx, realm_id, administrators, owner_id, bot, seen, SHOWN)
 
 
 async def listening_defaults(database: Database, bot_id: int) -> ListeningDefaults:

@@ -123,13 +123,18 @@ async def put_defaults(
     await tx.execute(sql, user_id, *wanted[0], *wanted[1], *flag)
 
 
-async def bots_naming(reader: Reader, channel_id: int) -> list[tuple[int | None, int]]:
-    """The bots whose defaults name a channel, each after its owner."""
-    sql = """
-    select bot_owner_id, account.id from account join bot_default on bot_default.user_id = account.id
-    where $1 in (sending_channel_id, register_channel_id) order by account.id
-    """
-    return [(row["bot_owner_id"], row["id"]) for row in await reader.fetch(sql, channel_id)]
+async def bots_naming(reader: Reader, channel_id: int) -> list[tuple[int | None, Bot, Bot]]:
+    """The bots whose defaults name a channel: the owner of each, the bot as it is, and as its owner sees it."""
+    found = []
+    for seen_by in ("null", "account.bot_owner_id"):
+        sql = (
+            f"{_BOTS.format(reader=seen_by)} where $1 in (sending_channel_id, register_channel_id) order by account.id"
+        )
+        found.append(await reader.fetch(sql, channel_id))
+    return [
+        (row["bot_owner_id"], _bot(row, reader.sealer), _bot(seen, reader.sealer))
+        for row, seen in zip(*found, strict=True)
+    ]
 
 
 async def sending_channel_of(reader: Reader, user_id: int) -> int | None:
