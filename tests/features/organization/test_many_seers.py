@@ -1,13 +1,15 @@
 """Private channels that many see by their groups: whoever makes hundreds of them does not keep others waiting."""
 
 import time
+from contextlib import ExitStack
 
 import pytest
 
 from tertulia.kernel.db import Transaction
 from tertulia.organization.groups.seers import seers_of
-from tests.contract.groups import make_group, system
+from tests.contract.groups import anonymous, make_group, system
 from tests.harness.realm import Realm
+from tests.harness.server import GUEST
 from tests.harness.talk import check_success
 
 PEOPLE, CHANNELS, GROUPS = 4000, 300, 200
@@ -58,3 +60,27 @@ def test_who_puts_hundreds_of_groups_into_one_that_shows_a_channel_holds_nobody_
     began = time.monotonic()
     realm.member.post(f"user_groups/{around}/subgroups", add=made)
     assert time.monotonic() - began < 0.8, "it took 1.7 s and more, in which nobody else changed a group or a channel"
+
+
+def test_a_channel_that_all_members_see_tells_them_together(realm: Realm) -> None:
+    """Not each by name: of hundreds of channels that would be hundreds of megabytes of log."""
+    bot = realm.bot(realm.member)
+    members = system(realm.member, "members")
+    named = {
+        "can_subscribe_group": anonymous([bot.id], [members]),
+        "can_administer_channel_group": anonymous([bot.id], []),
+    }
+    inside = [realm.guest.id, realm.member.id, bot.id]
+    realm.member.post("channels/create", name="P", subscribers=inside, invite_only=True, **named)
+    types = ["stream", "subscription", "message"]
+    apart = realm.speaker(GUEST)
+    with ExitStack() as stack:
+        everybody = (realm.owner, realm.moderator, realm.guest, apart)
+        queues = {one.id: stack.enter_context(one.register(event_types=types)) for one in everybody}
+        realm.member.delete(f"bots/{bot.id}")
+        heard = {
+            user_id: sorted(str(event.get("property", event["op"])) for event in queue.so_far())
+            for user_id, queue in queues.items()
+        }
+    told = ["can_administer_channel_group", "can_subscribe_group", "peer_remove"]
+    assert heard == {realm.owner.id: told, realm.moderator.id: told, realm.guest.id: told, apart.id: []}

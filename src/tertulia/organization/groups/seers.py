@@ -15,7 +15,7 @@ from tertulia.kernel.db import Reader
 
 VISIBILITY_SETTINGS = ("can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group")
 TURN = 10
-"""After so many different answers others have their turn: one is a list of thousands."""
+"""After so many lists of thousands others have their turn: of those who see a channel, or of an event that names them."""
 
 _HOLDERS = f"""
 select id, realm_id, array[{", ".join(VISIBILITY_SETTINGS)}] as holders from channel where id = any($1::bigint[])
@@ -88,6 +88,12 @@ async def seers_of(reader: Reader, channel_ids: Sequence[int]) -> dict[int, tupl
             if len(seers) % TURN == 0:
                 await asyncio.sleep(0)
     return {channel_id: seers[shown[channel_id]] if channel_id in shown else () for channel_id in channel_ids}
+
+
+async def count_members(reader: Reader, realm_id: int) -> int:
+    """How many a channel has at most that see it so: everybody who is active, but guests."""
+    sql = f"select count(*) from account where realm_id = $1 and is_active and role < {Role.GUEST}"
+    return int(await reader.fetchval(sql, realm_id))
 
 
 def _shown(realm_id: int, holders: Iterable[int], groups: Mapping[int, _Group]) -> Shown:

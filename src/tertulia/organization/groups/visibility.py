@@ -3,6 +3,7 @@
 This is asked below the channels feature as well: a change of groups or accounts changes who sees what.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from tertulia.events.log.record import Audience, Record, record
@@ -10,7 +11,7 @@ from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Transaction
 from tertulia.organization.groups import queries
 from tertulia.organization.groups.queries import holds
-from tertulia.organization.groups.seers import VISIBILITY_SETTINGS, seers_of
+from tertulia.organization.groups.seers import TURN, VISIBILITY_SETTINGS, count_members, seers_of
 from tertulia.organization.groups.values import GroupValue
 
 MAX_ENDS = 10_000
@@ -80,12 +81,18 @@ async def tell_channel_values(tx: Transaction, realm_id: int, values: Mapping[in
     tx.allow_many_events()  # one for each channel whose settings name them
     uses = await queries.channel_uses(tx, realm_id, list(values))
     seers = await seers_of(tx, sorted({use.channel_id for use in uses if use.invite_only}))
-    for use in uses:
+    members = await count_members(tx, realm_id) if seers else 0
+    for place, use in enumerate(uses, 1):
+        if place % TURN == 0:
+            await asyncio.sleep(0)
+        seeing = seers.get(use.channel_id, ())
+        # Somebody's channels may be hundreds, and so many events with thousands of names are hundreds of megabytes of log.
+        by_all = not use.invite_only or len(seeing) == members
         to = Audience(
             realm=use.is_web_public,
-            members=not use.invite_only,
+            members=by_all,
             channel=use.channel_id,
-            users=seers.get(use.channel_id, ()),
+            users=() if by_all else seeing,
             needs="archived_channels" if use.is_archived else "",
         )
         change = {"property": use.setting, "value": values[use.holder]}
