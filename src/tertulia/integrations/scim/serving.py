@@ -1,6 +1,7 @@
 """What all endpoints below /scim/v2 have in common: their address, their place in our description, and versions."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from tertulia.integrations.scim.answers import PREFIX, Resource, ScimRefusal
@@ -8,7 +9,9 @@ from tertulia.kernel import endpoint
 from tertulia.kernel.auth import DirectoryClient
 from tertulia.kernel.call import Call
 from tertulia.kernel.conditions import entity_tags
+from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.settings import Settings
+from tertulia.people.users.authentication.holding import hold_credential
 
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
 
@@ -59,3 +62,12 @@ def check_expected(call: Call, resource: Resource) -> None:
         return
     if resource["meta"]["version"].removeprefix("W/") not in entity_tags(header):
         raise ScimRefusal("The resource has changed since you read it.", status=412)
+
+
+@asynccontextmanager
+async def writing(database: Database, caller: DirectoryClient) -> AsyncIterator[Transaction]:
+    """A transaction by which a directory changes something. Its token is asked for once more: bodies are read in turns, and locks
+    are waited for. Last of all, as whoever revokes one holds accounts before it."""
+    async with database.transaction() as tx:
+        yield tx
+        await hold_credential(tx, caller)

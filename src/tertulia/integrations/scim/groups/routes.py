@@ -24,6 +24,7 @@ from tertulia.integrations.scim.serving import (
     patch,
     post,
     put,
+    writing,
 )
 from tertulia.kernel.auth import DirectoryClient
 from tertulia.kernel.call import Call
@@ -77,7 +78,7 @@ async def create_scim_group(
 ) -> Reply:  # fmt: skip
     """Make a group, or bring back the one that was deleted."""
     sent = await group_in(call.body, is_new=True)
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         row = await actions.create_group(tx, caller, sent)
         made = await _group(tx, row, attributes, excluded_attributes, base_of(caller, call, settings))
     return answers.one(made, selection(attributes, excluded_attributes), 201)
@@ -104,7 +105,7 @@ async def replace_scim_group(
     """Make a group as it is sent."""
     edit = edit_by_put(await group_in(call.body))
     base = base_of(caller, call, settings)
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         await actions.change_group(tx, caller, id, edit, _expected_group(call, base))
         found = await _group(tx, await actions.get_group(tx, caller, id), attributes, excluded_attributes, base)
     return answers.one(found, selection(attributes, excluded_attributes))
@@ -118,7 +119,7 @@ async def patch_scim_group(
     """Change a group's name or members. The answer has no members unless they are asked for: a group may be large."""
     edit = await group_patch_in(call.body)
     base = base_of(caller, call, settings)
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         await actions.change_group(tx, caller, id, edit, _expected_group(call, base))
         if attributes is None:
             return answers.nothing()
@@ -131,7 +132,7 @@ async def delete_scim_group(
     caller: DirectoryClient, call: Call, database: Database, settings: Settings, *, id: str
 ) -> Reply:
     """Deactivate a group, unless something that is in use names it."""
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         await actions.delete_group(tx, caller, id, _expected_group(call, base_of(caller, call, settings)))
     return answers.nothing()
 

@@ -19,6 +19,7 @@ from tertulia.integrations.scim.serving import (
     patch,
     post,
     put,
+    writing,
 )
 from tertulia.integrations.scim.users import actions, queries
 from tertulia.integrations.scim.users.record import user_record
@@ -71,7 +72,7 @@ async def create_scim_user(
 ) -> Reply:  # fmt: skip
     """Make an account for a person, or bring back the one that was deleted."""
     sent = await user_in(call.body, is_new=True)
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         row = await actions.create_user(tx, caller, arrival, handover, sent)
     made = user_record(row, base_of(caller, call, settings))
     return answers.one(made, selection(attributes, excluded_attributes), 201)
@@ -97,7 +98,7 @@ async def replace_scim_user(
     """Make a person as they are sent."""
     sent = await user_in(call.body)
     base = base_of(caller, call, settings)
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         row = await actions.replace_user(tx, caller, handover, id, sent, _expected_user(call, base))
     return answers.one(user_record(row, base), selection(attributes, excluded_attributes))
 
@@ -110,7 +111,7 @@ async def patch_scim_user(
     """Change some of a person's attributes."""
     change = await user_patch_in(call.body)
     base = base_of(caller, call, settings)
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         row = await actions.patch_user(tx, caller, handover, id, change, _expected_user(call, base))
     return answers.one(user_record(row, base), selection(attributes, excluded_attributes))
 
@@ -120,7 +121,7 @@ async def delete_scim_user(
     caller: DirectoryClient, call: Call, database: Database, settings: Settings, *, id: str
 ) -> Reply:
     """Deactivate a person's account, and let go of them."""
-    async with database.transaction() as tx:
+    async with writing(database, caller) as tx:
         await actions.delete_user(tx, caller, id, _expected_user(call, base_of(caller, call, settings)))
     return answers.nothing()
 

@@ -4,11 +4,11 @@ A request is let in by what was true when it came. Passwords are checked, bodies
 whoever is logged out or turned off meanwhile must not leave anything behind that lets them in again.
 """
 
-from tertulia.kernel.auth import Caller
+from tertulia.kernel.auth import Caller, DirectoryClient
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.errors import Refusal, unauthorized
 from tertulia.people.users import queries
-from tertulia.people.users.authentication.queries import hold_key, hold_session, is_let_in
+from tertulia.people.users.authentication.queries import hold_key, hold_session, hold_token, is_let_in
 from tertulia.people.users.model import Account
 
 
@@ -32,7 +32,9 @@ async def check_access(reader: Reader, caller: Caller) -> None:
 
 
 async def hold_credential(tx: Transaction, caller: Caller) -> None:
-    """Refuse a caller whose key or session has ended; until the commit it does not. Their account is held."""
+    """Refuse a caller whose key, session or token has ended; until the commit it does not. Accounts are held before."""
+    if isinstance(caller, DirectoryClient) and not await hold_token(tx, caller.realm_id, caller.token_id):
+        raise unauthorized("The token is not valid.", caller.subdomain or "tertulia", scheme="Bearer")
     if caller.key_id and not await hold_key(tx, caller.user_id, caller.key_id):
         raise unauthorized("Invalid API key", caller.subdomain or "tertulia")
     if caller.session_id and not await hold_session(tx, caller.user_id, caller.session_id):

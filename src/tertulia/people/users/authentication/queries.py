@@ -161,6 +161,12 @@ async def hold_session(tx: Transaction, user_id: int, session_id: int) -> bool:
     return bool(await tx.fetchval(sql, session_id, user_id))
 
 
+async def hold_token(tx: Transaction, realm_id: int, token_id: int) -> bool:
+    """Whether this token of a directory is still good."""
+    sql = "select true from scim_token where id = $1 and realm_id = $2 for key share"
+    return bool(await tx.fetchval(sql, token_id, realm_id))
+
+
 async def is_let_in(reader: Reader, user_id: int, role: int, key_id: int, session_id: int) -> bool:
     """Whether an account is active with this role at least, and the key or session is still good; 0: there is none."""
     sql = """
