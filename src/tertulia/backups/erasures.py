@@ -1,10 +1,12 @@
 """The list of erasures beside the archives: a restore of an older archive repeats those that are not in it.
 
 One small object for each erasure, with ids and times only, so that nobody has to read and write a common list at the same time.
-Pruning leaves them: an older archive may lie elsewhere.
+Somebody has several if it was said anew what becomes of their messages: what an archive does not know of these is repeated in the
+order in which it was asked for. Pruning leaves them: an older archive may lie elsewhere.
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import NamedTuple
 
 import msgspec
@@ -49,15 +51,17 @@ async def repeat(settings: Settings, place: Place, progress: Callable[[str], Non
 
     Who was the only owner then, or held, is not: that is the operator's to solve.
     """
-    keys = sorted([key async for key, _ in place.store.listed(FOLDER)])
+    people: dict[tuple[str, int, datetime], list[Listed]] = {}
+    async for key, _ in place.store.listed(FOLDER):
+        one = await _read(place, key)
+        people.setdefault((one.realm, one.user_id, one.joined), []).append(one)
     count, refused = 0, []
     async with await _connect(settings) as database:
-        for key in keys:
-            listed = await _read(place, key)
+        for _, listed in sorted(people.items()):
             try:
-                count += await _repeat_one(database, settings, listed)
+                count += await _repeat_all(database, settings, listed)
             except Refusal as refusal:
-                refused.append(f"Account {listed.user_id} is not erased again. {refusal.msg}")
+                refused.append(f"Account {listed[0].user_id} is not erased again. {refusal.msg}")
             progress(f"erasures: {count:,}")
         async with database.reader() as reader:
             unfinished = await reader.fetch("select id from erasure where finished is null order by id")
@@ -66,15 +70,19 @@ async def repeat(settings: Settings, place: Place, progress: Callable[[str], Non
     return Repeated(count, refused)
 
 
-async def _repeat_one(database: Database, settings: Settings, one: Listed) -> bool:
+async def _repeat_all(database: Database, settings: Settings, listed: list[Listed]) -> bool:
+    """What was asked for one person after what is known of them here; whether there was anything."""
+    first = listed[0]
     async with database.reader() as reader:
-        realm_id = await queries.not_erased(reader, one.realm, one.user_id, one.joined)
-    if realm_id is None:
+        known = await queries.find_listed(reader, first.realm, first.user_id, first.joined)
+    if known is None or (known.is_erased and known.asked is None):
         return False
-    async with database.transaction() as tx:
-        erasure_id = await begin(tx, realm_id, one.user_id, one.messages)
-    await go_on(database, Store(settings), StoredExports(), erasure_id)
-    return True
+    later = [one for one in listed if not known.is_erased or known.asked is None or one.asked > known.asked]
+    for one in sorted(later, key=lambda one: one.asked):
+        async with database.transaction() as tx:
+            erasure_id = await begin(tx, known.realm_id, one.user_id, one.messages)
+        await go_on(database, Store(settings), StoredExports(), erasure_id)
+    return bool(later)
 
 
 async def _read(place: Place, key: str) -> Listed:

@@ -14,7 +14,7 @@ from tests.harness.files import upload
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
-from tests.harness.talk import check_success
+from tests.harness.talk import Speaker, check_success
 
 
 def test_a_restore_of_an_older_archive_repeats_later_erasures_and_touches_nobody_else(
@@ -56,6 +56,37 @@ def test_a_restore_of_an_older_archive_repeats_later_erasures_and_touches_nobody
     refused = tertulia("backup", "erasures", str(place), env=env)
     assert refused.returncode == 1
     assert f"Account {other.id} is not erased again. This person, or the whole" in refused.stderr
+
+
+def test_what_was_said_later_of_somebodys_messages_is_repeated_too(
+    source: Source, realm: Realm, stage: Stage, server: OwnServer, empty_database: Callable[[], str], folder: Path
+) -> None:
+    channel = stage.channel(realm.member, realm_id=realm.id)
+    people = [realm.speaker() for _ in range(2)]
+    stage.add(channel, *people)
+    said = [person.send(channel.stream_id, "tea", "mine") for person in people]
+    place = folder / "place"
+
+    def erase(person: Speaker, messages: str) -> None:
+        words = ("user", "erase", str(person.id), "--realm", realm.subdomain, "--messages", messages, "--yes")
+        done = tertulia(*words, env=server.environment(backup_place=place))
+        assert (done.returncode, done.stderr) == (0, "")
+
+    erase(people[0], "keep")
+    source.make(place, is_encrypted=False)
+    erase(people[1], "keep")
+    for person in people:  # of the one the archive knows the first choice, of the other none
+        erase(person, "delete")
+    url = empty_database()
+    env = {"TERTULIA_POSTGRES_URL": url, "TERTULIA_STORAGE_FOLDER": str(folder / "files")}
+    restored = tertulia("restore", f"{place}/latest", "--json", env=env)
+    assert restored.returncode == 0, restored.stderr
+    with psycopg2.connect(url) as connection, connection.cursor() as cursor:
+        cursor.execute("select count(*) from message where id = any(%s)", (said,))
+        assert cursor.fetchall() == [(0,)]
+    assert json.loads(restored.stdout)["erased"] == 2
+    again = tertulia("backup", "erasures", str(place), env=env)
+    assert (again.returncode, again.stdout) == (0, "0\n"), again.stderr
 
 
 def word_in(url: str, word: str) -> list[str]:

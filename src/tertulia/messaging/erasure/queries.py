@@ -140,14 +140,24 @@ async def listed(reader: Reader) -> list[Listed]:
     return [msgspec.convert(dict(row), Listed) for row in await reader.fetch(sql)]
 
 
-async def not_erased(reader: Reader, realm: str, user_id: int, joined: datetime) -> int | None:
-    """The organization of an account that is listed as erased, and is not; None: there is no such account, or it is."""
+class Known(msgspec.Struct, frozen=True):
+    """What is known here of an account that is listed as erased."""
+
+    realm_id: int
+    is_erased: bool
+    asked: datetime | None
+    """When that was asked for the last time; None: it is not known that anybody did."""
+
+
+async def find_listed(reader: Reader, realm: str, user_id: int, joined: datetime) -> Known | None:
+    """An account that is listed as erased; None: there is none."""
     sql = """
-    select realm.id from account join realm on realm.id = account.realm_id
-    where account.id = $2 and uuid = $1 and date_joined = $3 and not is_erased
+    select realm.id as realm_id, is_erased, asked from account join realm on realm.id = account.realm_id
+    left join erasure on erasure.user_id = account.id
+    where account.id = $2 and uuid = $1 and date_joined = $3
     """
-    found: int | None = await reader.fetchval(sql, UUID(realm), user_id, joined)
-    return found
+    row = await reader.fetchrow(sql, UUID(realm), user_id, joined)
+    return Known(**row) if row else None
 
 
 async def accounts_of(reader: Reader, realm_id: int, user_id: int) -> list[int]:
