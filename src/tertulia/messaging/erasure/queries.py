@@ -223,7 +223,9 @@ async def delete_by_address(tx: Transaction, realm_id: int, ids: Sequence[int]) 
             select from account where account.email_key = mail_failure.email_key and id <> all($2::bigint[])
         ) returning 1
     ), mails as (
-        delete from mail_outbox where lower(recipient) in (select email_key from whose) returning 1
+        delete from mail_outbox where lower(recipient) in (select email_key from whose) and not exists (
+            select from account where account.email_key = lower(recipient) and id <> all($2::bigint[])
+        ) returning 1
     ), signups as (
         delete from signup where realm_id = $1 and email_key in (select email_key from whose) returning 1
     ), invited as (

@@ -86,7 +86,7 @@ TABLES: dict[str, Line] = {
     "login_place": Gone("user_id"),
     "mail_batch": Gone("user_id"),
     "mail_failure": Special(BY_ADDRESS),
-    "mail_outbox": Special(BY_ADDRESS + "; mails to others that are on their way are sent"),
+    "mail_outbox": Special(BY_ADDRESS + ", if no other account has it; others that are on their way are sent"),
     "message": Special(AS_ASKED + "; in those of others " + RENAMED, ("sender_id",)),
     "message_group_mention": Special("goes with the message"),
     "message_mark": Gone("user_id", is_large=True),

@@ -178,3 +178,22 @@ def test_an_erasure_that_cannot_go_on_is_in_nobodys_way(realm: Realm, stage: Sta
     [(is_later,)] = stage.sql("select due > now() from erasure where user_id = %s", broken.id)
     assert is_later
     stage.sql("delete from erasure where user_id = %s", broken.id)
+
+
+def test_mails_of_whoever_has_the_same_address_in_another_organization_are_sent_all_the_same(
+    realm: Realm, stage: Stage, server: OwnServer
+) -> None:
+    shared, own = realm.speaker(), realm.speaker()
+    other_id, _ = stage.realm()
+    namesake = stage.user(realm_id=other_id)
+    stage.sql(
+        "update account set (email, email_key) = (select email, email_key from account where id = %s) where id = %s",
+        shared.id,
+        namesake.user_id,
+    )
+    waiting = "insert into mail_outbox (recipient, subject, body, due) values (%s, '', '', now() + interval '1 day')"
+    for person in (shared, own):
+        stage.sql(waiting, person.email)
+        assert erase(server, realm, person.email).returncode == 0
+    left = stage.sql("delete from mail_outbox where recipient in (%s, %s) returning recipient", shared.email, own.email)
+    assert left == [(shared.email,)]
