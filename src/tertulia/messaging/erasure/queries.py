@@ -53,11 +53,15 @@ async def hold_erasure(tx: Transaction, erasure_id: int) -> Erasure | None:
 
 
 async def claim_due(tx: Transaction) -> int | None:
-    """One with something to do now, which nobody else takes up meanwhile. Those that have to wait are in nobody's way."""
+    """One with something to do now, which nobody else takes up meanwhile. Those that have to wait are in nobody's way.
+
+    Organizations take turns: each erasure goes through all messages there are, and one of them may ask for hundreds.
+    """
     sql = f"""
     update erasure set due = {_LEASE} where id = (
         select id from erasure where stage is not null and due <= now() and {_MAY_GO_ON}
-        order by due limit 1 for update skip locked
+        order by (select max(finished) from erasure as other where other.realm_id = erasure.realm_id) nulls first, due
+        limit 1 for update skip locked
     ) returning id
     """
     found: int | None = await tx.fetchval(sql)

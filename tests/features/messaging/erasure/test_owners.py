@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from tertulia.kernel.db import Transaction
+from tertulia.messaging.erasure.queries import claim_due
 from tests.features.messaging.erasure.test_erasing import TYPES
 from tests.harness.command import tertulia
 from tests.harness.passwords import PASSWORD, give_password
@@ -189,3 +191,31 @@ def test_a_hold_of_the_organization_stops_an_erasure_until_it_ends(
     )  # the worker does not wait for a minute here
     when_erased(owner, person)
     assert owner.get(f"users/{person.id}")["user"]["full_name"] == f"Deleted user {person.id}"
+
+
+class _NotDone(Exception):
+    pass
+
+
+def test_an_organization_that_asks_for_many_does_not_come_before_one_that_asks_for_few(
+    realm: Realm, stage: Stage
+) -> None:
+    other_id, _ = stage.realm()
+    few = stage.user(realm_id=other_id)
+    done, many = realm.guest.id, realm.member.id
+    claimed: list[int] = []
+
+    async def claim(tx: Transaction) -> None:
+        for realm_id, user_id, minutes in ((realm.id, done, 0), (realm.id, many, 90), (other_id, few.user_id, 60)):
+            sql = """
+            insert into erasure (realm_id, user_id, account_ids, messages, stage, due, finished)
+            values ($1, $2, array[$2], 'keep', case when $3 > 0 then 'account' end, now() - make_interval(mins => $3),
+                case when $3 = 0 then now() end)
+            """
+            await tx.execute(sql, realm_id, user_id, minutes)
+        claimed.append(await tx.fetchval("select user_id from erasure where id = $1", await claim_due(tx)))
+        raise _NotDone
+
+    with pytest.raises(_NotDone):
+        stage.write(claim)
+    assert claimed == [few.user_id]
