@@ -208,6 +208,23 @@ def test_who_is_gone_is_deactivated_with_all_keys_sessions_and_bots(site: Site) 
     assert site.sync().lines == []
 
 
+def test_a_leaver_whose_account_is_busy_keeps_nobody_else_in(site: Site) -> None:
+    busy, goes, stays = site.comes(), site.comes(), site.comes()
+    site.slapd.remove(busy.entry, goes.entry)
+    site.slapd.change(stays.entry, cn="Another Name")
+    with site.stage.session() as execute:
+        # Whoever sends, subscribes or marks holds their account like that.
+        execute("select from account where id = %s for key share", busy.user.user_id)
+        done = site.sync()
+    assert done.code == 3, done
+    assert done.lines[-1].startswith("problem")
+    assert "it could not be done now" in done.lines[-1]
+    assert (busy.record["is_active"], goes.record["is_active"]) == (True, False)
+    assert stays.record["full_name"] == "Another Name"
+    assert site.sync().code == 0
+    assert not busy.record["is_active"]
+
+
 def test_who_is_disabled_there_leaves_and_comes_back_only_by_an_administrator(site: Site) -> None:
     somebody = site.comes(userAccountControl=512)
     site.slapd.change(somebody.entry, userAccountControl=514)

@@ -2,15 +2,18 @@
 
 What is different is found without holding anything. Then each person has a transaction of their own, in which it is looked at
 again under the locks that every other change takes; groups change in portions. So it may stop anywhere, and the next time does
-the rest.
+the rest. Whatever goes wrong with one person, the others are brought in line all the same: somebody who keeps their own account
+busy would otherwise stay, with all who were to leave after them.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 import msgspec
 import structlog
 
-from tertulia.kernel.db import Database
+from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.errors import Refusal
 from tertulia.kernel.settings import Settings
 from tertulia.organization.groups.actions import Edit, place_members
@@ -18,7 +21,7 @@ from tertulia.organization.groups.queries import direct_members, groups_by_name
 from tertulia.organization.realms.queries import Realm, find_realm
 from tertulia.people.directories import queries
 from tertulia.people.directories.listing import DirectoryListing, ListingFailure
-from tertulia.people.directories.planning import Groups, PersonChange, Placement, Plan, check_leavers, plan
+from tertulia.people.directories.planning import Groups, Leaver, PersonChange, Placement, Plan, check_leavers, plan
 from tertulia.people.directories.queries import KnownPerson
 from tertulia.people.users.actions import change_by_directory
 from tertulia.people.users.activation import deactivate_by_directory
@@ -91,28 +94,37 @@ class DirectorySync:
             ids = await groups_by_name(reader, realm.id, names)
             members = await direct_members(reader, list(ids.values()))
         listed = await self._listing.read()
-        return plan(self._settings, listed, known, Groups(ids, {id: set(users) for id, users in members.items()}))
+        groups = Groups(ids, {id: set(users) for id, users in members.items()})
+        # Tens of thousands take seconds, and where web and worker are one process everybody would wait for them.
+        return await asyncio.to_thread(plan, self._settings, listed, known, groups)
 
     async def carry_out(self, realm: Realm, made: Plan) -> AsyncIterator[Step]:
         """Do all of it; says what was done, and what was not possible."""
         for problem in made.problems:
             yield Step("problem", problem)
+        again: list[Leaver] = []
         for leaver in made.leavers:
-            person = leaver.person
             try:
-                async with self._database.transaction() as tx:
-                    tx.respect_freeze()
-                    done = await deactivate_by_directory(tx, realm.id, person.id)
-            except Refusal as refusal:
-                yield Step("problem", f"{person.email} is {leaver.why}, but stays: {refusal.msg}", person.id)
-            else:
-                if done:
-                    yield Step("leaver", f"{person.email}: {leaver.why}", person.id)
+                if await self._turn_off(realm, leaver):
+                    yield Step("leaver", f"{leaver.person.email}: {leaver.why}", leaver.person.id)
+            except Refusal:
+                again.append(leaver)
         async for step in self._change_all(realm, made.changes):
             yield step
         for placement in made.placements:
             async for step in self._place(realm, placement):
                 yield step
+        for leaver in again:  # whoever was busy may not be any more
+            person = leaver.person
+            try:
+                if await self._turn_off(realm, leaver):
+                    yield Step("leaver", f"{person.email}: {leaver.why}", person.id)
+            except Refusal as refusal:
+                yield Step("problem", f"{person.email} is {leaver.why}, but stays: {refusal.msg}", person.id)
+
+    async def _turn_off(self, realm: Realm, leaver: Leaver) -> bool:
+        async with _for_itself(self._database) as tx:
+            return await deactivate_by_directory(tx, realm.id, leaver.person.id)
 
     async def _change_all(self, realm: Realm, changes: Sequence[PersonChange]) -> AsyncIterator[Step]:
         """An address that somebody gives up may be the next one's: who cannot have theirs yet is tried once more."""
@@ -132,8 +144,7 @@ class DirectorySync:
 
     async def _change(self, realm: Realm, change: PersonChange) -> bool:
         unique = realm.settings.require_unique_names
-        async with self._database.transaction() as tx:
-            tx.respect_freeze()
+        async with _for_itself(self._database) as tx:
             return await change_by_directory(tx, realm.id, change.person.id, change.changes, unique_names=unique)
 
     async def _place(self, realm: Realm, placement: Placement) -> AsyncIterator[Step]:
@@ -147,8 +158,7 @@ class DirectorySync:
                 remove=[user_id for user_id in portion if user_id not in coming],
             )
             try:
-                async with self._database.transaction() as tx:
-                    tx.respect_freeze()
+                async with _for_itself(self._database) as tx:
                     done = await place_members(tx, realm.id, placement.group_id, edit)
             except Refusal as refusal:
                 yield Step("problem", f"The group {placement.name} cannot be changed: {refusal.msg}")
@@ -157,6 +167,20 @@ class DirectorySync:
                 yield Step("group", describe_place(people[user_id], placement.name, inside=True), user_id)
             for user_id in done.remove or ():
                 yield Step("group", describe_place(people[user_id], placement.name, inside=False), user_id)
+
+
+@asynccontextmanager
+async def _for_itself(database: Database) -> AsyncIterator[Transaction]:
+    """A transaction of one change, which is refused whatever goes wrong with it, but for a database that is away."""
+    try:
+        async with database.transaction() as tx:
+            tx.respect_freeze()
+            yield tx
+    except (*LOST, Refusal):
+        raise
+    except Exception as error:
+        log.exception("a change that the directory asks for could not be made")
+        raise Refusal(f"it could not be done now ({type(error).__name__}).") from error
 
 
 def describe_all(made: Plan) -> list[Step]:
