@@ -7,6 +7,8 @@ from functools import partial
 import pytest
 
 from tertulia.kernel.db import Database
+from tertulia.kernel.postgres import Limits
+from tertulia.messaging.editing.retention import actions
 from tertulia.messaging.editing.retention.actions import delete_expired_messages
 from tertulia.organization.audit_log.actions import forget_old_entries
 from tests.harness.files import upload
@@ -31,11 +33,12 @@ def keep(realm: Realm, days: object, channel: Channel | None = None) -> None:
     check_success(realm.owner.request("PATCH", path, message_retention_days=days))
 
 
-def expire(stage: Stage) -> None:
+def expire(stage: Stage, limits: Limits | None = None) -> None:
     """What the worker does every ten minutes."""
 
     async def run() -> None:
-        async with await Database.connect(stage.server.postgres_url, shards=4, size=2) as database:
+        connecting = Database.connect(stage.server.postgres_url, shards=4, size=2, limits=limits)
+        async with await connecting as database:
             await delete_expired_messages(database)
 
     asyncio.run(run())
@@ -182,3 +185,30 @@ def test_one_organization_that_keeps_messages_very_long_does_not_keep_those_of_o
         realm.stage.sql("update realm set settings = settings - 'message_retention_days' where id = %s", other.id)
     assert left(realm, kept, expired) == []
     assert left(other, message) == [message]
+
+
+def test_a_conversation_in_which_it_fails_does_not_keep_those_of_others(realm: Realm) -> None:
+    held, free = (realm.stage.channel(realm.owner, realm_id=realm.id) for _ in range(2))
+    old = [send(realm.owner, channel)[0] for channel in (held, free)]
+    age(realm, 5, *old)
+    keep(realm, 3)
+    with realm.stage.session() as execute:
+        execute("select from conversation where id = %s for update", held.stream_id)
+        expire(realm.stage, Limits(statement=1.0))
+    assert left(realm, *old) == old[:1]
+    expire(realm.stage)
+    assert left(realm, *old) == []
+
+
+def test_conversations_take_turns(realm: Realm, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(actions, "PORTION", 2)
+    monkeypatch.setattr(actions, "PORTIONS", 2)
+    many, few = (realm.stage.channel(realm.owner, realm_id=realm.id) for _ in range(2))
+    old = [*send(realm.owner, many, count=9), *send(realm.owner, few, count=3)]
+    age(realm, 5, *old)
+    keep(realm, 3)
+    queue = Queue(realm.owner, event_types=["delete_message"])
+    expire(realm.stage)
+    assert left(realm, *old) == []
+    told = [event["stream_id"] for event in queue.so_far()]
+    assert told == [many.stream_id] * 2 + [few.stream_id] * 2 + [many.stream_id] * 3
