@@ -20,6 +20,9 @@ less is let in; while it does not and others are turned away, a little more.
 import asyncio
 import enum
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from prometheus_client import Counter, Gauge
 
@@ -218,3 +221,21 @@ class Visit:
             return
         if time.monotonic() - self._came > PATIENCE * self._door.threshold:
             raise self._door.refuse_late(self._kind)
+
+
+visiting: ContextVar[Visit | None] = ContextVar("visiting", default=None)
+"""The visit of the request that is being answered; set for each request."""
+
+
+@contextmanager
+def waiting_elsewhere() -> Iterator[None]:
+    """Meanwhile the request waits for a server of others'. That one may be away, and would shut the door for everybody."""
+    visit = visiting.get()
+    if visit is None:
+        yield
+        return
+    visit.put_aside()
+    try:
+        yield
+    finally:
+        visit.begin()

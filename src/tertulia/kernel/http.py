@@ -20,7 +20,7 @@ from tertulia.kernel.auth import Caller
 from tertulia.kernel.body import read_fields, read_query, read_raw
 from tertulia.kernel.browser_policy import HARMLESS
 from tertulia.kernel.call import AsgiApp, Call, ClientGone, Message, Receive, Scope, Send
-from tertulia.kernel.door import VISIT, Visit
+from tertulia.kernel.door import VISIT, Visit, visiting
 from tertulia.kernel.endpoint import Endpoint
 from tertulia.kernel.errors import Refusal, error_body, internal_error
 from tertulia.kernel.freezing import frozen
@@ -156,6 +156,7 @@ class Api:
         structlog.contextvars.bind_contextvars(request_id=call.request_id)
         asking.set(call.peer)
         visit: Visit | None = call.scope.get(VISIT)
+        visiting.set(visit)
         bound = None
         try:
             if call.method == "OPTIONS":

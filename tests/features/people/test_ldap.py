@@ -18,9 +18,10 @@ from tertulia.people.users.actions import create_user
 from tests.harness.authenticator import give_factor
 from tests.harness.passwords import hashed
 from tests.harness.server import OWNER, Server
+from tests.harness.silence import silent_service
 from tests.harness.slapd import BASE, PASSWORD, Slapd, directory
-from tests.harness.stage import Backstage, Stage, Web, at_once
-from tests.harness.talk import Speaker, check_error, check_success
+from tests.harness.stage import Backstage, Stage, Web, at_once, later
+from tests.harness.talk import Speaker, check_error, check_success, eventually
 
 pytestmark = pytest.mark.system
 LOCAL = "violet anchors drift slowly"
@@ -311,6 +312,33 @@ def test_a_directory_that_is_away_is_no_failed_attempt(stage: Stage, server: Ser
             assert "retry-after" in reply.headers
     finally:
         web.stop()
+
+
+def test_whoever_waits_for_a_directory_that_is_silent_shuts_the_door_for_nobody(
+    stage: Stage, server: Server, folder: Path
+) -> None:
+    realm_id, subdomain = stage.realm()
+    pending = "select count(*) from login_failure where realm_id = %s and is_pending"
+    with silent_service() as place:
+        silent = {"ldap_url": f"ldap://{place}", "ldap_user_dn_template": "uid={username}", "ldap_realm": subdomain}
+        web = Web(server, folder, **silent)
+        try:
+            nobody = stage.nobody(url=web.wait().url, host=f"{subdomain}.localhost")
+            waiting = [later(log_in, nobody, f"person{number}") for number in range(5)]
+            # Their passwords are looked at here first.
+            eventually(lambda: stage.sql(pending, realm_id) == [(5,)])
+            eventually(lambda: b" 0.0" in _under_way(web))
+            assert stage.sql(pending, realm_id) == [(5,)]
+            assert len([one for one in waiting if check_error(one.result(60), "SERVER_NOT_READY", 503)]) == 5
+            assert b" 0.0" in _under_way(web)
+        finally:
+            web.stop()
+
+
+def _under_way(web: Web) -> bytes:
+    """What the door counts."""
+    lines = httpx.get(f"{web.metrics}/metrics", trust_env=False).content.splitlines()
+    return next(line for line in lines if line.startswith(b"tertulia_door_under_way "))
 
 
 @pytest.mark.parametrize(

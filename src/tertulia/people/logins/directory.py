@@ -10,11 +10,13 @@ import ssl
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, TypeVar
 
 import msgspec
 import structlog
 
+from tertulia.kernel.door import waiting_elsewhere
 from tertulia.kernel.errors import server_not_ready
 from tertulia.kernel.login_settings import Membership, role_given_by
 from tertulia.kernel.settings import Settings, SettingsError
@@ -73,7 +75,8 @@ class LdapDirectory:
 
     async def _asked(self, ask: Callable[..., T], *given: object) -> T:
         try:
-            return await self._threads.run(ask, *given)
+            with waiting_elsewhere():
+                return await self._threads.run(ask, *given)
         except self._ldap.core.exceptions.LDAPException as error:
             log.error("the directory cannot be asked", url=self._settings.ldap_url, error=repr(error))
             raise server_not_ready("The directory of users cannot be reached right now. Please try again.") from error
@@ -186,12 +189,16 @@ class LdapDirectory:
         host = split_url(self._settings.ldap_url).hostname
 
         def wrap(connection: Any, do_handshake: bool = True) -> None:  # noqa: ARG001 (the library's signature)
-            context = ssl.create_default_context(cafile=self._settings.ldap_ca_file or None)
-            connection.socket = context.wrap_socket(connection.socket, server_hostname=host)
+            connection.socket = self._context.wrap_socket(connection.socket, server_hostname=host)
 
         tls = self._ldap.Tls(validate=ssl.CERT_REQUIRED)
         tls.wrap_socket = wrap
         return tls
+
+    @cached_property
+    def _context(self) -> ssl.SSLContext:
+        """Once: reading the system's certificates takes a processor up to a tenth of a second, and strangers try passwords."""
+        return ssl.create_default_context(cafile=self._settings.ldap_ca_file or None)
 
     def _bind(self, connection: Any, *, may_be_wrong: bool = False) -> bool:
         connection.open()
