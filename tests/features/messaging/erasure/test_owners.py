@@ -209,8 +209,8 @@ def test_an_organization_that_asks_for_many_does_not_come_before_one_that_asks_f
         for realm_id, user_id, minutes in ((realm.id, done, 0), (realm.id, many, 90), (other_id, few.user_id, 60)):
             sql = """
             insert into erasure (realm_id, user_id, account_ids, messages, stage, due, finished)
-            values ($1, $2, array[$2], 'keep', case when $3 > 0 then 'account' end, now() - make_interval(mins => $3),
-                case when $3 = 0 then now() end)
+            values ($1, $2, array[$2::bigint], 'keep', case when $3::int > 0 then 'account' end,
+                now() - make_interval(mins => $3), case when $3 = 0 then now() end)
             """
             await tx.execute(sql, realm_id, user_id, minutes)
         claimed.append(await tx.fetchval("select user_id from erasure where id = $1", await claim_due(tx)))
