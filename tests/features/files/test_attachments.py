@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tertulia.content.storage import Store
-from tertulia.files.uploads.queries import files_of
+from tertulia.files.uploads.queries import files_of, within_reach
 from tertulia.files.uploads.sweeping.actions import forget_unused, sweep_objects
 from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.postgres import Limits
@@ -211,6 +211,70 @@ def test_of_the_messages_that_link_a_file_the_newest_are_told(realm: Realm) -> N
     told = event["attachment"]["message_ids"]
     assert (len(told), told[0], told) == (100, last, sorted(told, reverse=True))
     assert realm.member.get("attachments")["attachments"] == [event["attachment"]]
+
+
+@pytest.mark.timed
+def test_files_that_very_many_messages_link_elsewhere_keep_nobody_from_sending(realm: Realm) -> None:
+    private, public = make(realm, realm.member, kind="shared"), make(realm, realm.member, realm.owner)
+    paths = realm.stage.sql(
+        """
+        insert into attachment (realm_id, owner_id, path_id, key, name, size, content_type)
+        select realm_id, id, format('%%s/ab/%%s/a.txt', realm_id, secret), secret, 'a.txt', 1, 'text/plain'
+        from account, generate_series(1, 60) as number, substring(md5(format('%%s %%s', email, number)), 9) as secret
+        where id = %s returning path_id
+        """,
+        realm.member.id,
+    )
+    realm.member.send(private.stream_id, "topic", "first")
+    sql = """
+    with sent as (
+        insert into message (realm_id, conversation_id, seq, topic_id, sender_id, client, content, rendered)
+        select realm_id, conversation_id, seq + n, topic_id, sender_id, client, 'x', 'x'
+        from message, generate_series(1, 1500) as n where conversation_id = %s returning id
+    )
+    insert into attachment_link (message_id, attachment_id) select sent.id, attachment.id from sent, attachment
+    where owner_id = %s returning 1
+    """
+    realm.stage.sql(sql, private.stream_id, realm.member.id)
+    text = " ".join(f"[a](/user_uploads/{path})" for [path] in paths)
+    shown = realm.member.send(public.stream_id, "topic", text)
+    found = realm.stage.sql(
+        "select %s::bigint, attachment_id, message_id from attachment_link where message_id = %s", realm.owner.id, shown
+    )
+    assert len(found) == 60
+
+    async def seconds_of(tx: Transaction) -> float:
+        began = time.monotonic()
+        assert None not in await within_reach(tx, found)
+        return time.monotonic() - began
+
+    assert realm.stage.write(seconds_of) < 0.2, "so long nobody sends"
+    passed_on = realm.owner.send(public.stream_id, "topic", text)
+    [(links,)] = realm.stage.sql("select count(*) from attachment_link where message_id = %s", passed_on)
+    assert links == 60
+
+
+def test_who_may_link_a_file_is_judged_by_what_shows_it_now(realm: Realm) -> None:
+    channel, other = make(realm, realm.member, realm.owner, kind="shared"), make(realm, realm.member, realm.owner)
+    text = f"[a]({upload(realm.member)})"
+    shown = realm.member.send(channel.stream_id, "topic", text)
+    besides = realm.member.send(other.stream_id, "topic", "nothing")
+    unreadable = realm.member.send(make(realm, realm.member, kind="shared").stream_id, "topic", text)
+    [(file, owner)] = realm.stage.sql("select id, owner_id from attachment where realm_id = %s", realm.id)
+    reader = realm.owner.id
+
+    def may(user_id: int, shown_by: int | None) -> bool:
+        async def found(tx: Transaction) -> list[int | None]:
+            return await within_reach(tx, [(user_id, file, shown_by)])
+
+        return realm.stage.write(found) == [file]
+
+    assert may(owner, None)
+    assert may(reader, shown)
+    for nothing in (None, besides, unreadable, 0):
+        assert not may(reader, nothing), nothing
+    check_success(realm.owner.request("DELETE", "users/me/subscriptions", subscriptions=[channel.name]))
+    assert not may(reader, shown)
 
 
 def test_who_sends_a_file_waits_for_nobody_who_uploads(realm: Realm) -> None:

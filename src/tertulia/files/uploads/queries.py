@@ -26,18 +26,30 @@ SMALLEST = 4096
 """Bytes that a file takes of somebody's share at least: empty ones take a row, and an object. `held_share` counts so too."""
 
 
-def reached(user_id: str) -> str:
-    """Whether a user may read the file of the row `attachment`: it is theirs, or a message they may read links it."""
+def _showing(user_id: str) -> str:
+    """The messages that link the file of the row `attachment` and that a user may read: what follows `select`."""
     return f"""
-    (attachment.owner_id = {user_id} or exists (
-        select from attachment_link join message on message.id = attachment_link.message_id
-        join conversation on conversation.id = message.conversation_id
-        left join account on account.id = {user_id} and account.is_active
-        left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = {user_id}
-        left join channel on channel.id = message.conversation_id
-        where attachment_link.attachment_id = attachment.id and {MAY_READ_MESSAGE} offset 0
-    ))
+    from attachment_link join message on message.id = attachment_link.message_id
+    join conversation on conversation.id = message.conversation_id
+    left join account on account.id = {user_id} and account.is_active
+    left join read_state on read_state.conversation_id = message.conversation_id and read_state.user_id = {user_id}
+    left join channel on channel.id = message.conversation_id
+    where attachment_link.attachment_id = attachment.id and {MAY_READ_MESSAGE}
     """
+
+
+def reached(user_id: str) -> str:
+    """Whether a user may read the file of the row `attachment`: it is theirs, or a message they may read links it.
+
+    A file may be linked by very many messages that they may not read: this looks at all of them.
+    """
+    return f"(attachment.owner_id = {user_id} or exists (select {_showing(user_id)} offset 0))"
+
+
+def still_reached(user_id: str, shown_by: str) -> str:
+    """The same, where it is known which message shows it to them: whether that one still does. For whoever others wait for."""
+    by_that = f"attachment_link.message_id = {shown_by}"
+    return f"(attachment.owner_id = {user_id} or exists (select {_showing(user_id)} and {by_that} offset 0))"
 
 
 class Files(NamedTuple):
@@ -60,23 +72,36 @@ async def files_by_id(reader: Reader, ids: Collection[int]) -> list[StoredFile]:
     return [StoredFile(**row) for row in await reader.fetch(sql, list(ids))]
 
 
-async def find_files(reader: Reader, caller: Caller, path_ids: Collection[str]) -> list[StoredFile]:
-    """Those of the files that the caller may link: their own, and what they may read already."""
+async def find_files(reader: Reader, caller: Caller, path_ids: Collection[str]) -> list[tuple[StoredFile, int | None]]:
+    """Those of the files that the caller may link: their own, and what they may read already, each with a message that shows it
+    to them."""
     sql = f"""
-    select {FILE} from attachment where realm_id = $1 and path_id = any($3::text[]) and {reached("$2::bigint")}
+    select * from (
+        select {FILE}, case when owner_id <> $2 then (
+            select message.id {_showing("$2::bigint")} order by attachment_link.message_id desc limit 1
+        ) end as shown_by
+        from attachment where realm_id = $1 and path_id = any($3::text[])
+    ) as found where owner_id = $2 or shown_by is not null
     """
     rows = await reader.fetch(sql, caller.realm_id, caller.user_id, list(path_ids))
-    return [StoredFile(**row) for row in rows]
+    found = []
+    for row in rows:
+        values = dict(row)
+        shown_by = values.pop("shown_by")
+        found.append((StoredFile(**values), shown_by))
+    return found
 
 
-async def within_reach(reader: Reader, linked: Sequence[tuple[int, int]]) -> list[int | None]:
-    """Users, each with a file they want to link: its number, or None if it is not there or out of their reach."""
+async def within_reach(reader: Reader, linked: Sequence[tuple[int, int, int | None]]) -> list[int | None]:
+    """Users, each with a file they want to link and a message that shows it to them: its number, or None if it is not there or
+    out of their reach."""
     sql = f"""
-    select attachment.id from unnest($1::bigint[], $2::bigint[]) with ordinality as linked(user_id, attachment_id, place)
-    left join attachment on attachment.id = linked.attachment_id and {reached("linked.user_id")} order by place
+    select attachment.id
+    from unnest($1::bigint[], $2::bigint[], $3::bigint[]) with ordinality as linked(user_id, attachment_id, shown_by, place)
+    left join attachment on attachment.id = linked.attachment_id and {still_reached("linked.user_id", "linked.shown_by")}
+    order by place
     """
-    rows = await reader.fetch(sql, [user_id for user_id, _ in linked], [file_id for _, file_id in linked])
-    return [row["id"] for row in rows]
+    return [row["id"] for row in await reader.fetch(sql, *map(list, zip(*linked, strict=True)))]
 
 
 async def files_in(reader: Reader, message_id: int) -> list[StoredFile]:

@@ -21,8 +21,8 @@ async def find_uploads(
     async with database.reader() as reader:
         found = await queries.find_files(reader, author, {*paths, *map(unquote, paths)})
     return (
-        {file.path_id: as_upload(file) for file in found},
-        {file.path_id: Attached(file.id, file.thumbnail == Thumbnail.WAITING) for file in found},
+        {file.path_id: as_upload(file) for file, _ in found},
+        {file.path_id: Attached(file.id, file.thumbnail == Thumbnail.WAITING, by) for file, by in found},
     )
 
 

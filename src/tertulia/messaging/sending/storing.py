@@ -131,7 +131,7 @@ async def _files(tx: Transaction, batch: Sequence[Outgoing]) -> list[tuple[int, 
     ]
     if not linked:
         return []
-    found = await within_reach(tx, [(sender_id, file.id) for _, sender_id, file in linked])
+    found = await within_reach(tx, [(sender_id, file.id, file.shown_by) for _, sender_id, file in linked])
     return [(number, file_id, file.is_waiting) for (number, _, file), file_id in zip(linked, found, strict=True)]
 
 

@@ -17,6 +17,8 @@ class Attached(msgspec.Struct, frozen=True, order=True):
     id: int
     is_waiting: bool = False
     """The text shows that the picture's thumbnail is still being made."""
+    shown_by: int | None = None
+    """A message that shows the file to whoever links it; None: it is theirs."""
 
 
 async def relink(
@@ -29,7 +31,7 @@ async def relink(
         return []
     await link_queries.hold_files(tx, sorted({*before, *ids}))
     changed = await link_queries.replace_links(
-        tx, message_id, ids, [one.is_waiting for one in attached], caller.user_id
+        tx, message_id, ids, [one.is_waiting for one in attached], [one.shown_by for one in attached], caller.user_id
     )
     records = await tell_linked(tx, caller.realm_id, changed)
     return [record for record in records if not record.message_ids]

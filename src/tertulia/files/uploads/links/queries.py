@@ -5,18 +5,24 @@ from collections.abc import Sequence
 import msgspec
 
 from tertulia.files.uploads.model import AttachmentRecord, Thumbnail
-from tertulia.files.uploads.queries import RECORD, reached
+from tertulia.files.uploads.queries import RECORD, still_reached
 from tertulia.kernel.db import Reader, Transaction
 
 
 async def replace_links(
-    tx: Transaction, message_id: int, ids: Sequence[int], waiting: Sequence[bool], author_id: int
+    tx: Transaction,
+    message_id: int,
+    ids: Sequence[int],
+    waiting: Sequence[bool],
+    shown_by: Sequence[int | None],
+    author_id: int,
 ) -> list[int]:
     """A message links those of these files that its author may share, and no others; what changed by that."""
     sql = f"""
     with wanted as (
-        select attachment.id, is_waiting from unnest($2::bigint[], $3::boolean[]) as wanted(id, is_waiting)
-        join attachment on attachment.id = wanted.id and {reached("$4::bigint")}
+        select attachment.id, is_waiting
+        from unnest($2::bigint[], $3::boolean[], $5::bigint[]) as wanted(id, is_waiting, shown_by)
+        join attachment on attachment.id = wanted.id and {still_reached("$4::bigint", "wanted.shown_by")}
     ), gone as (
         delete from attachment_link where message_id = $1 and attachment_id <> all($2::bigint[]) returning attachment_id
     ), dated as (
@@ -28,7 +34,7 @@ async def replace_links(
     )
     select attachment_id from gone union select attachment_id from made where is_new order by attachment_id
     """
-    return [row["attachment_id"] for row in await tx.fetch(sql, message_id, ids, waiting, author_id)]
+    return [row["attachment_id"] for row in await tx.fetch(sql, message_id, ids, waiting, author_id, shown_by)]
 
 
 async def show_links(tx: Transaction, message_id: int) -> None:
