@@ -52,6 +52,26 @@ def test_nobody_waits_to_log_in_because_others_read_histories(realm: Realm, stag
     assert during < max(6 * alone, 1.0), "the slowest of them, against the slowest alone"
 
 
+@pytest.mark.timed
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_nobody_waits_for_a_history_because_others_read_long_ones(realm: Realm, stage: Stage) -> None:
+    channel = stage.channel(*realm.all, realm_id=realm.id)
+    long = [edited(realm.member, channel.stream_id, 90) for _ in range(4)]
+    short = edited(realm.owner, channel.stream_id, 3)
+    readers = [realm.as_user(realm.member.user) for _ in long]
+    reading = [later(history, reader, sent) for reader, sent in zip(readers, long, strict=True)]
+    time.sleep(0.2)
+    started = time.perf_counter()
+    assert len(history(realm.owner, short)) == 4
+    took = time.perf_counter() - started
+    assert not all(done.done() for done in reading), "they were too quick to be in the way"
+    for done in reading:
+        done.result(120)
+    # A difference of these takes two hundredths of a second.
+    assert took < 1
+
+
 def test_a_history_of_long_texts_has_the_newest_and_is_no_large_answer(realm: Realm, stage: Stage) -> None:
     channel = stage.channel(*realm.all, realm_id=realm.id)
     texts = [f"{number} " + "long " * 1990 for number in range(30)]

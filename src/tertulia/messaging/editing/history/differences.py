@@ -1,20 +1,22 @@
 """Differences between the texts of a message: made once, when somebody first asks for them, and stored.
 
-Finding one takes up to 20 ms of Python. They are made in one thread of their own, one reader after the other: who asks for many
-waits for them, and nobody else does. The difference to the text that a message has now is not stored, because that text may
-change yet without an edit: pictures come into it when their thumbnails are ready.
+Finding one takes up to 20 ms of Python. They are made in one thread of their own, and the thread goes from reader to reader: who
+asks for many waits for them, and nobody else does. The difference to the text that a message has now is not stored, because
+that text may change yet without an edit: pictures come into it when their thumbnails are ready.
 """
 
 import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
-from tertulia.kernel.audit import done_for_many
+from tertulia.kernel.audit import done_for_many, request_now
 from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.threads import SHARE, Lanes, Threads, too_busy
 from tertulia.messaging.editing.history.html_diff import html_diff
 
-MAX_WAITING = 30
+MAX_WAITING = 100
+"""Of histories whose differences are being made, with one difference at a time each; a network has a share of that."""
 
 
 class Step(NamedTuple):
@@ -33,7 +35,8 @@ class Differences:
         self._database = database
         self._threads = Threads("differences", running=1, waiting=MAX_WAITING)
         self._lanes = Lanes(inside=MAX_WAITING // SHARE, waiting=MAX_WAITING // 2)
-        self._turn = asyncio.Lock()
+        self._of_persons = Lanes(inside=1, waiting=MAX_WAITING // 2)
+        self._making: WeakValueDictionary[int, asyncio.Lock] = WeakValueDictionary()
         self._waiting = 0
 
     async def of(self, steps: Sequence[Step]) -> dict[int, str]:
@@ -46,19 +49,29 @@ class Differences:
         return found
 
     async def _in_turn(self, steps: Sequence[Step]) -> dict[int, str]:
-        """Several who ask for the same at once get what the first of them made."""
-        lane = await self._lanes.enter()
+        """Several who ask for the same at once get what the first of them made. Nobody waits for what others ask for besides."""
+        request = request_now()
+        person = await self._of_persons.enter_as(request[0].payer) if request and request[0].payer else ""
         try:
-            if self._waiting > MAX_WAITING:
-                raise too_busy()
-            self._waiting += 1
+            lane = await self._lanes.enter()
             try:
-                async with self._turn:
-                    return await self._make(steps)
+                return await self._of_one(steps)
             finally:
-                self._waiting -= 1
+                self._lanes.leave(lane)
         finally:
-            self._lanes.leave(lane)
+            self._of_persons.leave(person)
+
+    async def _of_one(self, steps: Sequence[Step]) -> dict[int, str]:
+        if self._waiting > MAX_WAITING:
+            raise too_busy()
+        self._waiting += 1
+        # There for as long as somebody has it, or waits for it.
+        making = self._making.setdefault(steps[0].revision_id, asyncio.Lock())
+        try:
+            async with making:
+                return await self._make(steps)
+        finally:
+            self._waiting -= 1
 
     async def _make(self, steps: Sequence[Step]) -> dict[int, str]:
         # Those whose turn comes next do not wait for the connections that this reader may have.
