@@ -3,7 +3,6 @@
 Nobody has to be logged in for it, so it says what `GET /server_settings` says to everybody: the organization's name and icon.
 """
 
-import asyncio
 import re
 from collections import OrderedDict
 from typing import Any
@@ -15,6 +14,7 @@ from tertulia.content.pictures.apart import app_icons
 from tertulia.content.pictures.drawing import large_icon
 from tertulia.content.pictures.fitting import NotAPicture
 from tertulia.content.pictures.icons import PAPER, PLAIN_SIDES, AppIcons
+from tertulia.content.pictures.places import DecodingPlaces
 from tertulia.content.storage import NotStored, Store, StoreUnavailable
 from tertulia.kernel.admission import Admission
 from tertulia.kernel.call import Call, Receive, Scope
@@ -33,8 +33,12 @@ SHARE = "/share"
 _ICON = re.compile(r"/app_icons/([0-9a-f]{40}|default)/(maskable-192|maskable-512|192|512)\.png")
 _ASK_AGAIN = "no-cache"
 _DEFAULT = "default"
-MAX_KEPT = 16
-"""Organizations whose icons lie in memory: half a megabyte each at most."""
+MAX_KEPT_BYTES = 32 * 1024 * 1024
+"""Of icons that lie in memory. Those of an organization have a tenth of a megabyte mostly, and half of one at most."""
+MAX_COLOURS = 10_000
+"""Organizations of which is known what colour their icon has: their manifest, which every page asks for, needs no more."""
+MAX_WAITING = 200
+"""Of one network, which may ask for fewer at once, and networks."""
 
 
 class About(msgspec.Struct, frozen=True):
@@ -55,7 +59,9 @@ class Installing:
         self._admission = admission
         self._settings = settings
         self._made: OrderedDict[str, AppIcons] = OrderedDict()
-        self._making = asyncio.Lock()
+        self._bytes = 0
+        self._colours: OrderedDict[str, str] = OrderedDict()
+        self._places = DecodingPlaces(MAX_WAITING)
 
     async def find(self, scope: Scope, receive: Receive) -> Shown | None:
         """The answer; None where it is somebody else's."""
@@ -73,15 +79,15 @@ class Installing:
                 about = await self._about(call)
                 if icon is not None and icon[1] != about.icon:
                     raise not_found()
-                icons = await self._icons(about)
+                if path == MANIFEST:
+                    body = msgspec.json.encode(manifest_of(about.name, about.icon, await self._colour(call, about)))
+                    return Shown(200, "application/manifest+json", body, _ASK_AGAIN)
+                icons = await self._icons(call, about)
         except Refusal as refusal:
             return refused(refusal)
         except (*LOST, StoreUnavailable) as error:
             log.warning("the manifest could not be shown", error=repr(error))
             return refused(server_not_ready("The server cannot reach its files right now. Please try again."))
-        if path == MANIFEST:
-            body = msgspec.json.encode(manifest_of(about.name, about.icon, icons.colour))
-            return Shown(200, "application/manifest+json", body, _ASK_AGAIN)
         if icon is None:
             return Shown(200, "image/png", icons.icons["apple"], _ASK_AGAIN)
         return Shown(200, "image/png", icons.icons[icon[2]], FOR_EVER)
@@ -96,17 +102,31 @@ class Installing:
                 return About(0, "Tertulia", _DEFAULT)
             return About(realm.id, realm.name, await find_icon(reader, realm.id) or _DEFAULT)
 
-    async def _icons(self, about: About) -> AppIcons:
-        """Made once for each picture, one after another: it takes a processor for a moment."""
-        if (known := self._made.get(about.icon)) is not None:
+    async def _colour(self, call: Call, about: About) -> str:
+        return self._colours.get(about.icon) or (await self._icons(call, about)).colour
+
+    async def _icons(self, call: Call, about: About) -> AppIcons:
+        """Made once for each picture. It takes a processor for a moment: whoever asks for those of many organizations waits for
+        their own, and others come after one of them."""
+        if (known := self._made.get(about.icon)) is None:
+            async with self._places.enter(call.payer):
+                if (known := self._made.get(about.icon)) is None:
+                    known = await self._make(about)
+                    self._keep(about.icon, known)
+        else:
             self._made.move_to_end(about.icon)
-            return known
-        async with self._making:
-            if (known := self._made.get(about.icon)) is None:
-                known = self._made[about.icon] = await self._make(about)
-                while len(self._made) > MAX_KEPT:
-                    self._made.popitem(last=False)
         return known
+
+    def _keep(self, name: str, icons: AppIcons) -> None:
+        self._colours[name] = icons.colour
+        while len(self._colours) > MAX_COLOURS:
+            self._colours.popitem(last=False)
+        if (former := self._made.get(name)) is not None:  # somebody else made them at the same time
+            self._bytes -= _size(former)
+        self._made[name] = icons
+        self._bytes += _size(icons)
+        while self._bytes > MAX_KEPT_BYTES:
+            self._bytes -= _size(self._made.popitem(last=False)[1])
 
     async def _make(self, about: About) -> AppIcons:
         if about.icon != _DEFAULT:
@@ -116,6 +136,10 @@ class Installing:
             except (NotStored, NotAPicture) as error:
                 log.warning("an organization's icon could not be read", realm=about.realm_id, error=repr(error))
         return await app_icons(large_icon())
+
+
+def _size(icons: AppIcons) -> int:
+    return sum(map(len, icons.icons.values()))
 
 
 def manifest_of(name: str, icon: str, colour: str) -> dict[str, Any]:

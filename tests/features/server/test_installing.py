@@ -1,12 +1,19 @@
 """The manifest of an organization and its icons: what an installed client is called and looks like."""
 
 import io
+import statistics
+import time
+from typing import Any
 
 import httpx
+import pytest
 from PIL import Image
 
+from tertulia.content.pictures.icons import AppIcons
+from tertulia.server.installing import MAX_KEPT_BYTES, Installing
 from tests.contract.test_avatar import upload
 from tests.harness.realm import Realm
+from tests.harness.stage import Stage
 from tests.harness.talk import check_success
 
 
@@ -55,6 +62,31 @@ def test_icons_of_ours_have_no_holes_where_systems_cut_them(realm: Realm) -> Non
     assert pixels(get(realm, icons["any"])).getpixel((0, 0)) == (0, 0, 0, 0)
     for path in (icons["maskable"], "/apple-touch-icon.png"):
         assert pixels(get(realm, path)).getchannel("A").getextrema() == (255, 255), path
+
+
+@pytest.mark.timed
+@pytest.mark.slow
+def test_what_colour_an_icon_has_is_found_out_once_however_many_organizations_there_are(stage: Stage) -> None:
+    realms = [Realm(stage) for _ in range(18)]
+    for number, one in enumerate(realms):
+        check_success(upload(one.administrator, picture(f"#{number:02x}40c0"), path="realm/icon"))
+
+    def seconds(one: Realm) -> float:
+        started = time.perf_counter()
+        assert get(one, "/manifest.webmanifest").status_code == 200
+        return time.perf_counter() - started
+
+    first = [seconds(one) for one in realms]
+    assert statistics.median(map(seconds, realms)) < min(first) / 3
+
+
+def test_icons_take_so_much_memory_and_no_more() -> None:
+    nothing: Any = None
+    installing = Installing(nothing, nothing, nothing, nothing)
+    for number in range(300):
+        installing._keep(f"{number % 200}", AppIcons("#000000", {"512": bytes(1024 * 1024)}))
+    assert sum(len(one.icons["512"]) for one in installing._made.values()) == installing._bytes == MAX_KEPT_BYTES
+    assert len(installing._colours) == 200
 
 
 def test_where_no_organization_lives_there_is_no_manifest(realm: Realm) -> None:
