@@ -315,7 +315,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     preview_blocked_hosts: str = ""
     """Hosts, with all below them, that pictures and previews in messages are never fetched from: `ads.example, 192.0.2.7`."""
     remote_pictures_mib: int = 1024
-    """How much pictures from elsewhere may take in each organization; those that came first are removed first."""
+    """How much pictures from elsewhere may take in each organization; of whoever has named most the first are removed."""
 
     # Event log
     shards: int = 4

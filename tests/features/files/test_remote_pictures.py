@@ -232,6 +232,18 @@ def test_pictures_that_came_first_make_room(realm: Realm, elsewhere: PictureServ
     assert [fetch(realm.member, source).status_code for source in shown] == [404, 200, 200]
 
 
+def test_room_is_made_by_whoever_has_named_most(realm: Realm, elsewhere: PictureServer) -> None:
+    channel = make(realm, realm.member, realm.owner)
+    shown = []
+    for number, speaker in enumerate((realm.owner, realm.member, realm.member, realm.member)):
+        if number == 3:
+            most = Settings().remote_pictures_mib * 1024 * 1024
+            realm.stage.sql("update remote_picture_space set used = %s where realm_id = %s", most - 1, realm.id)
+        url = elsewhere.show(f"/{number}.png", picture(800, 300))
+        shown += SOURCE.findall(settled(speaker, speaker.send(channel.stream_id, "topic", url)))
+    assert [fetch(realm.member, source).status_code for source in shown] == [200, 404, 200, 200]
+
+
 def test_an_organization_has_so_many_pictures_waiting_and_no_more(realm: Realm, elsewhere: PictureServer) -> None:
     channel = make(realm, realm.member)
     fill = """
