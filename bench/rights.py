@@ -100,7 +100,7 @@ async def _measure(url: str, users: int, groups: int, times: int) -> list[Figure
                 some = scene.users[:: max(1, users // count)][:count]
                 took = await _clock(lambda some=some: members_among(reader, scene.tree, some), 20)  # type: ignore[misc]
                 figures.append(Figure(f"which of {len(some):,} users", took, "ms", note="round trip"))
-            everybody = await _clock(lambda: queries.all_members(reader, scene.realm_id, scene.big), 5)
+            everybody = await _clock(lambda: queries.all_members(reader, scene.realm_id, [scene.big]), 5)
             figures.append(Figure(f"all members of a group of {users // 2:,}", everybody, "ms", note="round trip"))
             roles = RoleMembers()
             listed = await _clock(lambda: group_records(reader, scene.realm_id, roles, include_deactivated=True), 5)
