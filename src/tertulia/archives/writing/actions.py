@@ -27,13 +27,13 @@ from tertulia.kernel.sealing import Sealer
 from tertulia.organization.custom_emoji.actions import key_of as emoji_key
 from tertulia.organization.custom_emoji.model import still_name
 from tertulia.organization.realms.pictures.actions import key_of as picture_key
+from tertulia.organization.realms.queries import is_half
 from tertulia.people.avatars.actions import key_of as avatar_key
 
 Progress = Callable[[str, int, int], None]
 """Told often what is being done, in words, and how many of how many messages are written."""
 Through = Callable[[IO[bytes]], AbstractContextManager[IO[bytes]]]
 ROWS_AT_ONCE = 2000
-_IS_HALF = "select exists (select from realm_import where realm_id = $1 and finished is null)"
 LOCK_SECONDS = 60
 
 
@@ -82,7 +82,7 @@ async def export_realm(
 async def write_archive(database: Database, store: Store, asked: Asked, outlet: Outlet, progress: Progress) -> Manifest:
     """One archive, of the moment at which it begins, from front to back."""
     async with _one_moment(database) as (connection, moment):
-        if await connection.fetchval(_IS_HALF, asked.realm_id):
+        if await connection.fetchval(f"select {is_half('$1')}", asked.realm_id):
             raise ServerBusy("A newer archive of this organization is being imported. Try again when it has ended.")
         return await _Export(connection, store, asked, outlet, progress, database.sealer).write(moment)
 

@@ -43,24 +43,22 @@ class Own(msgspec.Struct, frozen=True):
     may_see: bool
 
 
+_SUBSCRIBERS = """
+select channel_id, array_agg(user_id order by user_id) as user_ids
+from subscription join account on account.id = subscription.user_id
+where channel_id = any($1::bigint[]) and subscription.is_active and account.is_active group by channel_id
+"""
+
+
 async def subscribers_of(reader: Reader, channel_ids: Sequence[int]) -> dict[int, list[int]]:
     """The active subscribers of channels, ascending."""
-    sql = """
-    select channel_id, array_agg(user_id order by user_id) as user_ids
-    from subscription join account on account.id = subscription.user_id
-    where channel_id = any($1::bigint[]) and subscription.is_active and account.is_active group by channel_id
-    """
-    return {row["channel_id"]: row["user_ids"] for row in await reader.fetch(sql, channel_ids)}
+    return {row["channel_id"]: row["user_ids"] for row in await reader.fetch(_SUBSCRIBERS, channel_ids)}
 
 
 async def subscribers_as_json(reader: Reader, channel_ids: Sequence[int]) -> dict[int, Any]:
     """The same, written by PostgreSQL: all channels of an organization may have millions together, and to make numbers of them
     keeps everybody waiting."""
-    sql = """
-    select channel_id, to_json(array_agg(user_id order by user_id))::text as user_ids
-    from subscription join account on account.id = subscription.user_id
-    where channel_id = any($1::bigint[]) and subscription.is_active and account.is_active group by channel_id
-    """
+    sql = f"select channel_id, to_json(user_ids)::text as user_ids from ({_SUBSCRIBERS}) as found"
     return {row["channel_id"]: msgspec.Raw(row["user_ids"].encode()) for row in await reader.fetch(sql, channel_ids)}
 
 

@@ -90,10 +90,17 @@ async def seers_of(reader: Reader, channel_ids: Sequence[int]) -> dict[int, tupl
     return {channel_id: seers[shown[channel_id]] if channel_id in shown else () for channel_id in channel_ids}
 
 
-async def count_members(reader: Reader, realm_id: int) -> int:
-    """How many a channel has at most that see it so: everybody who is active, but guests."""
+async def seers_to_name(reader: Reader, realm_id: int, channel_ids: Sequence[int]) -> dict[int, tuple[int, ...] | None]:
+    """The same, of channels of one organization, for events: None where all members see a channel.
+
+    Somebody's channels may be hundreds, and so many events with thousands of names are hundreds of megabytes of log.
+    """
+    seers = await seers_of(reader, channel_ids)
+    if not seers:
+        return {}
     sql = f"select count(*) from account where realm_id = $1 and is_active and role < {Role.GUEST}"
-    return int(await reader.fetchval(sql, realm_id))
+    members = await reader.fetchval(sql, realm_id)
+    return {channel_id: None if len(seeing) == members else seeing for channel_id, seeing in seers.items()}
 
 
 def _shown(realm_id: int, holders: Iterable[int], groups: Mapping[int, _Group]) -> Shown:

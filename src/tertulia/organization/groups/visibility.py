@@ -11,7 +11,7 @@ from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Transaction
 from tertulia.organization.groups import queries
 from tertulia.organization.groups.queries import holds
-from tertulia.organization.groups.seers import TURN, VISIBILITY_SETTINGS, count_members, seers_of
+from tertulia.organization.groups.seers import TURN, VISIBILITY_SETTINGS, seers_to_name
 from tertulia.organization.groups.values import GroupValue
 
 MAX_ENDS = 10_000
@@ -80,19 +80,16 @@ async def tell_channel_values(tx: Transaction, realm_id: int, values: Mapping[in
     """Values of channels' settings look otherwise now: somebody in them came back or went."""
     tx.allow_many_events()  # one for each channel whose settings name them
     uses = await queries.channel_uses(tx, realm_id, list(values))
-    seers = await seers_of(tx, sorted({use.channel_id for use in uses if use.invite_only}))
-    members = await count_members(tx, realm_id) if seers else 0
+    seers = await seers_to_name(tx, realm_id, sorted({use.channel_id for use in uses if use.invite_only}))
     for place, use in enumerate(uses, 1):
         if place % TURN == 0:
             await asyncio.sleep(0)
-        seeing = seers.get(use.channel_id, ())
-        # Somebody's channels may be hundreds, and so many events with thousands of names are hundreds of megabytes of log.
-        by_all = not use.invite_only or len(seeing) == members
+        seeing = seers.get(use.channel_id)
         to = Audience(
             realm=use.is_web_public,
-            members=by_all,
+            members=seeing is None,
             channel=use.channel_id,
-            users=() if by_all else seeing,
+            users=seeing or (),
             needs="archived_channels" if use.is_archived else "",
         )
         change = {"property": use.setting, "value": values[use.holder]}

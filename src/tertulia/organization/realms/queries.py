@@ -41,11 +41,16 @@ def _realm(row: asyncpg.Record) -> Realm:
     return Realm(**{**row, "facts": decode_realm(row["facts"])})
 
 
+def is_half(realm_id: str) -> str:
+    """Whether an import of a realm, or a newer archive of it, has not ended yet, in SQL."""
+    return f"exists (select from realm_import where realm_import.realm_id = {realm_id} and finished is null)"
+
+
 async def find_realm(reader: Reader, subdomain: str) -> Realm | None:
     """The realm at a subdomain. One that is still being imported is not there for anybody."""
     sql = f"""
     select {_COLUMNS} from realm where subdomain = $1
-        and not exists (select from realm_import where realm_id = realm.id and finished is null)
+        and not {is_half("realm.id")}
     """
     row = await reader.fetchrow(sql, subdomain)
     return _realm(row) if row else None

@@ -125,15 +125,13 @@ async def put_defaults(
 
 async def bots_naming(reader: Reader, channel_id: int) -> list[tuple[int | None, Bot, Bot]]:
     """The bots whose defaults name a channel: the owner of each, the bot as it is, and as its owner sees it."""
-    found = []
-    for seen_by in ("null", "account.bot_owner_id"):
-        sql = (
-            f"{_BOTS.format(reader=seen_by)} where $1 in (sending_channel_id, register_channel_id) order by account.id"
-        )
-        found.append(await reader.fetch(sql, channel_id))
+    naming = "where $1 in (sending_channel_id, register_channel_id) order by account.id"
+    rows = await reader.fetch(f"{_BOTS.format(reader='null')} {naming}", channel_id)
+    seen_rows = await reader.fetch(f"{_BOTS.format(reader='account.bot_owner_id')} {naming}", channel_id)
+    # Between the two an owner may have chosen another channel: who names it no longer needs not be told of it.
+    seen = {row["user_id"]: _bot(row, reader.sealer) for row in seen_rows}
     return [
-        (row["bot_owner_id"], _bot(row, reader.sealer), _bot(seen, reader.sealer))
-        for row, seen in zip(*found, strict=True)
+        (row["bot_owner_id"], _bot(row, reader.sealer), seen[row["user_id"]]) for row in rows if row["user_id"] in seen
     ]
 
 

@@ -17,7 +17,7 @@ from tertulia.kernel.errors import Refusal
 from tertulia.organization.audit_log import Act, note, user
 from tertulia.organization.groups.actions import tell_role_change
 from tertulia.organization.groups.rights import check_holds
-from tertulia.organization.groups.seers import TURN, count_members, seers_of
+from tertulia.organization.groups.seers import TURN, seers_to_name
 from tertulia.organization.realms.queries import lock_realm
 from tertulia.people.users import events, queries
 from tertulia.people.users.access import check_seen
@@ -152,13 +152,11 @@ async def turn_off(tx: Transaction, realm_id: int, accounts: Sequence[Account]) 
 
 
 async def _tell_channels(tx: Transaction, realm_id: int, op: str, channels: Sequence[Subscribers]) -> None:
-    seers = await seers_of(tx, [channel.channel_id for channel in channels if channel.invite_only])
-    members = await count_members(tx, realm_id) if seers else 0
+    seers = await seers_to_name(tx, realm_id, [channel.channel_id for channel in channels if channel.invite_only])
     for place, channel in enumerate(channels, 1):
         if place % TURN == 0:
             await asyncio.sleep(0)
-        seeing = seers.get(channel.channel_id, ())
-        by_all = not channel.invite_only or len(seeing) == members
-        to = Audience(members=by_all, channel=channel.channel_id, users=() if by_all else seeing)
+        seeing = seers.get(channel.channel_id)
+        to = Audience(members=seeing is None, channel=channel.channel_id, users=seeing or ())
         event = {"op": op, "stream_ids": [channel.channel_id], "user_ids": channel.user_ids}
         tx.emit(realm_id, record(to, "subscription", event))

@@ -7,6 +7,7 @@ from tertulia.files.uploads.queries import FILE
 from tertulia.files.uploads.thumbnails.sizes import original_key
 from tertulia.kernel.db import Reader, Transaction
 from tertulia.kernel.freezing import is_frozen
+from tertulia.organization.realms.queries import is_half
 
 # The file's own name may be written in more than one way; what is before it is the file's alone.
 _NAMED = "strpos(content, substring(path_id from '^[^/]+/[^/]+/[^/]+/')) > 0"
@@ -16,7 +17,7 @@ _NAMED = "strpos(content, substring(path_id from '^[^/]+/[^/]+/[^/]+/')) > 0"
 _UNLINKED = f"""
     coalesce(unlinked_at, created_at) < now() - make_interval(days => $1)
     and not {is_frozen("attachment.realm_id")}
-    and not exists (select from realm_import where realm_import.realm_id = attachment.realm_id and finished is null)
+    and not {is_half("attachment.realm_id")}
     and not exists (select from attachment_link where attachment_id = attachment.id)
 """
 _UNUSED = f"""
