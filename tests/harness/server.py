@@ -10,12 +10,13 @@ import ssl
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 import httpx
 import msgspec
+import psycopg2
 
 from tertulia.engines import ChildProcess, Nats, Postgres
 from tests.harness.ready_made import copy_ready_made
@@ -206,13 +207,26 @@ class OwnServer(Server):
 
     @contextmanager
     def paused(self, name: str) -> Iterator[None]:
-        """Web, relay, worker, nats or postgres does nothing meanwhile, and goes on then."""
+        """Web, relay, worker, nats or postgres does nothing meanwhile, and goes on then. The worker holds nothing meanwhile:
+        it is stopped between two transactions."""
         pid = self.state.pids[name]
         os.kill(pid, signal.SIGSTOP)
         try:
+            deadline = time.monotonic() + 60
+            while name == "worker" and self._worker_is_in_a_transaction():
+                assert time.monotonic() < deadline, f"the worker is always in a transaction; see {self.folder}"
+                os.kill(pid, signal.SIGCONT)
+                time.sleep(0.02)
+                os.kill(pid, signal.SIGSTOP)
             yield
         finally:
             os.kill(pid, signal.SIGCONT)
+
+    def _worker_is_in_a_transaction(self) -> bool:
+        sql = "select from pg_stat_activity where application_name like 'tertulia worker%' and xact_start is not null"
+        with closing(psycopg2.connect(self.postgres_url)) as connection, connection.cursor() as cursor:
+            cursor.execute(sql)
+            return cursor.rowcount > 0
 
     def log(self, name: str) -> str:
         return (self.logs / f"{name}.log").read_text()

@@ -49,6 +49,14 @@ def fetched(speaker: Speaker, entry: Json, file: Path) -> Archive:
     return Archive.read(file)
 
 
+def until_all_have_ended(stage: Stage) -> None:
+    """Those that other tests have left, perhaps to be tried again: they would be made between those of the next test. Some are
+    left for good."""
+    patience = time.monotonic() + 40
+    while stage.sql("select 1 from export_job where ended is null") and time.monotonic() < patience:
+        time.sleep(0.1)
+
+
 class holding:  # noqa: N801 -- as a context
     """Nobody reads that table meanwhile: an export stands still in its middle."""
 
@@ -59,10 +67,7 @@ class holding:  # noqa: N801 -- as a context
 
     def __enter__(self) -> None:
         # One that another test left would stand still as well, and keep the worker from the next.
-        under_way = "select 1 from export_job where ended is null and (attempts > 0 or due <= now())"
-        patience = time.monotonic() + 20
-        while self._stage.sql(under_way) and time.monotonic() < patience:
-            time.sleep(0.1)
+        until_all_have_ended(self._stage)
         self._session.__enter__()(f"lock table {self._table} in access exclusive mode")
 
     def __exit__(self, *error: object) -> None:

@@ -4,7 +4,7 @@ import signal
 
 import pytest
 
-from tests.features.archives.asking import ask, holding, run_chore, shown, when_ended
+from tests.features.archives.asking import ask, holding, run_chore, shown, until_all_have_ended, when_ended
 from tests.harness.passwords import give_password
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer, Server
@@ -46,6 +46,7 @@ def test_an_export_that_the_store_does_not_take_three_times_has_failed_with_a_se
     realm: Realm, own: OwnServer
 ) -> None:
     stage, owner = realm.stage, realm.owner
+    until_all_have_ended(stage)
     (own.folder / "no-folder").write_text("where a folder should be")
     with own.paused("worker"):
         export_id = ask(owner)
