@@ -9,7 +9,7 @@ from tertulia.conversations.channels.rights import granted_by_realm
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
 from tertulia.messaging.mentions.rules import MANY, MAX_LISTED, Crowd
-from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing
+from tertulia.organization.groups.webs.statements import climbing, holds_by_climbing, inside
 
 PERSON, GROUP, SENDER = 1, 2, 3
 
@@ -43,12 +43,7 @@ from unnest($9::bigint[]) as asked(ord) join request using (ord) join account on
 """
 
 _MEMBERS = f"""
-with recursive reached(id) as (
-    select unnest($1::bigint[])
-    union
-    select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
-    join user_group as below on below.id = subgroup_id and not below.is_deactivated
-), systems as materialized (
+with recursive {inside("select unnest($1::bigint[])")}, systems as materialized (
     select lowest_role, is_for_full_members from user_group where lowest_role is not null and id in (select id from reached)
 ), listed as (
     select user_id from group_member where group_id in (select id from reached)

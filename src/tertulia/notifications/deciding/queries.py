@@ -12,7 +12,7 @@ from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
 from tertulia.notifications.concerns.queries import BESIDE_PAIRS, FACTS, FACTS_FROM, read_facts
-from tertulia.organization.groups.webs.statements import is_within, reached_from
+from tertulia.organization.groups.webs.statements import inside, is_within, reached_from
 
 
 def _some(source: str) -> str:
@@ -40,14 +40,11 @@ def _calls_anew(wildcard: Wildcard) -> str:
 
 
 # The groups that a message mentions, and those inside of them.
-_GROUPS = f"""
-with recursive reached(id) as (
-    select group_id from message_group_mention where message_group_mention.message_id = message.id
-        and ({_IS_NEW} or group_id <> all(due.former_groups))
-    union
-    select subgroup_id from group_subgroup join reached on group_subgroup.group_id = reached.id
-)
+_NAMED = f"""
+select group_id from message_group_mention where message_group_mention.message_id = message.id
+    and ({_IS_NEW} or group_id <> all(due.former_groups))
 """
+_GROUPS = f"with recursive {inside(_NAMED)}"
 # Who is in a system group follows from roles: everybody has to be asked.
 _EVERYBODY = f"""
 read_state where read_state.conversation_id = message.conversation_id and message.topic_id is not null

@@ -10,6 +10,7 @@ from tertulia.organization.groups.model import Group
 from tertulia.organization.groups.settings import CHANNEL_SETTINGS, GROUP_SETTINGS
 from tertulia.organization.groups.system import SystemGroup
 from tertulia.organization.groups.values import GroupMembers
+from tertulia.organization.groups.webs.statements import inside
 
 _SETTINGS = ", ".join(GROUP_SETTINGS)
 _GROUP = f"""
@@ -20,14 +21,7 @@ _WAITING = "is_waiting(account.date_joined, realm.settings, realm.judged_at)"
 
 # Everything below the groups $1, themselves included, and who is in it by role. As `is_group_member`, but for many users at
 # once, and so from the groups downwards.
-_REACHED = """
-reached(id) as (
-    select unnest($1::bigint[])
-    union
-    select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
-    join user_group as below on below.id = subgroup_id and not below.is_deactivated
-)
-"""
+_REACHED = inside("select unnest($1::bigint[])")
 _REACHED_SYSTEMS = """
 systems as materialized (
     select realm_id, lowest_role, is_for_full_members from user_group

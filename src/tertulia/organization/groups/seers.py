@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
+from tertulia.organization.groups.webs.statements import BELOW, inside
 
 VISIBILITY_SETTINGS = ("can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group")
 TURN = 10
@@ -20,16 +21,10 @@ TURN = 10
 _HOLDERS = f"""
 select id, realm_id, array[{", ".join(VISIBILITY_SETTINGS)}] as holders from channel where id = any($1::bigint[])
 """
-_BELOW = "join user_group as below on below.id = subgroup_id and not below.is_deactivated"
-# As `is_group_member`: what is below a group out of use is not reached through it.
 _GROUPS = f"""
-with recursive reached(id) as (
-    select unnest($1::bigint[])
-    union
-    select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id {_BELOW}
-)
+with recursive {inside("select unnest($1::bigint[])")}
 select user_group.id, lowest_role, is_for_full_members,
-    array(select subgroup_id from group_subgroup {_BELOW} where group_id = user_group.id) as below,
+    array(select subgroup_id from group_subgroup {BELOW} where group_id = user_group.id) as below,
     array(
         select user_id from group_member join account on account.id = user_id and account.is_active
             and account.role < {Role.GUEST} where group_id = user_group.id

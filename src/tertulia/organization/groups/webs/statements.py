@@ -3,10 +3,13 @@
 `is_group_member` (first_release/organization.sql) walks the whole web of somebody's groups for one answer. That is quick, but a
 message may mention hundreds of groups and have thousands of readers: asked for each of these, a web that any member can make
 took seconds for which all senders waited (docs/decisions/0184). Here a web is walked through once, upwards from one person
-(`climbing`) or downwards from the groups of a message (`reached_from`), with the same answers.
+(`climbing`) or downwards from groups (`inside`, and of many messages `reached_from`), with the same answers.
 """
 
 from tertulia.kernel.auth import Role
+
+BELOW = "join user_group as below on below.id = subgroup_id and not below.is_deactivated"
+"""With `group_subgroup`: the subgroups that are in use."""
 
 
 def climbing(who: str) -> str:
@@ -49,6 +52,20 @@ def holds_by_climbing(group: str, account: str) -> str:
     """
 
 
+def inside(roots: str) -> str:
+    """What follows `with recursive`: `reached`, the groups of a query of ids and those inside of them, at any depth.
+
+    As in `is_group_member`, what is below a group out of use is not reached through it.
+    """
+    return f"""
+    reached(id) as (
+        {roots}
+        union
+        select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id {BELOW}
+    )
+    """
+
+
 def reached_from(roots: str, *, in_use: bool = True) -> str:
     """For each message what its groups reach: the ids of all groups inside of them, and the roles that belong to these.
 
@@ -60,12 +77,7 @@ def reached_from(roots: str, *, in_use: bool = True) -> str:
         max(lowest_role) filter (where not is_for_full_members) as lowest_role
     from (select message_id, array_agg(group_id) as roots from ({roots}) as named group by message_id) as rooted
     cross join lateral (
-        with recursive reached(id) as (
-            select id from user_group where id = any(rooted.roots) {usable}
-            union
-            select subgroup_id from reached join group_subgroup on group_subgroup.group_id = reached.id
-            join user_group as below on below.id = subgroup_id and not below.is_deactivated
-        )
+        with recursive {inside(f"select id from user_group where id = any(rooted.roots) {usable}")}
         select id, lowest_role, is_for_full_members from reached join user_group using (id)
     ) as reached group by rooted.message_id
     """
