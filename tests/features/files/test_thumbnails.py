@@ -3,9 +3,11 @@
 import asyncio
 import io
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -277,6 +279,25 @@ def test_a_small_form_of_a_picture_that_was_deleted_is_listed_if_its_maker_dies(
         _make_once_more(server, store, attachment_id)
     assert (server.files / small).exists()
     assert realm.stage.sql("select 1 from orphan_object where key = %s", small)
+
+
+def test_what_a_worker_that_was_killed_has_left_of_a_picture_goes(folder: Path) -> None:
+    place = folder / "temporary"
+    place.mkdir()
+    server = OwnServer.start(folder, env={"TMPDIR": str(place)})
+    try:
+        member = Speaker(server, server.members[0])
+        upload(member, "photo.png", picture(7000, 7000))
+        eventually(lambda: list(place.glob("tertulia-picture-*/source")))
+        server.kill("worker")
+        [left] = place.glob("tertulia-picture-*")
+        eventually((left / "still.webp").exists)  # the process that decodes comes to its end by itself
+        os.utime(left, (0, 0))  # long ago
+        server.kill("worker")
+        eventually(lambda: not left.exists())
+        member.http.close()
+    finally:
+        server.stop()
 
 
 @dataclass(frozen=True)
