@@ -3,9 +3,11 @@
 import asyncio
 import io
 import json
+import os
 import re
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -249,15 +251,7 @@ def test_the_slower_of_two_who_make_a_small_form_leaves_nothing_behind(realm: Re
             realm.member.delete(f"attachments/{attachment_id}")
             realm.stage.sql("delete from orphan_object where key like %s", f"{key}%")
 
-    async def make_again() -> None:
-        store = SlowStore(Settings(storage_folder=str(server.files)), meanwhile)
-        async with await Database.connect(server.postgres_url, shards=Settings().shards, size=1) as database:
-            async with database.reader() as reader:
-                file = await find_by_id(reader, attachment_id)
-            assert file is not None
-            await thumbnails._make(database, store, file)
-
-    asyncio.run(make_again())
+    _make_once_more(server, SlowStore(Settings(storage_folder=str(server.files)), meanwhile), attachment_id)
     announced = realm.stage.sql("select due <= now() from orphan_object where key = %s", small)
     if is_deleted:
         assert announced == [(True,)] or not (server.files / small).exists()
@@ -265,15 +259,71 @@ def test_the_slower_of_two_who_make_a_small_form_leaves_nothing_behind(realm: Re
         assert announced == []
 
 
+def test_a_small_form_of_a_picture_that_was_deleted_is_listed_if_its_maker_dies(realm: Realm) -> None:
+    server = realm.stage.server
+    if not isinstance(server, OwnServer):
+        pytest.skip("the files can be seen only where the server runs")
+    url = upload(realm.member, "photo.png", picture())
+    assert settled(realm, url) == 2
+    _make_again(realm, "infinity")  # as before it was made
+    [(attachment_id, key)] = realm.stage.sql("select id, key from attachment where owner_id = %s", realm.member.id)
+    small = f"{key}-840x560.webp"
+
+    def meanwhile() -> None:
+        realm.member.delete(f"attachments/{attachment_id}")
+        due = "select 1 from orphan_object where key like %s and due <= now()"
+        eventually(lambda: not realm.stage.sql(due, f"{key}%"))
+
+    store = SlowStore(Settings(storage_folder=str(server.files)), meanwhile, then_dies=True)
+    with pytest.raises(KeyboardInterrupt):
+        _make_once_more(server, store, attachment_id)
+    assert (server.files / small).exists()
+    assert realm.stage.sql("select 1 from orphan_object where key = %s", small)
+
+
+def test_what_a_worker_that_was_killed_has_left_of_a_picture_goes(folder: Path) -> None:
+    place = folder / "temporary"
+    place.mkdir()
+    server = OwnServer.start(folder, env={"TMPDIR": str(place)})
+    try:
+        member = Speaker(server, server.members[0])
+        upload(member, "photo.png", picture(7000, 7000))
+        eventually(lambda: list(place.glob("tertulia-picture-*/source")))
+        server.kill("worker")
+        [left] = place.glob("tertulia-picture-*")
+        eventually((left / "still.webp").exists)  # the process that decodes comes to its end by itself
+        os.utime(left, (0, 0))  # long ago
+        server.kill("worker")
+        eventually(lambda: not left.exists())
+        member.http.close()
+    finally:
+        server.stop()
+
+
 @dataclass(frozen=True)
 class SlowStore(Store):
     """Something happens before an object is there."""
 
     meanwhile: Callable[[], None]
+    then_dies: bool = False
 
     async def put(self, key: str, content: bytes | AsyncIterator[bytes], content_type: str = "") -> int:
         await asyncio.to_thread(self.meanwhile)
-        return await super().put(key, content, content_type)
+        size = await super().put(key, content, content_type)
+        if self.then_dies:
+            raise KeyboardInterrupt
+        return size
+
+
+def _make_once_more(server: OwnServer, store: Store, attachment_id: int) -> None:
+    async def make() -> None:
+        async with await Database.connect(server.postgres_url, shards=Settings().shards, size=1) as database:
+            async with database.reader() as reader:
+                file = await find_by_id(reader, attachment_id)
+            assert file is not None
+            await thumbnails._make(database, store, file)
+
+    asyncio.run(make())
 
 
 def _make_again(realm: Realm, when: str, owner_id: int | None = None) -> None:

@@ -43,13 +43,27 @@ async def serve(
         return Reply.streamed(_nothing(), size, 200, headers, kind)
     try:
         stored = await store.get(key, *(part or (0, None)))
+        chunks = await _begun(stored.chunks)
     except NotStored:
         raise not_found() from None
     status = 200
     if part is not None:
         status = 206
         headers["Content-Range"] = f"bytes {stored.start}-{stored.end - 1}/{stored.size}"
-    return Reply.streamed(stored.chunks, stored.end - stored.start, status, headers, kind)
+    return Reply.streamed(chunks, stored.end - stored.start, status, headers, kind)
+
+
+async def _begun(chunks: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The same, its first piece read already: that an object is gone, or the store away, can be said only before the answer
+    begins."""
+    first = await anext(chunks, b"")
+    return _all(first, chunks)
+
+
+async def _all(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for chunk in rest:
+        yield chunk
 
 
 async def _nothing() -> AsyncIterator[bytes]:

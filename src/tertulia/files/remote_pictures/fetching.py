@@ -6,11 +6,10 @@ looked at like the first address. Time, size and type of the answer are limited;
 
 import asyncio
 import secrets
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from tertulia.content.pictures.apart import shrink
+from tertulia.content.pictures.apart import folder_for_one, shrink
 from tertulia.content.pictures.fitting import NotAPicture
 from tertulia.content.pictures.places import DecodingPlaces
 from tertulia.content.pictures.shrinking import Shrunk
@@ -67,7 +66,7 @@ class Fetching(Fetcher):
     async def fetch(self, one: Due) -> None:
         """Of Fetcher."""
         answer = (await self._outbound.follow(one.url, _ASKED, Wanted(MAX_BYTES, "image/"))).answer
-        with tempfile.TemporaryDirectory(prefix="tertulia-picture-") as name:
+        with folder_for_one() as name:
             folder = Path(name)
             await asyncio.to_thread((folder / "source").write_bytes, answer.body)
             shrunk = await self._shrink(one, folder)

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from tertulia.content.pictures.apart import forget_left_folders
 from tertulia.content.storage import Store
 from tertulia.events.feature import Feature
 from tertulia.files.uploads import bounds, routes, state, wire
@@ -40,6 +41,7 @@ FEATURE = Feature(
             "orphan_object",
         ),
         Chore("unused files", 600.0, lambda services: partial(forget_unused, services[Database], services[Settings])),
+        Chore("folders left behind", 600.0, lambda _services: forget_left_folders),
     ),
     bounds=bounds.ALL,
     hooks={Belongings: (Belongings(("attachment",), give_files),)},

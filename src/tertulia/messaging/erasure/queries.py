@@ -289,20 +289,21 @@ async def parts_of_uploads(reader: Reader, ids: Sequence[int]) -> list[str]:
 
 
 async def delete_exports(tx: Transaction, ids: Sequence[int]) -> list[str | None]:
-    """Delete the archives that they asked for; returns their objects. One that is being made ends without one."""
-    sql = "delete from export_job where user_id = any($1::bigint[]) returning key"
+    """Delete the archives that they asked for; returns their objects. One that is being made ends without one: what is written
+    of it is its maker's, who has announced it, or it would not be known if the maker dies."""
+    sql = "delete from export_job where user_id = any($1::bigint[]) returning case when ended is not null then key end as key"
     return [row["key"] for row in await tx.fetch(sql, ids)]
 
 
 async def end_exports_of_others(tx: Transaction, realm_id: int, ids: Sequence[int]) -> list[str | None]:
     """End the archives in the store that have these people in them: whatever others of the organization asked for before these
-    were erased; returns their objects. One that is being made ends without one."""
+    were erased; returns their objects. One that is being made ends without one, as above."""
     sql = """
     update export_job set ended = coalesce(ended, now()), deleted = case when ended is not null then now() end,
         failed = case when ended is null then 'Somebody was erased while it was being made. Ask for another one.' end
     where realm_id = $1 and user_id <> all($2::bigint[]) and failed is null and deleted is null
         and asked < coalesce((select finished from erasure where user_id = any($2)), now())
-    returning key
+    returning case when deleted is not null then key end as key
     """
     return [row["key"] for row in await tx.fetch(sql, realm_id, ids)]
 

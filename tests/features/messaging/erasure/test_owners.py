@@ -13,7 +13,7 @@ from tests.harness.realm import Realm
 from tests.harness.scim import Directory
 from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
-from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, eventually
+from tests.harness.talk import Json, Queue, Speaker, check_error, check_success, eventually, unique
 
 
 @pytest.fixture
@@ -72,6 +72,22 @@ def test_an_owner_erases_somebody_the_worker_does_it_and_clients_and_the_receipt
     assert acts_of(realm, "user.erased") == [("user.erased", owner.id)]
     printed = tertulia("user", "receipt", str(person.id), env=server.environment())
     assert "Messages: delete" in printed.stdout
+
+
+def test_an_archive_that_is_being_made_is_listed_by_its_maker_alone_when_somebody_is_erased(realm: Realm) -> None:
+    """Were it deleted before it is written, a maker who dies right after would leave it in the store for good."""
+    owner, person = realm.owner, realm.speaker()
+    keys = [f"exports/{unique('made').replace(' ', '-')}" for _ in range(2)]
+    making = """
+    insert into export_job (realm_id, user_id, scope, attempts, key, due) values (%s, %s, 'mine', 1, %s, 'infinity')
+    """
+    for asking, key in zip((person, owner), keys, strict=True):
+        realm.stage.sql(making, realm.id, asking.id, key)
+        realm.stage.sql("insert into orphan_object (key, due) values (%s, now() + interval '1 hour')", key)
+    owner.post(f"users/{person.id}/erase", password=PASSWORD)
+    when_erased(owner, person)
+    assert not realm.stage.sql("select 1 from export_job where key = any(%s) and ended is null", keys)
+    assert len(realm.stage.sql("select 1 from orphan_object where key = any(%s) and due > now()", keys)) == len(keys)
 
 
 def test_whoever_was_erased_gets_no_name_back_by_an_owner_a_directory_or_the_operator(

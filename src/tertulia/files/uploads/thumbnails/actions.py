@@ -5,14 +5,13 @@ those of people whose pictures took long lately, who would have that place as we
 """
 
 import asyncio
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 import structlog
 
-from tertulia.content.pictures.apart import shrink
+from tertulia.content.pictures.apart import folder_for_one, shrink
 from tertulia.content.pictures.fitting import NotAPicture
 from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.content.storage import NotStored, Store, orphans
@@ -83,7 +82,7 @@ class Thumbnails:
 
 
 async def _make(database: Database, store: Store, file: StoredFile) -> None:
-    with tempfile.TemporaryDirectory(prefix="tertulia-picture-") as name:
+    with folder_for_one() as name:
         folder = Path(name)
         try:
             await _copy(store, file, folder / "source")

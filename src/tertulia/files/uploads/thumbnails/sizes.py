@@ -34,8 +34,9 @@ def original_key(key: str) -> str:
 
 
 def thumbnail_keys(file: StoredFile) -> list[str]:
-    """Every object that was made of a picture, or is being made."""
-    return [] if file.thumbnail == Thumbnail.NONE else [thumbnail_key(file.key, form) for form in FORMATS]
+    """Every object that was made of a picture, for whoever deletes it. What is being made is its maker's, who has announced it:
+    were it swept before it is written, nobody would know of it if the maker died right after."""
+    return [thumbnail_key(file.key, form) for form in FORMATS] if file.thumbnail == Thumbnail.READY else []
 
 
 def thumbnail_url(path: str, form: ThumbnailFormat) -> str:
