@@ -9,7 +9,8 @@ import pytest
 from tests.harness.passwords import PASSWORD, give_password
 from tests.harness.realm import Realm
 from tests.harness.server import GUEST, Channel
-from tests.harness.talk import check_success
+from tests.harness.stage import holds_up
+from tests.harness.talk import Json, check_success, eventually
 
 NOW = 3.0
 """Less than anybody waits for a lock before they are refused."""
@@ -103,3 +104,29 @@ def test_nobody_is_subscribed_who_is_being_deactivated(realm: Realm) -> None:
     )
     assert rows == []
     assert realm.stage.sql("select subscriber_count from channel where id = %s", new.stream_id) == [(1,)]
+
+
+@pytest.mark.parametrize("act", ["subscribe", "unsubscribe", "describe"])
+def test_whoever_is_turned_off_while_they_wait_for_a_channel_does_nothing_there(realm: Realm, act: str) -> None:
+    admin, inside = realm.administrator, {realm.administrator.id, realm.member.id}
+    channel = realm.stage.channel(admin, realm.member, invite_only=True, realm_id=realm.id)
+    named = [{"name": channel.name}]
+    acts: dict[str, tuple[str, str, Json]] = {
+        "subscribe": ("POST", "users/me/subscriptions", {"subscriptions": named, "principals": [realm.moderator.id]}),
+        "unsubscribe": (
+            "DELETE",
+            "users/me/subscriptions",
+            {"subscriptions": [channel.name], "principals": [realm.member.id]},
+        ),
+        "describe": ("PATCH", f"streams/{channel.stream_id}", {"description": "Tea"}),
+    }
+    method, path, fields = acts[act]
+    with realm.stage.session() as execute:
+        execute("select from conversation where id = %s for update", channel.stream_id)
+        acting = admin.later(method, path, **fields)
+        eventually(lambda: holds_up(execute) or acting.done())
+        realm.owner.delete(f"users/{admin.id}")
+    acting.result(30)
+    active = "select user_id from subscription where channel_id = %s and is_active"
+    assert {user_id for (user_id,) in realm.stage.sql(active, channel.stream_id)} == inside
+    assert realm.stage.sql("select description from channel where id = %s", channel.stream_id) == [("",)]

@@ -49,6 +49,27 @@ def test_guests_do_not_hear_of_somebody_they_do_not_see(realm: Realm) -> None:
         assert edited(theirs, realm.owner) == [sent]
 
 
+def test_guests_learn_of_nobody_who_begins_to_write_to_them(realm: Realm) -> None:
+    groups = {group["name"]: group["id"] for group in realm.owner.get("user_groups")["user_groups"]}
+    new = {"new": groups["role:members"]}
+    check_success(realm.owner.request("PATCH", "realm", can_access_all_users_group=new))
+    make(realm, realm.member, realm.guest)
+    pair, group = [realm.guest.id], [realm.guest.id, realm.member.id]
+    with Queue(realm.guest, event_types=["typing"]) as queue:
+        realm.owner.post("typing", op="start", to=pair)
+        realm.owner.post("typing", op="start", to=group)
+        realm.member.post("typing", op="start", to=[realm.guest.id, realm.owner.id])
+        realm.member.post("typing", op="start", to=pair)
+        [told] = queue.poll()
+        assert [one["user_id"] for one in told["recipients"]] == sorted([realm.member.id, realm.guest.id])
+    realm.owner.send(group)
+    with Queue(realm.guest, event_types=["typing"]) as queue:
+        for to in (pair, group):
+            realm.owner.post("typing", op="start", to=to)
+            [told] = queue.poll()
+            assert told["sender"]["user_id"] == realm.owner.id
+
+
 def test_what_cannot_be_edited_any_more_is_not_being_edited(realm: Realm) -> None:
     channel = make(realm, realm.member)
     sent = realm.member.send(channel.stream_id, "tea")

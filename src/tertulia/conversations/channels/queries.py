@@ -43,11 +43,12 @@ channel.history_public_to_subscribers, channel.topics_policy,
 {MAY_SEND} as may_send, {MAY_CREATE_TOPIC} as may_create_topic
 """
 
+# Nothing is anybody's who was turned off while they waited for the locks of what they write.
 _BY_KEY = """
 join channel on channel.realm_id = key.realm_id and channel.id = coalesce(
     key.channel_id, (select id from channel as named where named.realm_id = key.realm_id and named.name_key = key.name_key)
 )
-join account on account.id = key.user_id
+join account on account.id = key.user_id and account.is_active
 """
 _KEYED = "key.realm_id as key_realm, key.user_id as key_user, key.channel_id as key_channel, key.name_key as key_name"
 _CHANNELS_BY_KEY = f"""
@@ -70,7 +71,7 @@ select {_FACTS}, channel.description, channel.creator_id, channel.message_retent
        channel.subscriber_count, account.role = {Role.GUEST} as is_guest, {IS_ADMINISTRATOR} as is_administrator,
        array_remove(array[{_GRANTED}], null) as granted, {granted_by_realm("can_add_subscribers_group")} as may_add_by_realm,
        {_HOLDERS}
-from channel join account on account.id = $2
+from channel join account on account.id = $2 and account.is_active
 where channel.realm_id = $1 and (channel.id = any($3::bigint[]) or channel.name_key = any($4::text[]))
 order by channel.id
 """

@@ -88,7 +88,9 @@ class Typing:
             "sender": {"user_id": caller.user_id, "email": caller.api_email},
             "recipients": [{"user_id": person.id, "email": person.email} for person in people],
         }
-        audience = Audience(users=tuple(person.id for person in people if person.is_active and person.wants))
+        apart = await self._guests_apart(caller, people)
+        listeners = (person.id for person in people if person.is_active and person.wants and person.id not in apart)
+        audience = Audience(users=tuple(listeners))
         await self._signals.send(caller.realm_id, record(audience, "typing", event))
 
     async def over_message(self, caller: Caller, op: Op, message_id: int) -> None:
@@ -115,6 +117,14 @@ class Typing:
             return frozenset()
         async with self._database.reader() as reader:
             return await hidden_from(reader, caller, user_ids)
+
+    async def _guests_apart(self, caller: Caller, people: Sequence[TypingParticipant]) -> frozenset[int]:
+        """Guests who would learn by it of people they do not see: nobody has written yet."""
+        if not any(person.is_guest for person in people if person.id != caller.user_id):
+            return frozenset()
+        async with self._database.reader() as reader:
+            apart = await queries.guests_apart(reader, caller.realm_id, [person.id for person in people])
+        return apart - {caller.user_id}
 
     async def _read_channels(self, keys: Sequence[ChannelKey]) -> dict[ChannelKey, Audible]:
         async with self._database.reader() as reader:

@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 import msgspec
 
+from tertulia.kernel.auth import Role
 from tertulia.kernel.db import Reader
 from tertulia.kernel.lists import planned_once
+from tertulia.people.users.statements import LIMITED, is_hidden
 
 
 class ChannelKey(NamedTuple):
@@ -39,6 +41,7 @@ class TypingParticipant(msgspec.Struct, frozen=True):
     id: int
     email: str
     is_active: bool
+    is_guest: bool
     tells: bool
     wants: bool
 
@@ -70,6 +73,7 @@ _CHANNEL = _KEYED_CHANNELS.format(keys="(values ($1::bigint, $2::bigint))")
 
 _PEOPLE = f"""
 select key.realm_id, key.domain, account.id, api_email(account, key.domain) as email, account.is_active,
+       account.role = {Role.GUEST} as is_guest,
        coalesce((account.settings->>'send_private_typing_notifications')::boolean, true) as tells, {_WANTS} as wants
 from unnest({planned_once("$1::bigint[]")}, {planned_once("$2::bigint[]")}, {planned_once("$3::text[]")})
     as key(realm_id, user_id, domain)
@@ -114,8 +118,26 @@ async def people(reader: Reader, keys: Sequence[PersonKey]) -> dict[PersonKey, T
     found = {}
     for row in await reader.fetch(_PEOPLE, *zip(*keys, strict=True)):
         key = PersonKey(row["realm_id"], row["id"], row["domain"])
-        found[key] = TypingParticipant(row["id"], row["email"], row["is_active"], row["tells"], row["wants"])
+        found[key] = TypingParticipant(
+            row["id"], row["email"], row["is_active"], row["is_guest"], row["tells"], row["wants"]
+        )
     return found
+
+
+async def guests_apart(reader: Reader, realm_id: int, people: Sequence[int]) -> frozenset[int]:
+    """The guests among people (ascending) who have nothing of each other yet: they may not see all of them.
+
+    Of groups that have not talked yet it is all guests: to look at each pair would take long, for what one message changes.
+    """
+    sql = f"""
+    select guest.id from account as guest
+    where guest.realm_id = $1 and guest.id = any($2::bigint[]) and guest.role = {Role.GUEST} and {LIMITED}
+        and not exists (select from conversation where realm_id = $1 and participants = $2::bigint[])
+        and (cardinality($2::bigint[]) > 2 or exists (
+            select from account as other where other.id = any($2::bigint[]) and {is_hidden("guest", "other")}
+        ))
+    """
+    return frozenset(row["id"] for row in await reader.fetch(sql, realm_id, people))
 
 
 async def listeners_of_edit(reader: Reader, writer_id: int, place: tuple[int, int], most: int) -> Overheard:
