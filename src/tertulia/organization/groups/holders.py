@@ -66,7 +66,7 @@ async def change_value(
 ) -> int:
     """Store a new value unless it is the current one; returns the id of the holder afterwards.
 
-    The old holder stays: whoever writes the new id to its place calls `discard` then.
+    The old holder stays: whoever writes the new id to its place calls `discard` in the end.
     """
     current = canonical((await values_of(tx, [holder]))[holder], systems.nobody)
     check_expected(change, current, systems.nobody)
@@ -75,9 +75,11 @@ async def change_value(
     return await store_value(tx, realm_id, rule, change.new, systems)
 
 
-async def discard(tx: Transaction, holder: int) -> None:
-    """Remove a holder that no setting names any more, if it is anonymous."""
-    await statements.delete_anonymous(tx, holder)
+async def discard(tx: Transaction, holders: Sequence[int]) -> None:
+    """Remove holders that no setting names any more, as far as they are anonymous. Comes after all accounts that new values name:
+    whoever turns somebody off or on holds their account first, and then the values that name them."""
+    if holders:
+        await statements.delete_anonymous_groups(tx, holders)
 
 
 async def check_exists(tx: Transaction, realm_id: int, value: GroupValue) -> None:

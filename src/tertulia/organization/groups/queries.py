@@ -345,6 +345,12 @@ async def places_of(reader: Reader, user_id: int) -> list[GroupPlace]:
     return [GroupPlace(**row) for row in await reader.fetch(sql, user_id)]
 
 
+async def hold_anonymous(tx: Transaction, group_ids: Sequence[int]) -> list[int]:
+    """Those of the anonymous groups that are still there: until the commit nobody puts another value in their place."""
+    sql = "select id from user_group where id = any($1::bigint[]) order by id for key share"
+    return [row["id"] for row in await tx.fetch(sql, group_ids)] if group_ids else []
+
+
 async def group_uses(reader: Reader, realm_id: int, holders: Sequence[int]) -> list[GroupUse]:
     """The settings of groups that these groups hold."""
     sql = f"""

@@ -130,11 +130,6 @@ async def delete_anonymous_groups(tx: Transaction, group_ids: Sequence[int]) -> 
     await tx.execute("delete from user_group where id = any($1::bigint[]) and name is null", group_ids)
 
 
-async def delete_anonymous(tx: Transaction, group_id: int) -> None:
-    """Remove a group without a name, with its members."""
-    await tx.execute("delete from user_group where id = $1 and name is null", group_id)
-
-
 async def rename_group(tx: Transaction, group_id: int, name: str) -> None:
     """Give a group another name; raises UniqueViolationError if it is taken."""
     await tx.execute("update user_group set name = $2 where id = $1", group_id, name)

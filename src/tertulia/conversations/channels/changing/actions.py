@@ -207,9 +207,7 @@ async def _write(tx: Transaction, channel: RuledChannel, values: dict[str, objec
         await queries.update_channel(tx, channel.id, values)
     except asyncpg.UniqueViolationError as error:
         raise name_taken(str(values["name"])) from error
-    for setting in CHANNEL_SETTINGS:
-        if setting in values:
-            await discard(tx, channel.holders[setting])
+    await discard(tx, [channel.holders[setting] for setting in CHANNEL_SETTINGS if setting in values])
 
 
 async def _set_default(

@@ -92,15 +92,17 @@ async def _rename(tx: Transaction, realm_id: int, group: Group, name: str) -> No
 
 async def _change_settings(tx: Transaction, realm_id: int, group: Group, changes: dict[str, ChangedValue]) -> None:
     systems = await load_systems(tx, realm_id)
+    replaced = []
     for setting, change in changes.items():
         old = group.holders[setting]
         new = await change_value(tx, realm_id, GROUP_SETTINGS[setting], old, change, systems)
         if new != old:
             values = await values_of(tx, [old, new])
             await statements.set_holder(tx, group.id, setting, new)
-            await discard(tx, old)
+            replaced.append(old)
             _tell(tx, realm_id, group, **{setting: values[new]})
             _note(tx, Act.GROUP_CHANGED, group, **{setting: (values[old], values[new])})
+    await discard(tx, replaced)
 
 
 def _note(tx: Transaction, act: Act, group: Group, **changes: audit_log.Change) -> None:

@@ -26,10 +26,10 @@ async def change_permissions(tx: Transaction, realm_id: int, changes: dict[str, 
             shown = {setting: (before_and_after[old], before_and_after[new])}
             note(tx, realm_id, Act.REALM_PERMISSIONS_CHANGED, realm(realm_id), **shown)
             await statements.set_permission(tx, realm_id, setting, new)
-            await discard(tx, old)
             changed[setting] = new
             held[setting] = old
     if changed:
+        await discard(tx, list(held.values()))
         values = await values_of(tx, list(changed.values()))
         tell_permissions(tx, realm_id, {setting: values[holder] for setting, holder in changed.items()})
         before = old_policies({setting: systems.names.get(held[setting]) for setting in changed})

@@ -38,7 +38,8 @@ async def _tell_places(tx: Transaction, realm_id: int, user_id: int, op: str) ->
     for group in places:
         if not group.is_anonymous:
             await tell_members(tx, realm_id, op, group.id, [user_id], is_deactivated=group.is_deactivated)
-    anonymous = [group.id for group in places if group.is_anonymous]
+    # Without that a value that is being replaced would be told of after the new one.
+    anonymous = await queries.hold_anonymous(tx, [group.id for group in places if group.is_anonymous])
     if not anonymous:
         return
     values = await values_of(tx, anonymous)
