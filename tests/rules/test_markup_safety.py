@@ -387,6 +387,16 @@ def test_tables_that_do_not_fit_are_counted_once() -> None:
     assert "<table>" in render(headers + rows + "\n\na|b\n-|-\nc|d").html
 
 
+def test_lines_below_quotes_are_read_once_however_deep_the_quotes_are() -> None:
+    def seconds(depth: int) -> float:
+        started = time.thread_time()
+        render(">" * depth + "a\n" + "<\n" * 4_900)
+        return time.thread_time() - started
+
+    ratios = [seconds(20) / seconds(1) for _ in range(4)]
+    assert min(ratios) < 3
+
+
 HOSTILE_CODE = {
     "c": "\n",
     "csharp": "a\n",
