@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tertulia.content.markup import Context, Linkifier, render
+from tertulia.content.markup import Context, Linkifier, render, topic_links
 from tertulia.content.markup.linkifiers import Matcher, check_pattern
 
 LINK = "https://x.example/{id}"
@@ -71,3 +71,12 @@ def test_a_text_of_many_paragraphs_has_one_time_for_all_linkifiers_and_it_counts
     for _ in range(40):
         render("T1\n\n" * 2_500, context)
     assert "<a href" not in render("T1", context).html
+
+
+def test_what_the_names_of_thousands_of_topics_take_counts_as_well() -> None:
+    linkifiers = tuple(Linkifier(rf"T(?P<id>\d{{1,{n + 3}}})", LINK) for n in range(200))
+    assert topic_links("T0", linkifiers)
+    started = time.thread_time()
+    for number in range(2_000):
+        topic_links(f"T{number} and T{number + 1}", linkifiers)
+    assert time.thread_time() - started < 3
