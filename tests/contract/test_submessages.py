@@ -109,3 +109,15 @@ def test_what_is_no_submessage_is_refused(member: Speaker, poll: int, channel: C
         {"msg_type": "widget", "content": vote},
     ):
         check_error(member.request("POST", "submessage", **fields))
+
+
+@pytest.mark.holds("widgets.rules")
+@pytest.mark.parametrize(
+    "unknown",
+    ["[" * 4_900 + "]" * 4_900, '{"a":' * 1_900 + "1" + "}" * 1_900, r'"a\u0000b"', "9" * 5_000],
+    ids=["lists in lists", "objects in objects", "NUL", "a number of 5,000 digits"],
+)
+def test_a_submessage_is_guarded_like_other_json(other: Speaker, poll: int, unknown: str) -> None:
+    said = f'{{"type":"vote","key":"canned,0","vote":1,"more":{unknown}}}'
+    check_error(other.request("POST", "submessage", message_id=poll, msg_type="widget", content=said))
+    assert other.message(poll)["submessages"][1:] == []

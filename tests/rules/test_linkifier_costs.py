@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from tertulia.content.markup import Context, Linkifier, render
+from tertulia.content.markup import Context, Linkifier, render, topic_links
 from tertulia.content.markup.linkifiers import Matcher, check_pattern
 
 LINK = "https://x.example/{id}"
@@ -59,3 +59,24 @@ def test_linkifiers_that_take_long_again_and_again_wait_and_those_of_others_do_n
     assert slow.find("a " * 5000) == []
     assert time.thread_time() - started < 0.005
     assert [match.url for match in other.find("b1")] == ["https://x.example/1"]
+
+
+def test_a_text_of_many_paragraphs_has_one_time_for_all_linkifiers_and_it_counts() -> None:
+    linkifiers = tuple(Linkifier(rf"T(?P<id>\d{{1,{n + 2}}})", LINK) for n in range(200))
+    context = Context(linkifiers=linkifiers)
+    started = time.thread_time()
+    html = render("T1\n\n" * 2_500, context).html
+    assert time.thread_time() - started < 1
+    assert "<a href" in html
+    for _ in range(40):
+        render("T1\n\n" * 2_500, context)
+    assert "<a href" not in render("T1", context).html
+
+
+def test_what_the_names_of_thousands_of_topics_take_counts_as_well() -> None:
+    linkifiers = tuple(Linkifier(rf"T(?P<id>\d{{1,{n + 3}}})", LINK) for n in range(200))
+    assert topic_links("T0", linkifiers)
+    started = time.thread_time()
+    for number in range(2_000):
+        topic_links(f"T{number} and T{number + 1}", linkifiers)
+    assert time.thread_time() - started < 3

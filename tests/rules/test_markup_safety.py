@@ -28,6 +28,7 @@ from tertulia.content.markup import (
     topic_links,
     wanted,
 )
+from tertulia.content.markup.limits import MAX_FILLED_CELLS
 from tertulia.content.markup.page import Page
 from tertulia.content.markup.renderer import written
 from tertulia.content.markup.sanitizer import sanitized
@@ -385,6 +386,23 @@ def test_tables_that_do_not_fit_are_counted_once() -> None:
     assert time.thread_time() - started < 1
     assert "<table>" not in html
     assert "<table>" in render(headers + rows + "\n\na|b\n-|-\nc|d").html
+
+
+def test_many_tables_with_short_rows_have_no_more_empty_cells_than_one() -> None:
+    table = "|".join("a" * 35) + "\n" + "|".join("-" * 35) + "\n" + "b\n" * 58 + "\n"
+    html = render(table * 38).html
+    assert "<table>" in html
+    assert html.count("<td></td>") <= MAX_FILLED_CELLS
+
+
+def test_lines_below_quotes_are_read_once_however_deep_the_quotes_are() -> None:
+    def seconds(depth: int) -> float:
+        started = time.thread_time()
+        render(">" * depth + "a\n" + "<\n" * 4_900)
+        return time.thread_time() - started
+
+    ratios = [seconds(20) / seconds(1) for _ in range(4)]
+    assert min(ratios) < 3
 
 
 HOSTILE_CODE = {

@@ -5,7 +5,7 @@ from typing import Final
 # A quote or spoiler is one level, a list with its item two. What would be nested deeper stays text.
 MAX_LEVEL: Final = 20
 
-# The empty cells that short rows under a long header may add; a table that needs more stays text.
+# The empty cells that short rows under long headers may add in one text; a table that needs more stays text.
 MAX_FILLED_CELLS: Final = 2000
 
 # Code beyond this length in one message is shown without colours.

@@ -33,6 +33,8 @@ _MOST_SECONDS = 0.05
 """Of processor time, in one text: what was found by then is found. An ordinary message takes less than a thousandth of it."""
 _FREE_SECONDS = 0.02
 """What one text takes counts beyond that."""
+FREE_SECONDS_OF_NAME = 0.0002
+"""The same of a name: thousands of topics are shown at once. With ordinary linkifiers one takes less."""
 _BURST_SECONDS, _SHARE = 0.5, 0.02
 """So much more may a realm's list of linkifiers take, and so much of all time after that."""
 _BEFORE = r"""(?:^|[\s\pZ'"(,:<])"""
@@ -57,19 +59,14 @@ class Matcher:
         usable = [(one, pattern) for one in linkifiers if (pattern := _compiled(one.pattern)) is not None]
         self._patterns = [(pattern, one.url_template) for one, pattern in usable]
         self._any = _largest_set([one.pattern for one, _ in usable])
-        self._time = TimeBudgets(_BURST_SECONDS, _SHARE)
+        self.time = TimeBudgets(_BURST_SECONDS, _SHARE)
 
-    def find(self, text: str) -> list[LinkifierMatch]:
-        """The matches in a text by position, none of them overlapping: of two that do, the earlier linkifier's stays."""
-        if self._time.wait(""):
-            return []
-        began = time.thread_time()
-        found = self._find(text, began + _MOST_SECONDS)
-        if (beyond := time.thread_time() - began - _FREE_SECONDS) > 0:
-            self._time.spend("", beyond)
-        return found
+    def find(self, text: str, free: float = _FREE_SECONDS) -> list[LinkifierMatch]:
+        """The matches in a whole text by position, none of them overlapping: of two that do, the earlier linkifier's stays."""
+        return Search(self, free).find(text)
 
-    def _find(self, text: str, until: float) -> list[LinkifierMatch]:
+    def find_until(self, text: str, until: float) -> list[LinkifierMatch]:
+        """The same, as far as that is found before so much processor time of this thread is used."""
         encoded = text.encode("utf-8", "replace")
         numbers = self._any.Match(encoded)
         if not numbers:
@@ -85,6 +82,28 @@ class Matcher:
                 if is_free:
                     found.insert(place, match)
         return found if len(encoded) == len(text) else _in_characters(encoded, found)
+
+
+class Search:
+    """Looks for the linkifiers of a realm in one text, paragraph by paragraph: a text has one time, however many it has."""
+
+    def __init__(self, matcher: Matcher, free: float = _FREE_SECONDS) -> None:
+        """`free`: so many seconds do not count."""
+        self._matcher = matcher
+        self._free = free
+        self._used = 0.0
+
+    def find(self, piece: str) -> list[LinkifierMatch]:
+        """The matches in a piece of the text."""
+        if self._used > _MOST_SECONDS or self._matcher.time.wait(""):
+            return []
+        began = time.thread_time()
+        found = self._matcher.find_until(piece, began + _MOST_SECONDS - self._used)
+        counted = max(self._used, self._free)
+        self._used += time.thread_time() - began
+        if self._used > counted:
+            self._matcher.time.spend("", self._used - counted)
+        return found
 
 
 def _largest_set(patterns: list[str]) -> Any:

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from tertulia.content.markup.linkifiers import Matcher, matcher_of
+from tertulia.content.markup.linkifiers import Search, matcher_of
 from tertulia.content.markup.model import Channel, Context, CustomEmoji, MentionableGroup, MentionablePerson
 from tertulia.content.markup.remote import RemotePicture
 
@@ -52,5 +52,5 @@ class Page:
         return {emoji.name: emoji for emoji in self.context.custom_emoji}
 
     @cached_property
-    def linkifiers(self) -> Matcher | None:
-        return matcher_of(self.context.linkifiers) if self.context.linkifiers else None
+    def linkifiers(self) -> Search | None:
+        return Search(matcher_of(self.context.linkifiers)) if self.context.linkifiers else None

@@ -39,6 +39,7 @@ def _strip(state: StateBlock, start: int, end: int) -> list[tuple[int, int, int]
     """Take the signs from the lines of a quote; returns what the lines were before."""
     before: list[tuple[int, int, int]] = []
     terminators = state.md.block.ruler.getRules("blockquote")
+    known: set[int] = state.env.setdefault("text in quotes", set())
     is_after_blank = False
     line = start
     while line < end and not state.isEmpty(line):
@@ -48,9 +49,15 @@ def _strip(state: StateBlock, start: int, end: int) -> list[tuple[int, int, int]
             text = state.src[place : state.eMarks[line]]
             indent = len(text) - len(text.lstrip(" "))
             is_after_blank = indent == len(text)
-        elif is_after_blank or any(rule(state, line, end, True) for rule in terminators):
+        elif is_after_blank:
             break
         else:
+            # Quotes inside see this line as it stands here, unless it was indented: where nothing begins, nothing does there.
+            is_as_inside = state.blkIndent == state.sCount[line] == 0 and state.parentType != "list"
+            if not (is_as_inside and place in known) and any(rule(state, line, end, True) for rule in terminators):
+                break
+            if is_as_inside:
+                known.add(place)
             indent = 0
         before.append((state.bMarks[line], state.tShift[line], state.sCount[line]))
         state.bMarks[line], state.tShift[line], state.sCount[line] = place, indent, indent

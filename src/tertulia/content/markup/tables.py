@@ -1,4 +1,4 @@
-"""Tables: a header row, a row of dashes, rows. One token holds the cells; the number of empty cells filled in is bounded."""
+"""Tables: a header row, a row of dashes, rows. One token holds the cells; the empty cells filled in are bounded, for a text."""
 
 import re
 
@@ -32,7 +32,7 @@ def table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     if silent:
         return True
     rows: list[list[str]] = []
-    filled = 0
+    filled = state.env.get("filled cells", 0)
     line = start + 2
     while line < end and not state.isEmpty(line) and state.sCount[line] >= state.blkIndent:
         if _ends_table(state, line, end):
@@ -45,6 +45,7 @@ def table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
             state.env[known] = line
             return False
         line += 1
+    state.env["filled cells"] = filled
     token = state.push("table", "table", 0)
     token.meta = {"alignments": alignments, "header": cells, "rows": rows}
     state.line = line

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from tertulia.content.markup.addresses import FoundAddress, find_at_colon, find_in_run, run_around
-from tertulia.content.markup.linkifiers import LinkifierMatch, matcher_of
+from tertulia.content.markup.linkifiers import FREE_SECONDS_OF_NAME, LinkifierMatch, matcher_of
 from tertulia.content.markup.model import Linkifier, TopicLink
 
 
 @lru_cache(maxsize=4096)
 def topic_links(topic: str, linkifiers: tuple[Linkifier, ...] = ()) -> tuple[TopicLink, ...]:
     """What linkifiers and bare addresses make of a topic's name, by position; of two that overlap the linkifier's stays."""
-    found: list[LinkifierMatch] = matcher_of(linkifiers).find(topic) if linkifiers else []
+    found: list[LinkifierMatch] = matcher_of(linkifiers).find(topic, FREE_SECONDS_OF_NAME) if linkifiers else []
     for address in _addresses(topic):
         if all(address.end <= other.start or other.end <= address.start for other in found):
             url = address.url

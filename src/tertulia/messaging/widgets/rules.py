@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from tertulia.kernel.errors import Refusal
+from tertulia.kernel.json_guard import JsonTrouble, check_json
 
 MAX_INDEX = 1000
 Index = Annotated[int, msgspec.Meta(ge=0, le=MAX_INDEX)]
@@ -69,6 +70,7 @@ _OPENING = msgspec.json.Decoder(Opening)
 def check_said(opening: str, content: str, *, is_author: bool) -> None:
     """Refuse what the widget opened by `opening` cannot be told, or not by this user."""
     try:
+        check_json(content)
         kind = _OPENING.decode(opening).widget_type
         if kind not in ("poll", "todo"):
             msgspec.json.decode(content)  # of other widgets only bots and their clients know what is said
@@ -76,6 +78,8 @@ def check_said(opening: str, content: str, *, is_author: bool) -> None:
         said = _POLL.decode(content) if kind == "poll" else _TODO.decode(content)
     except msgspec.ValidationError as fault:
         raise Refusal(f"This widget can't be told that: {fault}") from None
+    except JsonTrouble as trouble:
+        raise Refusal(f"content {trouble}") from None
     except (msgspec.DecodeError, UnicodeDecodeError):
         raise Refusal("content is not valid JSON: a submessage is.") from None
     if isinstance(said, NewQuestion | NewTitle) and not is_author:
