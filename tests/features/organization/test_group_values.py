@@ -2,7 +2,7 @@
 
 from tests.harness.realm import Realm
 from tests.harness.stage import holds_up
-from tests.harness.talk import Queue, check_success, eventually, unique
+from tests.harness.talk import Json, Queue, check_success, eventually, unique
 
 
 def test_whoever_goes_while_a_value_that_names_them_is_replaced_is_not_told_of_after_the_new_one(realm: Realm) -> None:
@@ -22,12 +22,9 @@ def test_whoever_goes_while_a_value_that_names_them_is_replaced_is_not_told_of_a
         execute("rollback")
         assert [one.result(30).status_code for one in (going, replacing)] == [200, 200]
         owner.post("user_groups/create", name=unique("last"), description="", members=[])
-        told, last = [], []
-        while not last:
-            events = queue.poll()
-            told += [
-                event["data"]["can_mention_group"] for event in events if "can_mention_group" in event.get("data", {})
-            ]
-            last = [event for event in events if event["op"] == "add"]
+        events: list[Json] = []
+        while not events or events[-1]["op"] != "add":
+            events += queue.poll()
+    told = [event["data"]["can_mention_group"] for event in events if "can_mention_group" in event.get("data", {})]
     [now] = [group["can_mention_group"] for group in owner.get("user_groups")["user_groups"] if group["id"] == group_id]
     assert told[-1] == now == group_id
