@@ -236,7 +236,8 @@ def test_who_is_deactivated_between_the_look_and_the_write_is_refused(stage: Sta
     sender = stage.speaker()
     channel = stage.channel(sender)
     statement = "update account set is_active = false where id = %s"
-    assert refused_while_waiting(stage, sender, channel, statement, sender.id)["code"] == "BAD_REQUEST"
+    # Nothing there is theirs any more.
+    assert refused_while_waiting(stage, sender, channel, statement, sender.id)["code"] == "STREAM_DOES_NOT_EXIST"
 
 
 @pytest.mark.timed
