@@ -19,7 +19,7 @@ SECONDS = 30.0
 _INHERITED = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME")
 """No secret of ours is known there."""
 _FOLDERS = "tertulia-picture-"
-LEFT_SECONDS = 3600.0
+_LEFT_SECONDS = 3600.0
 """A folder that nobody has written into for so long is nobody's: reading a picture takes half a minute at most."""
 
 
@@ -41,7 +41,7 @@ def _forget_left_folders() -> int:
         except FileNotFoundError:
             continue  # its picture is done
         # Others on this machine may call theirs the same.
-        if there.st_uid == os.getuid() and there.st_mtime < time.time() - LEFT_SECONDS:
+        if there.st_uid == os.getuid() and there.st_mtime < time.time() - _LEFT_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
             count += 1
     return count
