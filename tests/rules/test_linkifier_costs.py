@@ -15,6 +15,12 @@ LARGE = {
 }
 
 
+@pytest.fixture
+def no_time_passes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A share of all time comes back, and on a busy machine much of it passes while little is done."""
+    monkeypatch.setattr("tertulia.kernel.limits.time.monotonic", lambda: 0.0)
+
+
 @pytest.mark.parametrize("kind", LARGE)
 def test_a_pattern_that_repeats_very_much_is_refused_and_one_that_is_there_is_not_looked_for(kind: str) -> None:
     pattern, text = LARGE[kind]
@@ -50,6 +56,7 @@ def test_many_linkifiers_that_are_all_over_a_text_take_little_time_and_the_first
         assert time.thread_time() - started < 0.3
 
 
+@pytest.mark.usefixtures("no_time_passes")
 def test_linkifiers_that_take_long_again_and_again_wait_and_those_of_others_do_not() -> None:
     slow = Matcher(tuple(Linkifier(rf"(?P<id>\w{'x?' * n})", "ssh://{id}") for n in range(200)))
     other = Matcher((Linkifier("b(?P<id>1)", LINK),))
@@ -61,6 +68,7 @@ def test_linkifiers_that_take_long_again_and_again_wait_and_those_of_others_do_n
     assert [match.url for match in other.find("b1")] == ["https://x.example/1"]
 
 
+@pytest.mark.usefixtures("no_time_passes")
 def test_a_text_of_many_paragraphs_has_one_time_for_all_linkifiers_and_it_counts() -> None:
     linkifiers = tuple(Linkifier(rf"T(?P<id>\d{{1,{n + 2}}})", LINK) for n in range(200))
     context = Context(linkifiers=linkifiers)
