@@ -1,9 +1,9 @@
 """The part of bin/check inside pytest, loaded by `-p tests.check.second_try`.
 
 `--outcome FILE` writes how each test went. A failed test may have a second try if it depends on time or on another program:
-its marks say so (AGAIN), or that it talks to processes that share two cores with all other tests (SERVERS). Anywhere else, and
-wherever a test is marked `finding`, a failure is a finding: it is never run again. A suite that broke off writes nothing, so
-that it can never be taken for a good one.
+its marks say so (AGAIN), it reads a clock itself (CLOCKS), or it talks to processes that share two cores with all other tests
+(SERVERS). Anywhere else, and wherever a test is marked `finding`, a failure is a finding: it is never run again. A suite that
+broke off writes nothing, so that it can never be taken for a good one.
 
 `--share 2/3` keeps the second of three parts of what was selected, by the seconds that files took when they were last recorded
 (seconds.py). A file is never divided, for the sake of its fixtures, nor is a folder of those TOGETHER.
@@ -11,8 +11,9 @@ that it can never be taken for a good one.
 
 import json
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from types import CodeType
 
 import pytest
 
@@ -21,6 +22,8 @@ from tests.check.seconds import recorded_seconds
 AGAIN = ("clients", "cluster", "installs", "system", "timed")
 SERVERS = {"server", "own_server", "engines"}
 """The fixtures that start them."""
+CLOCKS = {"monotonic", "perf_counter", "process_time", "thread_time"}
+"""Of the module `time`. Where several processes share two cores, the time of one processor is not what it is alone, either."""
 WEIGHTS = {"server": 0.5, "timed": 2, "engines": 2.5, "slow": 6, "own_server": 17}
 """Seconds of a test with such a fixture or mark, in a file that is new; others take OTHERS."""
 OTHERS = 0.1
@@ -116,4 +119,13 @@ class _Tally:
 def may_run_again(item: pytest.Item) -> bool:
     if item.get_closest_marker("finding") is not None:
         return False
-    return any(map(item.get_closest_marker, AGAIN)) or not SERVERS.isdisjoint(getattr(item, "fixturenames", ()))
+    if any(map(item.get_closest_marker, AGAIN)) or not SERVERS.isdisjoint(getattr(item, "fixturenames", ())):
+        return True
+    return isinstance(item, pytest.Function) and not CLOCKS.isdisjoint(_names_in(item.function.__code__))
+
+
+def _names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names_in(constant)

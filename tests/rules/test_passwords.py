@@ -75,6 +75,7 @@ def test_what_is_more_than_a_leaked_one_is_not_taken_for_it(password: str) -> No
 # What an estimate costs
 
 
+@pytest.mark.timed
 @pytest.mark.parametrize(
     "password",
     [

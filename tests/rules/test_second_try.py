@@ -82,6 +82,21 @@ def test_what_fails_once_and_passes_alone_is_flaky_and_the_run_is_green(stage: S
     assert (stage.folder / "flaky.txt").read_text().splitlines() == names
 
 
+def test_whoever_reads_a_clock_has_a_second_try_without_a_mark(stage: Stage) -> None:
+    texts = [
+        "def test_itself():\n    import time\n    assert time.thread_time() > 0\n    assert runs('itself') == 2\n",
+        "def test_inside():\n    import time\n    took = [time.perf_counter() for _ in 'ab']\n    assert runs('inside') == 2\n",
+        "def test_none():\n    import time\n    assert time.time() > 0\n    assert runs('none') == 2\n",
+    ]
+    suite = stage.suite("one", "\n".join(texts))
+    code, verdict, _ = stage.check(suite)
+    assert (code, verdict.flaky, verdict.failed) == (
+        1,
+        ["test_some.py::test_inside", "test_some.py::test_itself"],
+        ["test_some.py::test_none"],
+    )
+
+
 def test_what_talks_to_a_server_may_fail_once_and_the_failure_is_shown(stage: Stage) -> None:
     late = "@pytest.fixture\ndef server(): pass\n\ndef test_late(server):\n    assert runs('late') == 2"
     code, verdict, _ = stage.check(stage.suite("one", late))
