@@ -1,6 +1,7 @@
 """A new email address of one's own, and where addresses may be."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -104,6 +105,27 @@ def test_a_token_is_worth_nothing_when_things_have_changed(realm: Realm, folder_
     check_success(realm.owner.request("PATCH", f"users/{realm.member.id}", new_email=address()))
     check_error(confirm(realm, token))
     assert realm.stage.sql("select digest from email_change where user_id = %s", realm.member.id) != [(token,)]
+
+
+def test_a_wish_ends_with_the_password_that_it_was_made_by(realm: Realm, folder_of_mails: Path) -> None:
+    nobody = realm.stage.nobody(host=realm.host)
+
+    def forget(speaker: Speaker) -> httpx.Response:
+        nobody.post("accounts/password/reset", email=speaker.email)
+        token = mailed(folder_of_mails, speaker.email, r"/accounts/password/reset/(\S+)")[-1]
+        return nobody.request("POST", "accounts/password/reset/confirm", token=token, new_password=PASSWORD)
+
+    ways: list[tuple[Speaker, Callable[[Speaker], httpx.Response]]] = [
+        (realm.member, forget),
+        (realm.guest, lambda one: one.request("PATCH", "settings", old_password=OWN, new_password=PASSWORD)),
+        (realm.moderator, lambda one: one.request("POST", "sessions/end_others", password=OWN)),
+    ]
+    for speaker, end in ways:
+        new = address()
+        check_success(wish(speaker, new))
+        agree(realm, folder_of_mails, speaker.email)
+        check_success(end(speaker))
+        check_error(confirm(realm, token_for(folder_of_mails, new)))
 
 
 def test_what_cannot_be_an_address_here_is_refused(realm: Realm) -> None:

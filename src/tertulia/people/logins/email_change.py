@@ -1,7 +1,7 @@
 """A new address of one's own: a token is sent there and another one to the old address, and it counts once both came back.
 
-The last request counts, for a day, and only as long as the account has the address it had when the request was made. Both
-addresses are told of the change when it happened. Who no longer reads mail at the old address asks an owner of the
+The last request counts, for a day, and only as long as the account has the address and the password it had when the request was
+made. Both addresses are told of the change when it happened. Who no longer reads mail at the old address asks an owner of the
 organization, who may change it for them.
 """
 
