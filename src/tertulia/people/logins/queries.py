@@ -366,6 +366,16 @@ async def put_email_change(
     await tx.execute(sql, *values)
 
 
+async def find_wisher(reader: Reader, realm_id: int, digest: bytes) -> int | None:
+    """Whose request a token is about."""
+    sql = """
+    select user_id from email_change join account on account.id = user_id
+    where $2 in (digest, old_digest) and realm_id = $1
+    """
+    found: int | None = await reader.fetchval(sql, realm_id, digest)
+    return found
+
+
 async def agree_to_email_change(tx: Transaction, realm_id: int, digest: bytes) -> Agreement | None:
     """Note that one of the two addresses agrees; None if the token is not valid."""
     sql = """
