@@ -1,6 +1,7 @@
 """A new email address of one's own, and where addresses may be."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import httpx
@@ -11,8 +12,8 @@ from tests.harness.passwords import PASSWORD as OWN
 from tests.harness.passwords import give_password
 from tests.harness.realm import Realm, listening, people_events
 from tests.harness.server import Server
-from tests.harness.stage import Web
-from tests.harness.talk import Json, Speaker, check_error, check_success, unique
+from tests.harness.stage import Web, holds_up, later
+from tests.harness.talk import Json, Speaker, check_error, check_success, eventually, unique
 
 PASSWORD = "seven copper kettles sing"
 
@@ -106,6 +107,43 @@ def test_a_token_is_worth_nothing_when_things_have_changed(realm: Realm, folder_
     assert realm.stage.sql("select digest from email_change where user_id = %s", realm.member.id) != [(token,)]
 
 
+def test_a_wish_ends_with_the_password_that_it_was_made_by(realm: Realm, folder_of_mails: Path) -> None:
+    nobody = realm.stage.nobody(host=realm.host)
+
+    def forget(speaker: Speaker) -> httpx.Response:
+        nobody.post("accounts/password/reset", email=speaker.email)
+        token = mailed(folder_of_mails, speaker.email, r"/accounts/password/reset/(\S+)")[-1]
+        return nobody.request("POST", "accounts/password/reset/confirm", token=token, new_password=PASSWORD)
+
+    ways: list[tuple[Speaker, Callable[[Speaker], httpx.Response]]] = [
+        (realm.member, forget),
+        (realm.guest, lambda one: one.request("PATCH", "settings", old_password=OWN, new_password=PASSWORD)),
+        (realm.moderator, lambda one: one.request("POST", "sessions/end_others", password=OWN)),
+    ]
+    for speaker, end in ways:
+        new = address()
+        check_success(wish(speaker, new))
+        agree(realm, folder_of_mails, speaker.email)
+        check_success(end(speaker))
+        check_error(confirm(realm, token_for(folder_of_mails, new)))
+
+
+def test_who_agrees_while_the_password_is_replaced_waits_for_nobody_in_a_circle(
+    realm: Realm, folder_of_mails: Path
+) -> None:
+    new, member = address(), realm.member
+    check_success(wish(member, new))
+    agree(realm, folder_of_mails, member.email)
+    token = token_for(folder_of_mails, new)
+    with realm.stage.session() as execute:
+        execute("select from account where id = %s for no key update", member.id)
+        under_way = later(confirm, realm, token)
+        eventually(lambda: holds_up(execute) or under_way.done())
+        execute("delete from email_change where user_id = %s", member.id)
+    check_error(under_way.result(30))
+    assert shown(realm.owner, member.id) == (member.email, member.email)
+
+
 def test_what_cannot_be_an_address_here_is_refused(realm: Realm) -> None:
     hidden = realm.guest.request("PATCH", "settings", email_address_visibility=4)
     check_success(hidden)
@@ -120,6 +158,17 @@ def test_where_addresses_are_fixed_only_administrators_change_theirs(realm: Real
     check_success(realm.owner.request("PATCH", "realm", email_changes_disabled=True))
     check_error(wish(realm.member, address()))
     check_success(wish(realm.administrator, address()))
+
+
+def test_a_wish_of_before_addresses_were_fixed_is_no_longer_fulfilled(realm: Realm, folder_of_mails: Path) -> None:
+    for speaker in (realm.member, realm.administrator):
+        new = address()
+        check_success(wish(speaker, new))
+        agree(realm, folder_of_mails, speaker.email)
+        check_success(realm.owner.request("PATCH", "realm", email_changes_disabled=True))
+        reply = confirm(realm, token_for(folder_of_mails, new))
+        assert reply.status_code == (400 if speaker is realm.member else 200)
+        check_success(realm.owner.request("PATCH", "realm", email_changes_disabled=False))
 
 
 def test_the_link_leads_to_a_button_that_needs_no_script(realm: Realm, folder_of_mails: Path) -> None:

@@ -3,6 +3,7 @@ moment leaves nothing behind."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import httpx
@@ -214,3 +215,34 @@ def test_a_browser_that_is_logged_out_while_its_password_is_checked_ends_no_acco
     check_error(under_way.result(30), "UNAUTHORIZED", 401)
     browser.http.close()
     assert stage.sql("select is_active from account where id = %s", user.user_id) == [(True,)]
+
+
+def taken_away(stage: Stage, what: str, whose: int, call: Callable[[], httpx.Response]) -> httpx.Response:
+    """What a call is answered that was let in before that was deleted, and writes after it."""
+    with stage.session() as execute:
+        execute(what, whose)
+        under_way = later(call)
+        eventually(lambda: holds_up(execute) or under_way.done())
+    return under_way.result(30)
+
+
+def test_whoever_is_logged_out_when_a_browser_is_subscribed_gets_no_pushes(stage: Stage) -> None:
+    user, end = person(stage), "delete from browser_session where user_id = %s"
+    browser, program = Browser(stage.server.url), stage.speaker()
+    browser.log_in(user)
+    point = program.get("users/me/push_subscriptions/key")["public_key"]
+    for one, user_id, ends in ((browser, user.user_id, end), (program, program.id, END_KEYS)):
+        fields = {"endpoint": f"https://push.example.com/{user_id}", "p256dh": point, "auth": "A" * 22}
+        subscribe = partial(one.request, "POST", "users/me/push_subscriptions", **fields)
+        check_error(taken_away(stage, ends, user_id, subscribe), "UNAUTHORIZED", 401)
+        assert stage.sql("select from push_subscription where user_id = %s", user_id) == []
+    browser.http.close()
+
+
+def test_a_link_that_is_taken_back_when_an_address_is_told_sends_no_key(realm: Realm) -> None:
+    stage, newcomer = realm.stage, realm.stage.nobody(host=realm.host)
+    key = realm.owner.post("invites/multiuse", stream_ids=[])["invite_link"].rpartition("/")[2]
+    tell = partial(newcomer.request, "POST", "signups", email="newcomer@example.com", key=key)
+    reply = taken_away(stage, "delete from invitation where realm_id = %s", realm.id, tell)
+    check_error(reply, "INVITATION_INVALID")
+    assert stage.sql("select from signup where realm_id = %s", realm.id) == []

@@ -20,6 +20,7 @@ from tertulia.notifications.push.model import Subscription
 from tertulia.notifications.push.posting import GONE, PushPost
 from tertulia.notifications.push.rules import badge_count, check_endpoint, check_keys, test_payload_of
 from tertulia.organization.realms.routes import realm_url
+from tertulia.people.users.authentication.holding import hold_access
 
 TESTS = parse_rates("5/600")
 MAX_BADGE = 1000
@@ -69,6 +70,7 @@ async def subscribe_to_pushes(
     """
     address, browser = check_endpoint(endpoint, is_development=settings.development), check_keys(p256dh, auth)
     owner = (caller.realm_id, caller.user_id)
+    await hold_access(tx, caller)  # it ends with what the caller is logged in by
     await hold_count(tx, SUBSCRIPTIONS, caller.user_id)
     made = await queries.put_subscription(tx, owner, address, browser, _login(call, caller, settings))
     await queries.delete_oldest(tx, *owner, tx.bounds.limit(SUBSCRIPTIONS))

@@ -1,7 +1,7 @@
 """A new address of one's own: a token is sent there and another one to the old address, and it counts once both came back.
 
-The last request counts, for a day, and only as long as the account has the address it had when the request was made. Both
-addresses are told of the change when it happened. Who no longer reads mail at the old address asks an owner of the
+The last request counts, for a day, and only as long as the account has the address and the password it had when the request was
+made. Both addresses are told of the change when it happened. Who no longer reads mail at the old address asks an owner of the
 organization, who may change it for them.
 """
 
@@ -19,7 +19,7 @@ from tertulia.organization.audit_log import Act, Proved, note, user
 from tertulia.organization.notices.queries import language_of
 from tertulia.organization.realms.domains.actions import check_address_allowed
 from tertulia.organization.realms.queries import Realm
-from tertulia.organization.realms.settings import settings_of
+from tertulia.organization.realms.settings import RealmSettings, settings_of
 from tertulia.people.logins import queries
 from tertulia.people.logins.words import words_of
 from tertulia.people.users import events
@@ -54,8 +54,7 @@ async def ask_for_change(tx: Transaction, caller: Caller, realm: Realm, email: s
 
 
 async def _check_wish(tx: Transaction, caller: Caller, account: queries.Account, email: str) -> None:
-    if settings_of(caller).email_changes_disabled and caller.role > Role.ADMINISTRATOR:
-        raise Refusal("Email address changes are disabled in this organization.")
+    _check_changeable(settings_of(caller), caller.role)
     if account.is_in_directory:
         raise Refusal("Your email address comes from your organization's directory, and is changed there.")
     if not is_email(email) or id_of_fake_email(email, caller.fake_domain) is not None:
@@ -66,13 +65,21 @@ async def _check_wish(tx: Transaction, caller: Caller, account: queries.Account,
         raise Refusal("Email is already in use.")
 
 
+def _check_changeable(settings: RealmSettings, role: int) -> None:
+    if settings.email_changes_disabled and role > Role.ADMINISTRATOR:
+        raise Refusal("Email address changes are disabled in this organization.")
+
+
 async def confirm_change(tx: Transaction, realm: Realm, token: str) -> bool:
     """One of the two addresses agrees; returns whether that was the last one, and the account has the new address."""
+    wisher = await queries.find_wisher(tx, realm.id, digest_of_key(token))
+    # The account first, as by everybody who changes it: a new password ends the wish.
+    target = (await lock_accounts(tx, realm.id, [wisher])).get(wisher) if wisher is not None else None
     agreement = await queries.agree_to_email_change(tx, realm.id, digest_of_key(token))
     request = agreement.request if agreement else None
-    target = (await lock_accounts(tx, realm.id, [request.user_id])).get(request.user_id) if request else None
     if request is None or target is None or not target.is_active or email_key_of(target.email) != request.old_email_key:
         raise Refusal("This link is no longer good. Ask for another one.")
+    _check_changeable(realm.settings, target.role)
     await check_address_allowed(tx, realm.id, request.new_email)
     if agreement is None or not agreement.is_complete:
         return False

@@ -252,18 +252,19 @@ async def write_last_used(tx: Transaction, key_ids: Sequence[int]) -> int:
 
 
 async def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
-    """Store a new password; tokens to replace it end. Who has one is no longer somebody of whom we only heard."""
+    """Store a new password; tokens to replace it end, and a wish for another address that was made by the old one. Who has
+    one is no longer somebody of whom we only heard."""
     sql = """
-    with ended as (delete from password_reset where user_id = $1)
+    with ended as (delete from password_reset where user_id = $1), wish as (delete from email_change where user_id = $1)
     update account set password_hash = $2, is_imported_stub = is_imported_stub and $2 = '!' where id = $1
     """
     await tx.execute(sql, user_id, password_hash)
 
 
 async def replace_password(tx: Transaction, user_id: int, old_hash: str | None, new_hash: str) -> bool:
-    """Store a new password in place of that one; tokens to replace it end. False if it has changed meanwhile."""
+    """As `set_password`, in place of that one. False if it has changed meanwhile."""
     sql = """
-    with ended as (delete from password_reset where user_id = $1)
+    with ended as (delete from password_reset where user_id = $1), wish as (delete from email_change where user_id = $1)
     update account set password_hash = $3 where id = $1 and password_hash is not distinct from $2 returning true
     """
     return bool(await tx.fetchval(sql, user_id, old_hash, new_hash))
@@ -363,6 +364,16 @@ async def put_email_change(
     """
     values = (request.user_id, request.old_email_key, request.new_email, digest, old_digest, seconds)
     await tx.execute(sql, *values)
+
+
+async def find_wisher(reader: Reader, realm_id: int, digest: bytes) -> int | None:
+    """Whose request a token is about."""
+    sql = """
+    select user_id from email_change join account on account.id = user_id
+    where $2 in (digest, old_digest) and realm_id = $1
+    """
+    found: int | None = await reader.fetchval(sql, realm_id, digest)
+    return found
 
 
 async def agree_to_email_change(tx: Transaction, realm_id: int, digest: bytes) -> Agreement | None:

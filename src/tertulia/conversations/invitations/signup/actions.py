@@ -77,6 +77,8 @@ async def ask_for_key(tx: Transaction, realm: Realm, email: str, key: str | None
     if await find_holder(tx, realm.id, email_key_of(email)) is not None:
         await send_known(tx, realm, email, base)
         return
+    if invitation_id is not None and not await queries.hold_link(tx, invitation_id):
+        raise bad_key()  # taken back while we looked
     sent = secrets.token_urlsafe(KEY_BYTES)
     await queries.insert_signup(tx, realm.id, email, digest_of_key(sent), invitation_id, VALID_SECONDS)
     await send_key(tx, realm, email, join_url(base, sent))

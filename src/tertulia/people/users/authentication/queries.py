@@ -335,3 +335,8 @@ async def delete_addresses(tx: Transaction, user_id: int, *, answers: bool) -> N
     delete from channel_address where sender_id = $1
     """
     await tx.execute(sql, user_id, answers)
+
+
+async def delete_wish(tx: Transaction, user_id: int) -> None:
+    """Delete what a user has asked for: another address, which nobody confirms any more."""
+    await tx.execute("delete from email_change where user_id = $1", user_id)
