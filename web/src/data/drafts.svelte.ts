@@ -151,8 +151,9 @@ export class Drafts {
     }
 
     /** Save what is unsaved now: the page is being left, or the server is back. */
-    flush(): void {
-        for (const [key, draft] of this.#byKey) if (draft.unsaved && !this.#found.has(key)) void this.#save(key)
+    async flush(): Promise<void> {
+        const unsaved = [...this.#byKey].filter(([key, draft]) => draft.unsaved && !this.#found.has(key))
+        await Promise.all(unsaved.map(([key]) => this.#save(key)))
     }
 
     /** Nothing goes out any more: whoever signs in next is somebody else. What is unsaved stays in the browser. */

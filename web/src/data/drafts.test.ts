@@ -70,7 +70,7 @@ describe('a draft', () => {
         ;(await server.next('drafts/5')).fail()
         await settled()
         expect(drafts.all).toEqual([])
-        drafts.flush()
+        void drafts.flush()
         ;(await server.next('drafts/5')).fail()
         await settled()
         const later = stage(keep, [SAVED])
@@ -151,7 +151,7 @@ describe('a draft', () => {
         vi.advanceTimersByTime(5000)
         ;(await tabs[0].server.next('drafts')).answer({ ids: [5] })
         await queue
-        tabs[1].drafts.flush()
+        void tabs[1].drafts.flush()
         expect(tabs[1].server.all).toEqual([])
         tabs[1].drafts.apply({ id: 1, type: 'drafts', op: 'add', drafts: [{ ...SAVED, content: 'Before the crash' }] })
         expect(tabs.map((tab) => tab.drafts.textOf(LUNCH))).toEqual(['Before the crash', 'Before the crash'])

@@ -4,7 +4,11 @@ import type { ServerSettings } from './api-types'
 import { waitBefore } from './backoff'
 import { browserKeep } from './keep'
 import { LastRead } from './last-read'
+import { Visits } from './visits'
 import { World } from './world.svelte'
+
+/** Whoever signs out waits no longer for what they wrote last: a text that is not saved stays in the browser. */
+const SAVED_WITHIN_MS = 2000
 
 export class Session {
     readonly api: Api
@@ -47,7 +51,7 @@ export class Session {
     /** Nobody is signed in: they read, where something is open to the web, or are at the door. */
     async #receive(): Promise<void> {
         if (!(await this.#askSettings())) return
-        void this.#lastRead.forget() // of whoever was here: their session ended elsewhere
+        this.#forget() // of whoever was here: their session ended elsewhere
         if (this.server?.realm_web_public_access_enabled) await this.visit()
         if (this.state === 'looking' || this.state === 'failed') this.state = 'signedOut'
     }
@@ -124,7 +128,8 @@ export class Session {
     }
 
     async signOut(): Promise<Answer<object>> {
-        this.world?.drafts.flush()
+        const isSaved = this.world?.drafts.flush()
+        await Promise.race([isSaved, new Promise((resolve) => setTimeout(resolve, SAVED_WITHIN_MS))])
         const answer = await this.api.signOut()
         if (answer.ok || answer.error.kind === 'signedOut') {
             this.#tabs?.postMessage('signed-out')
@@ -176,7 +181,13 @@ export class Session {
     #leave(): void {
         this.#endWorld()
         this.api.forget()
-        void this.#lastRead.forget()
+        this.#forget()
         void this.#showDoor()
+    }
+
+    /** What the next one at this browser could read of them. */
+    #forget(): void {
+        void this.#lastRead.forget()
+        Visits.forget()
     }
 }

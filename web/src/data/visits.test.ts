@@ -37,3 +37,13 @@ test('what cannot be read is nothing', () => {
     visits.load(5)
     expect(visits.places()).toEqual([])
 })
+
+test('whoever goes takes along where they were, and nothing else', () => {
+    const keep = memoryKeep()
+    keep.set('tertulia.searches.5', '[]')
+    const visits = new Visits(keep)
+    visits.load(5)
+    visits.note(topic('takeover'))
+    Visits.forget(keep)
+    expect(keep.names('')).toEqual(['tertulia.searches.5'])
+})

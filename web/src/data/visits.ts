@@ -11,6 +11,7 @@ interface Visit {
 }
 const HALF_MS = 7 * 86_400_000
 const MOST = 200
+const PREFIX = 'tertulia.visits.'
 
 export class Visits {
     readonly #keep: Keep
@@ -22,9 +23,14 @@ export class Visits {
     }
 
     load(me: Id): void {
-        this.#name = `tertulia.visits.${me}`
+        this.#name = PREFIX + me
         const kept = readJson<[string, Visit][]>(this.#keep, this.#name)
         this.#all = new Map(Array.isArray(kept) ? kept : [])
+    }
+
+    /** Whoever was here goes: the next one at this browser is not to read where they were. */
+    static forget(keep: Keep = browserKeep): void {
+        for (const name of keep.names(PREFIX)) keep.delete(name)
     }
 
     /** Somebody came to a place. */

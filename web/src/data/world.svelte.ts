@@ -417,7 +417,7 @@ export class World {
         if (!wasAway) return
         void this.outbox.flush()
         void this.reads.flush()
-        this.drafts.flush()
+        void this.drafts.flush()
         for (const talk of this.#talks.values()) if (talk.error) void talk.reload()
     }
 

@@ -57,7 +57,7 @@ describe('a world that has ended', () => {
         await settled()
         void world.outbox.flush()
         void world.reads.flush()
-        world.drafts.flush()
+        void world.drafts.flush()
         await settled()
         expect(sent(server)).toEqual([])
     })

@@ -78,7 +78,7 @@ function watchPeople(world: World): () => void {
     for (const kind of kinds) addEventListener(kind, note, { passive: true })
     const leave = () => {
         if (document.visibilityState === 'hidden') {
-            world.drafts.flush()
+            void world.drafts.flush()
             void world.reads.flush()
             world.keepTalks()
         }
