@@ -3,6 +3,7 @@
 import asyncio
 import json
 import random
+import re
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -455,6 +456,16 @@ def test_a_zip_that_is_broken_inside_is_read_up_to_there(tmp_path: Path) -> None
     made = made_of(file)
     assert made.lost["files of the export that are cut or broken: their beginnings were read"] == 1
     assert made.find("first: hello")
+
+
+def test_an_entry_whose_name_is_no_text_is_counted(tmp_path: Path) -> None:
+    data = bytearray(world().write(tmp_path / "e.zip").read_bytes())
+    for found in list(re.finditer(rb"PK\x01\x02", data))[1:]:
+        data[found.start() + 9] |= 0x08  # its name is UTF-8, says the list
+    for found in list(re.finditer(rb"PK\x03\x04", data))[1:]:
+        data[found.start() + 30] = 0xFF
+    (tmp_path / "e.zip").write_bytes(data)
+    assert made_of(tmp_path / "e.zip").find("first: hello")
 
 
 def test_one_place_and_one_millisecond_with_many_posts_take_no_more_time(tmp_path: Path) -> None:

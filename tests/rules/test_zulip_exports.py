@@ -261,6 +261,7 @@ WRONG: dict[str, Callable[[Export], None]] = {
     "broken messages": lambda export: export.entries.update({"messages-000002.json": b'{"zerver_message": [{"id": 5'}),
     "messages that are no JSON": lambda export: export.entries.update({"messages-000002.json": b"\xff\xfe"}),
     "numbers without end": lambda export: export.entries.update({"messages-000002.json": b"[" + b"9" * 50_000 + b"]"}),
+    "a time beyond all": broken("messages-000001.json", 10**400, "zerver_message", 0, "date_sent"),
     "JSON too deep": lambda export: export.entries.update({"messages-000002.json": b"[" * 100_000}),
     "records of anything": lambda export: export.entries.update({"avatars/records.json": [1, {"path": 7}]}),
     "a topic that is too long": broken("messages-000001.json", "x" * 200, "zerver_message", 0, "subject"),

@@ -1,6 +1,7 @@
 """`tertulia dev`: from nothing to a working server, and an orderly end whatever happens."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import pytest
 
 from tests.harness.command import tertulia
 from tests.harness.processes import is_running
-from tests.harness.server import OwnServer, Server, User
+from tests.harness.server import OwnServer, Server, User, is_ready
+from tests.harness.talk import eventually
 
 pytestmark = pytest.mark.system
 
@@ -112,6 +114,24 @@ def test_a_process_that_dies_is_started_again(dev: OwnServer) -> None:
         dev.kill(name)
         await_answer(dev, f"after the death of {name}")
         assert f"{name} ended (killed by SIGKILL)" in (dev.folder / "dev.log").read_text()
+
+
+def test_a_disk_that_takes_nothing_ends_no_more_than_what_it_must(dev: OwnServer) -> None:
+    data = dev.folder / "data"
+    settings, state = data / "nats" / "nats.conf", data / "state.json.new"
+    settings.rename(data / "nats" / "aside")
+    pids = dev.state.pids
+    for each in (settings, state):
+        each.mkdir()  # what cannot be opened to be written
+    for name in ("worker", "nats"):
+        os.kill(pids[name], signal.SIGKILL)
+    said = dev.folder / "dev.log"
+    eventually(lambda: "cannot be written" in said.read_text() and "nats.conf" in said.read_text())
+    await_answer(dev, "while there is no NATS")
+    for each in (settings, state):
+        each.rmdir()
+    eventually(lambda: {pids[name] for name in ("worker", "nats")}.isdisjoint(dev.state.pids.values()))
+    eventually(lambda: is_ready(dev.state.metrics["web"]))
 
 
 def await_answer(server: Server, content: str) -> None:

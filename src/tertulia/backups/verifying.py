@@ -2,10 +2,8 @@
 
 import asyncio
 import secrets
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 
 import psycopg2.extensions
 from psycopg2 import sql
@@ -19,9 +17,12 @@ from tertulia.backups.place import Place
 from tertulia.backups.reading import open_contents
 from tertulia.backups.restoring import check_objects, load_database
 from tertulia.backups.retention import objects_of
-from tertulia.backups.snapshot import open_session
+from tertulia.backups.snapshot import DatabaseSession, open_session
 from tertulia.engines import Postgres, find_postgres
+from tertulia.kernel.left_folders import forget_left_folders, temporary_folder
 from tertulia.kernel.settings import Settings
+
+_DATABASES = "tertulia_verify_"
 
 
 async def verify_sums(place: Place, name: str, progress: Progress) -> Manifest:
@@ -75,13 +76,15 @@ def compare(written: Mapping[str, Table], found: Mapping[str, Table]) -> None:
 def throw_away(settings: Settings, on: str) -> Iterator[str]:
     """The address of an empty database, which is gone afterwards."""
     if not on:
-        with tempfile.TemporaryDirectory(prefix="tertulia-verify-") as folder:
-            Path(folder).chmod(0o711)  # as root, PostgreSQL runs as somebody else
-            with Postgres(find_postgres(settings), Path(folder) / "postgres") as postgres:
+        forget_left_folders()
+        with temporary_folder("verify") as folder:
+            folder.chmod(0o711)  # as root, PostgreSQL runs as somebody else
+            with Postgres(find_postgres(settings), folder / "postgres") as postgres:
                 yield postgres.url
         return
-    name = f"tertulia_verify_{secrets.token_hex(6)}"
+    name = f"{_DATABASES}{secrets.token_hex(6)}"
     with open_session(on) as session:
+        _forget_left(session)
         try:
             session.ask(sql.SQL("create database {} template template0").format(sql.Identifier(name)))
         except psycopg2.errors.InsufficientPrivilege as error:
@@ -92,3 +95,15 @@ def throw_away(settings: Settings, on: str) -> Iterator[str]:
             yield psycopg2.extensions.make_dsn(on, dbname=name)
         finally:
             session.ask(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
+
+
+def _forget_left(session: DatabaseSession) -> None:
+    """Drop those that somebody who was killed has left: whoever is at work is connected to theirs."""
+    left = """
+    select datname from pg_database
+    where starts_with(datname, %s) and pg_has_role(datdba, 'usage')
+        and not exists (select from pg_stat_activity where datid = pg_database.oid)
+    """
+    for (name,) in session.ask(left, _DATABASES):
+        with suppress(psycopg2.errors.ObjectInUse, psycopg2.errors.InvalidCatalogName):
+            session.ask(sql.SQL("drop database {}").format(sql.Identifier(name)))

@@ -1,7 +1,6 @@
 """What `tertulia import slack` and its siblings do around a converter: a temporary place, the report, and then the import."""
 
 import sys
-import tempfile
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -72,9 +71,10 @@ def converted(
     import asyncio
 
     from tertulia.archives.converting.report import Incidents
+    from tertulia.kernel.left_folders import forget_left_folders, temporary_folder
 
-    with tempfile.TemporaryDirectory(prefix="tertulia-import-") as place:
-        folder = Path(place)
+    forget_left_folders()
+    with temporary_folder("import") as folder:
         incidents = Incidents(folder)
         try:
             target = folder / "archive.tar"

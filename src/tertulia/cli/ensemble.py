@@ -47,6 +47,8 @@ class Ensemble:
         self._base = settings
         self._metrics = {name: free_port() for name in ("relay", "worker", "web")}
         self._demo: Demo | None = None
+        self._is_published = True
+        """What was last to be told of it; a disk may be full."""
 
     def start(self) -> None:
         # Alembic takes half a second to import: that goes on beside initdb.
@@ -72,6 +74,8 @@ class Ensemble:
 
     def tick(self) -> None:
         self._supervisor.tick()
+        if not self._is_published:
+            self._publish(self._supervisor.pids)
         for line in self._logs.news():
             self._warn(line)
 
@@ -137,7 +141,14 @@ class Ensemble:
             time.sleep(0.02)
 
     def _publish(self, pids: dict[str, int]) -> None:
-        self._folder.write_state(self._state(pids))
+        try:
+            self._folder.write_state(self._state(pids))
+        except OSError as problem:
+            if self._is_published:
+                self._warn(f"The addresses of the server cannot be written: {problem}")
+            self._is_published = False
+        else:
+            self._is_published = True
 
     def _state(self, pids: dict[str, int]) -> State:
         return State(self._url, self._postgres.url, self._nats.url, pids, self._monitors)

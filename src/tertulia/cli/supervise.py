@@ -114,7 +114,7 @@ class Supervisor:
         kept.started = time.monotonic()
         try:
             kept.service.start()
-        except EngineFailed as problem:
+        except (EngineFailed, OSError) as problem:  # engines write their settings first: the disk may be full
             self._say(str(problem))
             kept.due = time.monotonic() + kept.next_pause()
             return

@@ -1,6 +1,8 @@
 """From a workspace of Slack to people who read their history here."""
 
+import fcntl
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -183,3 +185,23 @@ def test_an_import_that_was_killed_goes_on_with_the_same_command(moved: Moved) -
     # Ids are others, also in texts.
     sql = "select string_agg(regexp_replace(content, '[0-9]+', '0', 'g'), '/' order by id) from message where realm_id = %s"
     assert stage.sql(sql, again.report["realm_id"]) == stage.sql(sql, moved.imported.report["realm_id"])
+
+
+def test_what_commands_that_were_killed_have_left_of_people_goes_with_the_next(moved: Moved, folder: Path) -> None:
+    place = folder / "temporary"
+    left = [place / f"tertulia-{kind}-left" for kind in ("import", "verify", "picture")]
+    held, young, elsewhere = (place / name for name in ("tertulia-import-held", "tertulia-import-young", "others"))
+    for each in (*left, held, young, elsewhere):
+        each.mkdir(parents=True)
+        (each / "archive.tar").write_bytes(b"what people said")
+    for each in (*left, held, elsewhere):
+        os.utime(each, (0, 0))  # long ago
+    handle = os.open(held, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        env = environment(moved.server) | {"TMPDIR": str(place)}
+        done = tertulia(*command(moved.file, fresh_name(), "--dry-run"), env=env)
+    finally:
+        os.close(handle)
+    assert done.returncode == 0, done.stderr
+    assert {each.name for each in place.iterdir()} == {held.name, young.name, elsewhere.name}

@@ -119,6 +119,8 @@ def test_a_list_names_archives_and_verify_restores_one(source: Source, archive: 
     done = tertulia("backup", "list", str(place))
     assert done.stdout.split("\t")[0] == manifest.name, done
     on = ("--on", source.settings.postgres_url)
+    with open_session(source.settings.postgres_url) as session:  # of somebody who was killed
+        session.ask("create database tertulia_verify_0123456789ab template template0")
     done = tertulia("backup", "verify", f"{place}/{manifest.name}", "-i", str(source.key_file), *on)
     assert (done.returncode, done.stdout.partition(":")[0]) == (0, f"{manifest.name} is good"), done
     left = rows_of(

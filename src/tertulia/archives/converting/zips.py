@@ -32,6 +32,8 @@ _SKIPPED = re.compile(r"[\s,]*")
 
 Lose = Callable[[str, str, str], None]
 """Told what is lost, where, and why."""
+_BROKEN = (zipfile.BadZipFile, zlib.error, UnicodeDecodeError)
+"""The last: a name before the bytes of an entry that is other than in the list of entries, and none."""
 
 
 class Source:
@@ -84,7 +86,7 @@ class Source:
         try:
             with self._zip.open(entry) as file:
                 yield from _bounded(file, most)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as problem:
+        except (*_BROKEN, EOFError, NotImplementedError, RuntimeError, OSError) as problem:
             raise Unreadable(str(problem) or "it is cut") from problem
 
     def records(self, name: str, *, is_counted: bool = True) -> Iterator[dict[str, Any]]:

@@ -2,10 +2,7 @@
 
 import asyncio
 import os
-import shutil
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -18,33 +15,6 @@ from tertulia.content.pictures.shrinking import Shrunk
 SECONDS = 30.0
 _INHERITED = ("PATH", "PYTHONPATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "HOME")
 """No secret of ours is known there."""
-_FOLDERS = "tertulia-picture-"
-_LEFT_SECONDS = 3600.0
-"""A folder that nobody has written into for so long is nobody's: reading a picture takes half a minute at most."""
-
-
-def folder_for_one() -> tempfile.TemporaryDirectory[str]:
-    """Where a picture is, and what is made of it, for as long as that takes."""
-    return tempfile.TemporaryDirectory(prefix=_FOLDERS)
-
-
-async def forget_left_folders() -> int:
-    """Delete what processes that were killed have left in such folders: pictures of people who may have deleted them since."""
-    return await asyncio.to_thread(_forget_left_folders)
-
-
-def _forget_left_folders() -> int:
-    count = 0
-    for folder in Path(tempfile.gettempdir()).glob(f"{_FOLDERS}*"):
-        try:
-            there = folder.lstat()
-        except FileNotFoundError:
-            continue  # its picture is done
-        # Others on this machine may call theirs the same.
-        if there.st_uid == os.getuid() and there.st_mtime < time.time() - _LEFT_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)
-            count += 1
-    return count
 
 
 async def shrink(source: Path, folder: Path, width: int, height: int) -> Shrunk:

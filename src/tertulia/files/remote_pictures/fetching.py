@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Sequence
 from pathlib import Path
 
-from tertulia.content.pictures.apart import folder_for_one, shrink
+from tertulia.content.pictures.apart import shrink
 from tertulia.content.pictures.fitting import NotAPicture
 from tertulia.content.pictures.places import DecodingPlaces
 from tertulia.content.pictures.shrinking import Shrunk
@@ -18,6 +18,7 @@ from tertulia.files.remote_pictures import queries
 from tertulia.files.uploads.thumbnails.sizes import MOVING, STILL, ThumbnailFormat, thumbnail_key
 from tertulia.kernel.db import LOST, Database, Transaction
 from tertulia.kernel.fetching import MAX_RUNNING, Due, Fetcher
+from tertulia.kernel.left_folders import temporary_folder
 from tertulia.kernel.outbound import Outbound, Unreachable, Unwanted, Wanted
 from tertulia.kernel.settings import Settings
 
@@ -66,8 +67,7 @@ class Fetching(Fetcher):
     async def fetch(self, one: Due) -> None:
         """Of Fetcher."""
         answer = (await self._outbound.follow(one.url, _ASKED, Wanted(MAX_BYTES, "image/"))).answer
-        with folder_for_one() as name:
-            folder = Path(name)
+        with temporary_folder("picture") as folder:
             await asyncio.to_thread((folder / "source").write_bytes, answer.body)
             shrunk = await self._shrink(one, folder)
             forms = {STILL: await asyncio.to_thread((folder / "still.webp").read_bytes)}

@@ -1,8 +1,8 @@
 """What uploaded files bring to the server."""
 
+import asyncio
 from functools import partial
 
-from tertulia.content.pictures.apart import forget_left_folders
 from tertulia.content.storage import Store
 from tertulia.events.feature import Feature
 from tertulia.files.uploads import bounds, routes, state, wire
@@ -13,6 +13,7 @@ from tertulia.files.uploads.thumbnails.actions import Thumbnails
 from tertulia.files.uploads.thumbnails.queries import WAITING
 from tertulia.kernel.chores import Chore
 from tertulia.kernel.db import Database
+from tertulia.kernel.left_folders import forget_left_folders
 from tertulia.kernel.services import Service, Services
 from tertulia.kernel.settings import Settings
 from tertulia.people.users.handover import Belongings
@@ -41,7 +42,7 @@ FEATURE = Feature(
             "orphan_object",
         ),
         Chore("unused files", 600.0, lambda services: partial(forget_unused, services[Database], services[Settings])),
-        Chore("folders left behind", 600.0, lambda _services: forget_left_folders),
+        Chore("folders left behind", 600.0, lambda _services: partial(asyncio.to_thread, forget_left_folders)),
     ),
     bounds=bounds.ALL,
     hooks={Belongings: (Belongings(("attachment",), give_files),)},

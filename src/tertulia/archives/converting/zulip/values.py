@@ -1,6 +1,5 @@
 """Values of an export, which may be of any type (pure)."""
 
-import math
 import re
 from datetime import datetime
 
@@ -21,7 +20,7 @@ def id_of(value: object) -> int:
 
 def microseconds(value: object) -> int:
     """A time in seconds; 0 if it can be none."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool) or not math.isfinite(value):
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
         return 0
     return round(value * 1_000_000) if OLDEST < value < NEWEST else 0
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import structlog
 
-from tertulia.content.pictures.apart import folder_for_one, shrink
+from tertulia.content.pictures.apart import shrink
 from tertulia.content.pictures.fitting import NotAPicture
 from tertulia.content.pictures.shrinking import Shrunk
 from tertulia.content.storage import NotStored, Store, orphans
@@ -19,6 +19,7 @@ from tertulia.files.uploads.model import StoredFile, Thumbnail
 from tertulia.files.uploads.thumbnails import queries as thumbnail_queries
 from tertulia.files.uploads.thumbnails.sizes import MOVING, STILL, ThumbnailFormat, thumbnail_key
 from tertulia.kernel.db import Database
+from tertulia.kernel.left_folders import temporary_folder
 from tertulia.kernel.limits import KnownDebts
 
 log = structlog.get_logger()
@@ -82,8 +83,7 @@ class Thumbnails:
 
 
 async def _make(database: Database, store: Store, file: StoredFile) -> None:
-    with folder_for_one() as name:
-        folder = Path(name)
+    with temporary_folder("picture") as folder:
         try:
             await _copy(store, file, folder / "source")
             shrunk = await shrink(folder / "source", folder, STILL.max_width, STILL.max_height)
