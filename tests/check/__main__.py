@@ -40,7 +40,9 @@ def main(arguments: list[str]) -> int:
     FOLDER.mkdir()
     began, idle = time.monotonic(), idle_seconds()
     processes = Processes()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # A shell starts what is to run in the background with the first of them ignored, and so would all suites.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
     try:
         if not run_static_checks(processes, FOLDER, say):
             return 1
