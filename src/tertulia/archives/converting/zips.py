@@ -32,8 +32,6 @@ _SKIPPED = re.compile(r"[\s,]*")
 
 Lose = Callable[[str, str, str], None]
 """Told what is lost, where, and why."""
-_BROKEN = (zipfile.BadZipFile, zlib.error, UnicodeDecodeError)
-"""The last: a name before the bytes of an entry that is other than in the list of entries, and none."""
 
 
 class Source:
@@ -86,8 +84,10 @@ class Source:
         try:
             with self._zip.open(entry) as file:
                 yield from _bounded(file, most)
-        except (*_BROKEN, EOFError, NotImplementedError, RuntimeError, OSError) as problem:
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as problem:
             raise Unreadable(str(problem) or "it is cut") from problem
+        except UnicodeDecodeError as problem:  # before its bytes it has another name than in the list, which is no text
+            raise Unreadable(str(problem)) from problem
 
     def records(self, name: str, *, is_counted: bool = True) -> Iterator[dict[str, Any]]:
         """The objects of a JSON array, one by one. What cannot be read is counted, and the rest goes on."""

@@ -26,6 +26,7 @@ from tertulia.people.users import events
 from tertulia.people.users.actions import tell_address
 from tertulia.people.users.addresses import email_key_of, id_of_fake_email
 from tertulia.people.users.authentication.holding import hold_access
+from tertulia.people.users.authentication.queries import delete_email_change
 from tertulia.people.users.queries import lock_accounts, set_email
 from tertulia.people.users.rules import is_email
 
@@ -83,7 +84,7 @@ async def confirm_change(tx: Transaction, realm: Realm, token: str) -> bool:
     await check_address_allowed(tx, realm.id, request.new_email)
     if agreement is None or not agreement.is_complete:
         return False
-    await queries.delete_email_change(tx, target.id)
+    await delete_email_change(tx, target.id)
     try:
         await set_email(tx, target.id, request.new_email)
     except asyncpg.UniqueViolationError as error:

@@ -390,11 +390,6 @@ async def agree_to_email_change(tx: Transaction, realm_id: int, digest: bytes) -
     return Agreement(EmailChangeRequest(row["user_id"], row["old_email_key"], row["new_email"]), row["is_complete"])
 
 
-async def delete_email_change(tx: Transaction, user_id: int) -> None:
-    """Forget a request: it was fulfilled."""
-    await tx.execute("delete from email_change where user_id = $1", user_id)
-
-
 # People whom others know: the directory, or a provider
 
 

@@ -337,6 +337,6 @@ async def delete_addresses(tx: Transaction, user_id: int, *, answers: bool) -> N
     await tx.execute(sql, user_id, answers)
 
 
-async def delete_wish(tx: Transaction, user_id: int) -> None:
-    """Delete what a user has asked for: another address, which nobody confirms any more."""
+async def delete_email_change(tx: Transaction, user_id: int) -> None:
+    """Forget that a user asked for another address: they have it, or nobody confirms it any more."""
     await tx.execute("delete from email_change where user_id = $1", user_id)

@@ -93,7 +93,7 @@ async def end_everything_else(tx: Transaction, user_id: int, session: bytes | No
     """End all sessions and keys of a user but one of them, their mail addresses, and a wish for another address of their own;
     returns how many of the first two."""
     await queries.delete_addresses(tx, user_id, answers=True)
-    await queries.delete_wish(tx, user_id)
+    await queries.delete_email_change(tx, user_id)
     sessions = await queries.delete_sessions(tx, [user_id], None, session)
     keys = await queries.delete_other_keys(tx, user_id, key_id)
     _tell(tx, keys, sessions)
