@@ -1,12 +1,7 @@
 """Processes that say whether they can work: also when NATS takes connections and JetStream does not do its part."""
 
 import asyncio
-import os
-import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import httpx
 import pytest
@@ -15,6 +10,7 @@ from tertulia.engines import free_port
 from tertulia.engines import nats as nats_engine
 from tests.system.relay_load import Load
 from tests.system.relay_site import Site, eventually, make_site, relay_postgres, site
+from tests.system.small_disk import MIB, fill, small_disk
 
 __all__ = ["make_site", "relay_postgres", "site"]
 pytestmark = pytest.mark.system
@@ -23,7 +19,6 @@ WITH_JETSTREAM = nats_engine._CONFIGURATION
 WITHOUT_JETSTREAM = "\n".join(line for line in WITH_JETSTREAM.splitlines() if not line.startswith("jetstream"))
 WITH_LITTLE_ROOM = WITH_JETSTREAM.replace("jetstream {{", "jetstream {{ max_file: 300KB, ")
 BALANCER_SECONDS = 2.0
-MIB = 2**20
 
 
 class Asked:
@@ -142,23 +137,3 @@ async def test_a_worker_is_not_ready_while_postgresql_is_away(site: Site) -> Non
     assert "PostgreSQL" in await eventually(worker.waiting)
     site.postgres.start()
     await eventually(worker.ready)
-
-
-@contextmanager
-def small_disk(folder: Path, size: int) -> Iterator[Path]:
-    """A file system of its own, if we may have one."""
-    folder.mkdir(parents=True, exist_ok=True)
-    mounting = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)], check=False)
-    if mounting.returncode:
-        pytest.skip("only root can make a small disk")
-    try:
-        yield folder
-    finally:
-        subprocess.run(["umount", "--lazy", str(folder)], check=True)
-
-
-def fill(ballast: Path) -> None:
-    """Leave next to nothing on the disk."""
-    free = os.statvfs(ballast.parent)
-    with ballast.open("wb") as file:
-        os.posix_fallocate(file.fileno(), 0, free.f_bavail * free.f_bsize - 64 * 1024)

@@ -6,8 +6,9 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import httpx
 import psycopg2
 import pytest
 
@@ -15,6 +16,7 @@ from tests.harness.command import tertulia
 from tests.harness.processes import is_running
 from tests.harness.talk import eventually
 from tests.system.debian_root import CHECKOUT, MOST_COMMANDS, STANDALONE_GUIDE, commands_of_guide, run_in_overlay
+from tests.system.small_disk import MIB, fill, small_disk
 from tests.system.standalone_site import StandaloneSite
 from tests.system.test_install import CONFINED, DOCTOR, ENVIRONMENT, FILES, MEET, check_unit
 
@@ -107,6 +109,50 @@ def test_what_was_answered_is_there_after_everything_was_killed_and_a_missed_bac
     assert "database system is shut down" in said, "PostgreSQL was not stopped in order"
 
     check_restored(site, answered)
+
+
+@pytest.mark.timeout(300)
+def test_after_a_full_disk_everybody_hears_of_what_was_sent_meanwhile_with_nobody_restarting_anything(
+    tmp_path: Path,
+) -> None:
+    site = StandaloneSite(tmp_path, "--single")
+    with small_disk(site.data / "nats" / "store", 96 * MIB) as disk, site:
+        site.await_ready()
+        with site.client(*site.owner()) as client:
+            queue = client.post("register", data={"event_types": '["message"]'}).json()
+            ballast = disk / "ballast"
+            fill(ballast)
+            eventually(lambda: "the disk of NATS is full" in site.said(), 30)
+            sent = [send(client, f"without room {number}") for number in range(200)]
+            eventually(lambda: "stores no events" in httpx.get(f"{site.metrics}/health/ready").text, 30)
+            ballast.unlink()
+            assert heard(client, queue, sent[-1]) == sent
+            sent = [send(client, "with room")]
+            assert heard(client, queue, sent[-1]) == sent
+        site.await_ready()
+        assert site.said().count("restarting nats") == 1
+        site.stop(seconds=60)
+
+
+def send(client: httpx.Client, content: str) -> int:
+    fields = {"type": "channel", "to": "general", "topic": "disks", "content": content}
+    number: int = client.post("messages", data=fields).raise_for_status().json()["id"]
+    return number
+
+
+def heard(client: httpx.Client, queue: dict[str, Any], last: int) -> list[int]:
+    """Until that message; the next call goes on behind it."""
+    found: list[int] = []
+    while last not in found:
+        where = {"queue_id": queue["queue_id"], "last_event_id": queue["last_event_id"]}
+        reply = client.get("events", params=where)
+        if reply.status_code == 503:  # while there is no NATS
+            time.sleep(0.2)
+            continue
+        events = reply.raise_for_status().json()["events"]
+        queue["last_event_id"] = events[-1]["id"]
+        found += [each["message"]["id"] for each in events if each["type"] == "message"]
+    return found
 
 
 def check_settings(site: StandaloneSite) -> None:

@@ -17,6 +17,7 @@ from rich.console import Console
 from tertulia.cli.demo import SUBDOMAIN, Demo, ensure_demo, keep, make_login_path
 from tertulia.cli.errors import CommandFailed
 from tertulia.cli.folder import DevFolder, State
+from tertulia.cli.full_disk import FullDisk
 from tertulia.cli.health import Question, ask_health
 from tertulia.cli.logs import LogWatch
 from tertulia.cli.summary import show_summary
@@ -43,6 +44,7 @@ class Ensemble:
         self._programs = find_postgres(settings)
         self._postgres = Postgres(self._programs, folder.postgres)
         self._nats = Nats(find_nats_server(settings), folder.nats, sync_seconds=settings.nats_sync_seconds)
+        self._disk = FullDisk(self._nats, self._supervisor, self._warn)
         self._port = port or free_port()
         self._base = settings
         self._metrics = {name: free_port() for name in ("relay", "worker", "web")}
@@ -74,6 +76,7 @@ class Ensemble:
 
     def tick(self) -> None:
         self._supervisor.tick()
+        self._disk.tick()
         if not self._is_published:
             self._publish(self._supervisor.pids)
         for line in self._logs.news():

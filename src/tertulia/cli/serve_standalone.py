@@ -15,6 +15,7 @@ from typing import Final
 import psycopg2
 
 from tertulia.cli.errors import CommandFailed
+from tertulia.cli.full_disk import FullDisk
 from tertulia.cli.nightly import NightlyBackup
 from tertulia.cli.serve import TICK_SECONDS, parts_of, say
 from tertulia.cli.supervise import OwnProcess, Supervisor, note_hangup, stop_on_signals
@@ -35,6 +36,7 @@ def serve_standalone(settings: Settings, *, single: bool, engines_only: bool) ->
     sockets = [] if engines_only else open_sockets(settings)
     supervisor = Supervisor(say)
     backup = NightlyBackup(settings, folder, say)
+    disk = FullDisk(nats, supervisor, say)
     logs = [EngineLog(engine.name, engine.log) for engine in (postgres, nats)]
     with stop_on_signals():
         has_hangup_come = note_hangup()
@@ -51,6 +53,7 @@ def serve_standalone(settings: Settings, *, single: bool, engines_only: bool) ->
                 if has_hangup_come():
                     supervisor.replace(lambda service: isinstance(service, OwnProcess))
                 supervisor.tick()
+                disk.tick()
                 for log in logs:
                     log.tick()
                 if not engines_only:
