@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
-import { expect, test } from './people'
+import { expect, test, unique } from './people'
+import { runStatement } from './server'
 
 /** What an authenticator shows (RFC 6238), some steps of 30 seconds from now. */
 function codeOf(secret: string, ahead = 0): string {
@@ -65,4 +66,30 @@ test('everything else ends with the password, and only this browser stays', asyn
     await expect(browsers.getByRole('listitem')).toHaveCount(1)
     expect((await elsewhere.request.get('/api/v1/users/me')).status()).toBe(401)
     await elsewhere.close()
+})
+
+test('who has no password here proves who they are at their provider, and comes back to the page', async ({
+    newcomer,
+    request,
+}) => {
+    const orla = await newcomer('Orla Elsewhere')
+    const { page, dev, user } = orla
+    await orla.go('#settings/devices')
+    const mine = `user_id = (select id from account where email = '${user.email}')`
+    await runStatement(dev, `update account set password_hash = null where email = '${user.email}'`)
+    await runStatement(dev, `update browser_session set created = now() - interval '1 hour' where ${mine}`)
+    const subject = unique('orla')
+    const told = { email: user.email, email_verified: true, name: 'Orla Elsewhere' }
+    await request.put(`${dev.provider}/users/${subject}`, { data: told })
+
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    const again = page.getByRole('dialog', { name: 'Confirm it’s you' })
+    await expect(again.getByText('You’ll come back to this page')).toBeVisible()
+    await again.getByRole('button', { name: 'Continue with Example' }).click()
+    await expect(page).toHaveURL(/prompt=login/)
+    await page.getByPlaceholder('sub').fill(subject)
+    await page.getByRole('button', { name: 'Authorize' }).click()
+    await expect(page).toHaveURL(`${dev.url}/#settings/devices`)
+    await page.getByRole('button', { name: 'Sign out everywhere else' }).click()
+    await expect(page.getByText('You’re only signed in here now.')).toBeVisible()
 })

@@ -444,7 +444,7 @@ def test_a_provider_that_is_away_is_said_to_be(browser: httpx.Client, user: User
 
 def chosen(provider: CrookedProvider) -> Provider:
     return Provider(OidcProvider(name="x", display_name="X", issuer=provider.issuer, client_id=CLIENT_ID,
-                                 client_secret=CLIENT_SECRET))  # fmt: skip
+                                 client_secret=CLIENT_SECRET), 86400)  # fmt: skip
 
 
 DESCRIPTIONS: list[Json] = [

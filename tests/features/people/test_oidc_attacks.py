@@ -1,19 +1,20 @@
-"""What attacks have found of logins at a provider: keys that outlive them, and what strangers make them cost."""
+"""What attacks have found of logins at a provider: keys that outlive them, what they prove, and what strangers make them cost."""
 
 import json
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
 import httpx
 import pytest
 
-from tests.features.people.test_oidc_logout import key_of_app, known_person, log_out, works
+from tests.features.people.test_oidc_logout import LOGIN, key_of_app, known_person, log_out, works
 from tests.harness.crooked_provider import CLIENT_ID, CLIENT_SECRET, CrookedProvider, crooked_provider
 from tests.harness.server import Server, User
 from tests.harness.stage import Stage, Web, holds_up, later
-from tests.harness.talk import check_success, eventually
+from tests.harness.talk import check_error, check_success, eventually
 
 
 @pytest.fixture(scope="module")
@@ -97,3 +98,65 @@ def test_strangers_who_begin_or_end_logins_keep_the_process_busy_for_moments_onl
     for _ in range(rounds):
         httpx.create_ssl_context()  # what it costs to read the certificates of the system
     assert used < time.process_time() - began
+
+
+# What a login proves
+
+
+def asked(browser: httpx.Client, **query: str) -> dict[str, str]:
+    """What the provider was asked for; its answer is visited."""
+    away = browser.get(LOGIN, params=query)
+    back = httpx.get(away.headers["location"], trust_env=False)
+    landed = browser.get(back.headers["location"])
+    assert landed.status_code == 302, landed.text
+    return dict(parse_qsl(urlsplit(away.headers["location"]).query))
+
+
+def proves(browser: httpx.Client) -> bool:
+    """Whether the session is enough for what needs a login of the last minutes."""
+    csrf = check_success(browser.get("/api/v1/sessions/current"))["csrf_token"]
+    reply = browser.post("/api/v1/users/me/api_key/regenerate", headers={"X-CSRF-Token": csrf})
+    if reply.status_code != 200:
+        check_error(reply, "REAUTHENTICATION_REQUIRED", 403, methods=["login"])
+    return reply.status_code == 200
+
+
+def test_a_login_proves_no_more_than_what_the_provider_asked_the_person_for(
+    stage: Stage, provider: CrookedProvider, browser: httpx.Client, user: User
+) -> None:
+    """Who sits down at somebody's browser is logged in by the provider, which knows the browser and asks nobody."""
+    stage.sql("update account set password_hash = null where id = %s", user.user_id)
+    asked(browser)
+    assert proves(browser), "a provider that does not tell is believed, as before"
+    provider.person["auth_time"] = int(time.time()) - 3600
+    assert asked(browser)["max_age"] == str(30 * 86400), "who is asked for that tells the time"
+    assert not proves(browser)
+    for odd in (time.time() * 1000, -5):
+        provider.person["auth_time"] = odd
+        asked(browser)
+        assert proves(browser)
+    provider.person["auth_time"] = time.time() + 3600
+    asked(browser)
+    stage.sql("update browser_session set created = now() - interval '11 minutes' where user_id = %s", user.user_id)
+    assert not proves(browser), "a provider's clock makes no session younger"
+
+
+def test_who_is_to_prove_who_they_are_is_asked_by_the_provider_again(
+    stage: Stage, provider: CrookedProvider, browser: httpx.Client, user: User
+) -> None:
+    stage.sql("update account set password_hash = null where id = %s", user.user_id)
+    provider.person["auth_time"] = int(time.time()) - 3600
+    asked(browser)
+    away = browser.get(LOGIN, params={"again": "true", "next": "/#settings/devices"})
+    query = dict(parse_qsl(urlsplit(away.headers["location"]).query))
+    assert (query["prompt"], query["max_age"]) == ("login", "0")
+    back = httpx.get(away.headers["location"], trust_env=False).headers["location"]
+    refused = browser.get(back)
+    assert refused.status_code == 403
+    assert "Crooked didn’t ask who you are" in refused.text
+    assert not proves(browser), "the session that was there goes on, and is no younger"
+    provider.person["auth_time"] = int(time.time())
+    asked(browser, again="true")
+    assert proves(browser)
+    led = browser.get(LOGIN, params={"again": "true"}, headers={"Sec-Fetch-Site": "cross-site"})
+    assert "again=true" in led.text, "whoever was led here by another page goes on the same way"

@@ -277,9 +277,10 @@ async def rehash_password(tx: Transaction, user_id: int, old_hash: str | None, n
 
 
 async def is_young_session(reader: Reader, user_id: int, digest: bytes, seconds: int) -> bool:
-    """Whether the user's session began so few seconds ago."""
+    """Whether the user proved so few seconds before who they are: when the session began, or before, if a provider says so."""
     sql = """
-    select created > now() - make_interval(secs => $3) from browser_session where digest = $2 and user_id = $1
+    select least(created, proved) > now() - make_interval(secs => $3) from browser_session
+    where digest = $2 and user_id = $1
     """
     return bool(await reader.fetchval(sql, user_id, digest, seconds))
 

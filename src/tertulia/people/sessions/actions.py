@@ -64,7 +64,7 @@ async def begin_session(
     token, csrf_token = secrets.token_urlsafe(32), secrets.token_urlsafe(24)
     digest = digest_of_key(token)
     agent = (call.header("user-agent") or "")[:MAX_AGENT]
-    origin = (login.issuer, login.session) if login else (None, None)
+    origin = (login.issuer, login.session, login.proved) if login else ()
     begun = queries.NewSession(digest, csrf_token, call.peer, agent, *origin)
     await hold_count(tx, SESSIONS, account.id)
     made = await queries.insert_session(tx, account, begun, settings.session_idle_seconds, by_password=by_password)

@@ -22,6 +22,8 @@ class NewSession(msgspec.Struct, frozen=True):
     issuer: str | None = None
     """The provider it began at, and what the provider calls its own session."""
     provider_session: str | None = None
+    proved: float | None = None
+    """When the person had last proved to the provider who they are, if it says so."""
 
 
 class Addressee(msgspec.Struct, frozen=True):
@@ -54,13 +56,13 @@ async def insert_session(
     """Insert a session for who logged in; its id and that of the realm. None: the account was deactivated meanwhile, or the
     password they gave changed."""
     sql = """
-    insert into browser_session (digest, user_id, csrf_token, expires, address, agent, issuer, provider_session)
-    select $2, id, $3, now() + make_interval(secs => $4), $7, $8, $9, $10 from account
+    insert into browser_session (digest, user_id, csrf_token, expires, address, agent, issuer, provider_session, proved)
+    select $2, id, $3, now() + make_interval(secs => $4), $7, $8, $9, $10, to_timestamp($11::float8) from account
     where id = $1 and is_active and (not $6 or password_hash is not distinct from $5) for share
     returning id, (select realm_id from account where account.id = $1) as realm_id
     """
     values = (account.id, begun.digest, begun.csrf_token, seconds, account.password_hash, by_password)
-    place = (begun.address, begun.agent, begun.issuer, begun.provider_session)
+    place = (begun.address, begun.agent, begun.issuer, begun.provider_session, begun.proved)
     row = await tx.fetchrow(sql, *values, *place)
     return None if row is None else (row["id"], row["realm_id"])
 

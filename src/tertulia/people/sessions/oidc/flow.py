@@ -23,6 +23,8 @@ class ProviderLogin(msgspec.Struct, frozen=True):
     subject: str
     session: str | None
     issued: float
+    proved: float | None = None
+    """When the person last proved to the provider who they are; None: it does not say."""
 
 
 class Flow(msgspec.Struct, frozen=True):
@@ -41,6 +43,8 @@ class Flow(msgspec.Struct, frozen=True):
     user_id: int | None = None
     """Whom the provider has confirmed, while we ask for a code as well."""
     login: ProviderLogin | None = None
+    again: bool = False
+    """The provider is to ask who is there, whatever it knows of the browser."""
 
 
 def seal(flow: Flow, secret: str) -> str:

@@ -46,7 +46,7 @@ async def account_of(
 
 def login_of(person: Identity) -> ProviderLogin:
     """What is kept of a person's login."""
-    return ProviderLogin(person.issuer, person.subject, person.session, person.issued)
+    return ProviderLogin(person.issuer, person.subject, person.session, person.issued, person.proved)
 
 
 async def _find_or_make(

@@ -29,6 +29,8 @@ KEYS_SECONDS = 10.0
 REQUEST_SECONDS = 5.0
 LOGIN_SECONDS = 15.0
 LEEWAY_SECONDS = 60
+MAX_TIME = 1 << 34
+"""In some centuries; whoever tells milliseconds tells no time."""
 MAX_VALUES = 10_000
 """Of a claim: more groups than anybody is in."""
 
@@ -64,6 +66,8 @@ class Identity(msgspec.Struct, frozen=True):
     """What the provider calls its own session with the browser: it names it when that ends."""
     issued: float = 0.0
     """When the provider said all this."""
+    proved: float | None = None
+    """When the person last proved to it who they are, which may have been weeks ago; None: it does not say."""
     groups: frozenset[str] | None = None
     """What the person belongs to there; None: we do not ask."""
 
@@ -71,8 +75,10 @@ class Identity(msgspec.Struct, frozen=True):
 class Provider:
     """One provider."""
 
-    def __init__(self, chosen: OidcProvider) -> None:
+    def __init__(self, chosen: OidcProvider, max_age: int) -> None:
+        """`max_age`: whom it has not asked who they are for so many seconds, it is to ask."""
         self.chosen = chosen
+        self._max_age = max_age
         self._library = load_library()
         # Once: reading the system's certificates takes a tenth of a second of the event loop, and strangers begin logins.
         self._tls = self._library.httpx2.create_ssl_context()
@@ -85,8 +91,14 @@ class Provider:
         async with self._asking() as client:
             description = await self._describe(client)
             client.redirect_uri = redirect_uri
+            # Who is asked for a max_age says when the person was asked last.
+            asking = {"max_age": "0", "prompt": "login"} if flow.again else {"max_age": str(self._max_age)}
             url, _ = client.create_authorization_url(
-                description.authorization_endpoint, state=flow.state, nonce=flow.nonce, code_verifier=flow.verifier
+                description.authorization_endpoint,
+                state=flow.state,
+                nonce=flow.nonce,
+                code_verifier=flow.verifier,
+                **asking,
             )
         return str(url)
 
@@ -265,8 +277,14 @@ def _identity(chosen: OidcProvider, claims: dict[str, Any]) -> Identity:
         shares_people=chosen.shares_people,
         session=session if isinstance(session, str) and is_name(session) else None,
         issued=float(claims["iat"]),
+        proved=_time(claims.get("auth_time")),
         groups=_groups(claims, chosen.groups_claim) if chosen.groups_claim else None,
     )
+
+
+def _time(found: object) -> float | None:
+    """A moment, if it is one."""
+    return float(found) if isinstance(found, int | float) and 0 < found < MAX_TIME else None
 
 
 def load_library() -> SimpleNamespace:

@@ -27,6 +27,7 @@ from tertulia.people.directories.rules import standing_of
 from tertulia.people.factors.actions import REQUIRED, Cleared, CodeNeeded, clear, trust
 from tertulia.people.logins.login import PasswordLogin, check_active, somebody
 from tertulia.people.logins.queries import Account, get_account, note_key_address, note_key_provider
+from tertulia.people.logins.reauthentication import YOUNG_SECONDS
 from tertulia.people.sessions.actions import begin_session, end_by_provider, hold_login
 from tertulia.people.sessions.oidc.failure import ProviderFailure
 from tertulia.people.sessions.oidc.flow import COOKIE, SECONDS, Flow, hide_key, is_otp, seal, unseal
@@ -58,7 +59,9 @@ class Providers:
     """All providers of this server, as a service."""
 
     def __init__(self, settings: Settings) -> None:
-        self._providers = {chosen.name: Provider(chosen) for chosen in settings.oidc_providers}
+        self._providers = {
+            chosen.name: Provider(chosen, settings.session_max_seconds) for chosen in settings.oidc_providers
+        }
 
     def get(self, name: str, realm: Realm) -> Provider:
         """The provider of that name, which knows the people of the organization."""
@@ -72,11 +75,13 @@ class Providers:
 async def go_to_provider(
     call: Call, database: Database, settings: Settings, providers: Providers,
     *, provider: str, next: str | None = None, mobile_flow_otp: str | None = None, invitation: Key | None = None,
+    again: bool = False,
 ) -> Reply:  # fmt: skip
     """Send the browser to a provider to log in there. `next` is a path of ours to go to afterwards.
 
     With `mobile_flow_otp` an API key goes to the app that made it, hidden by it, instead of a session to the browser.
-    `invitation` is the key of an invitation, for who has no account yet.
+    `invitation` is the key of an invitation, for who has no account yet. `again`: the provider is to ask who is there, even
+    if it knows the browser; what needs a login of the last minutes needs this.
     """
     realm = await _realm_of(call, database)
     chosen, words = providers.get(provider, realm), _words(call, realm)
@@ -84,13 +89,16 @@ async def go_to_provider(
         return _failed(words, "The app sent a wrong `mobile_flow_otp`: it has 64 hexadecimal digits.", 400)
     if is_led_here(call):
         asked = {"next": next, "mobile_flow_otp": mobile_flow_otp, "invitation": invitation}
+        asked["again"] = "true" if again else None
         query = urlencode({name: value for name, value in asked.items() if value is not None})
         where = escape(f"/accounts/login/oidc/{provider}?{query}")
         link = escape(words.log_in_with.format(provider=chosen.chosen.display_name))
         body = f'<p>{escape(words.led_here_text)}</p><p><a href="{where}">{link}</a></p>'
         return show_page(words.led_here, body, language=words.language)
     flow = Flow(
-        provider, realm.subdomain, local_path(next), mobile_flow_otp, time.time() + SECONDS, invitation=invitation
+        *(provider, realm.subdomain, local_path(next), mobile_flow_otp, time.time() + SECONDS),
+        invitation=invitation,
+        again=again,
     )
     try:
         url = await chosen.login_url(flow, _callback_url(realm, call, settings, provider))
@@ -116,6 +124,8 @@ async def come_back(
         if error or not code or iss not in (None, chosen.chosen.issuer):
             raise ProviderFailure(f"error={error!r} iss={iss!r}")
         person = await chosen.identify(flow, code, _callback_url(realm, call, settings, provider))
+        if flow.again and person.proved is not None and person.proved < time.time() - YOUNG_SECONDS:
+            raise Refusal(words.not_asked.format(provider=chosen.chosen.display_name), status=403)
         account = await account_of(database, realm, person, arrival, flow.invitation)
         if person.groups is not None:
             await follow(database, realm.id, account.id, standing_of(chosen.chosen.memberships, person.groups))

@@ -22,6 +22,7 @@ class Words(languages.Words, frozen=True):
     begin_again: str
     provider_failed: str
     provider_away: str
+    not_asked: str
 
 
 words_of = reader_of(__name__, Words)
