@@ -2,13 +2,14 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 from prometheus_client import Counter
 
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.mail import is_busy, queue_mail
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.model import Trigger
@@ -19,7 +20,15 @@ from tertulia.notifications.mail_in.queries import insert_reply_address
 from tertulia.notifications.missed_mail import queries
 from tertulia.notifications.missed_mail.letters import Mail, write_mail, write_rest
 from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient, Shown
-from tertulia.notifications.missed_mail.rules import Presence, Room, has_context, most_urgent, presence_of, told
+from tertulia.notifications.missed_mail.rules import (
+    Conversation,
+    Presence,
+    Room,
+    has_context,
+    most_urgent,
+    presence_of,
+    told,
+)
 
 log = structlog.get_logger()
 
@@ -41,6 +50,15 @@ FAILED_LOOK = timedelta(hours=1)
 """When a batch is tried again of which no mail could be made."""
 QUIET_LOOK = timedelta(minutes=10)
 """So often a batch of somebody who wants quiet is looked at: they may end it before its time, or move to another zone."""
+
+
+class _Written(NamedTuple):
+    """A mail that is not on its way yet."""
+
+    mail: Mail
+    token: str = ""
+    """Of the address of an answer, if there is one."""
+    first_id: int = 0
 
 
 class MissedMails:
@@ -94,14 +112,12 @@ class MissedMails:
         """What is due of these, whom this transaction has claimed."""
         if not people:
             return
-        missed = await queries.hold_missed(tx, people, MESSAGES)
+        missed = await queries.find_missed(tx, people, MESSAGES)
         now = await queries.now(tx)
         recipients = await queries.recipients(tx, people, self._settings)
         quiet = {one.user_id: until for one in recipients.values() if (until := _quiet(one, now))}
         waits = {user_id: quiet.get(user_id, now + LATER) for user_id in people}
-        known: dict[tuple[int, int], Candidate] = {
-            (one.facts.user_id, one.facts.message_id): one for one in await queries.candidates(tx, missed)
-        }
+        known = {one.pair: one for one in await queries.candidates(tx, missed)}
         due: defaultdict[int, list[Candidate]] = defaultdict(list)
         done: list[Missed] = []
         for one in missed:
@@ -115,10 +131,17 @@ class MissedMails:
             done.append(one)
             if candidate is not None and presence is Presence.GONE:
                 due[one.user_id].append(candidate)
-        for user_id, candidates in due.items():
-            if user_id in recipients:
-                await self._write(tx, recipients[user_id], candidates)
-        await queries.delete_missed(tx, done)
+        written = {
+            user_id: await self._write(tx, recipients[user_id], candidates)
+            for user_id, candidates in due.items()
+            if user_id in recipients
+        }
+        await queries.hold_batches(tx, people)
+        changed = await _changed_meanwhile(tx, done, due)
+        for user_id, mails in written.items():
+            if user_id not in changed:
+                await _queue(tx, recipients[user_id], mails)
+        await queries.delete_missed(tx, [one for one in done if one.user_id not in changed])
         await queries.finish_batches(tx, people)
         await queries.put_off(tx, waits)
 
@@ -131,39 +154,64 @@ class MissedMails:
         self._had_their_turn.update(claimed.values())
         return list(claimed)
 
-    async def _write(self, tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
+    async def _write(self, reader: Reader, recipient: Recipient, candidates: Sequence[Candidate]) -> list[_Written]:
         """One mail for each conversation, the oldest first, as long as these are not many."""
         conversations = list(told(candidates).values())
         room = Room()
-        mails = [await self._mail_about(tx, recipient, found, room) for found in conversations[:MAILS]]
+        about = [await self._mail_about(reader, recipient, found, room) for found in conversations[:MAILS]]
+        mails = [one for one in about if one is not None]
         if rest := conversations[MAILS:]:
             trigger = most_urgent(trigger for found in rest for trigger, _ in found)
-            mails.append(write_rest(recipient, trigger, len(rest), _new_id()))
-        for mail in mails:
-            if mail is not None:
-                await queue_mail(tx, recipient.email, *mail)
-                MADE.inc()
+            mails.append(_Written(write_rest(recipient, trigger, len(rest), _new_id())))
+        return mails
 
     async def _mail_about(
-        self, tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
-    ) -> Mail | None:
+        self, reader: Reader, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
+    ) -> _Written | None:
         """About one conversation. One that cannot be told must not keep back what others missed."""
-        batch = await _batch(tx, recipient, found, room)
-        talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
-        reply_to = await self._reply_address(tx, recipient, batch)
+        batch = await _batch(reader, recipient, found, room)
+        talk = await queries.talk_of(reader, recipient.user_id, batch.first_id)
+        # An answer becomes a message; not where the mail does not say to what, or nobody takes mail in.
+        takes_answers = self._settings.mail_in_address and recipient.shows_content
+        token = new_token() if takes_answers else ""
+        reply_to = address_of(self._settings, token) if takes_answers else ""
         try:
-            return write_mail(recipient, talk, batch, _new_id(), reply_to)
+            return _Written(write_mail(recipient, talk, batch, _new_id(), reply_to), token, batch.first_id)
         except Exception:
             log.exception("a mail cannot be written", user=recipient.user_id, message=batch.first_id)
             return None
 
-    async def _reply_address(self, tx: Transaction, recipient: Recipient, batch: Batch) -> str:
-        """Where an answer becomes a message; none where the mail does not say to what, or nobody takes mail in."""
-        if not self._settings.mail_in_address or not recipient.shows_content:
-            return ""
-        token = new_token()
-        await insert_reply_address(tx, token, recipient.user_id, batch.first_id)
-        return address_of(self._settings, token)
+
+async def _changed_meanwhile(
+    tx: Transaction, done: Sequence[Missed], due: Mapping[int, Sequence[Candidate]]
+) -> set[int]:
+    """People of whose messages one was deleted, moved or taken from them while their mails were written. What is deleted from now
+    on waits for the commit."""
+    held = await queries.hold_missed(tx, done)
+    changed = {one.user_id for one in done if (one.user_id, one.message_id) not in held}
+    again: defaultdict[int, list[Candidate]] = defaultdict(list)
+    for one in await queries.candidates(tx, [missed for missed in done if missed.user_id in due]):
+        again[one.facts.user_id].append(one)
+    for user_id, candidates in due.items():
+        numbers = {one.facts.message_id for one in candidates}
+        now = [one for one in again[user_id] if one.facts.message_id in numbers]
+        if _places(now) != _places(candidates):
+            changed.add(user_id)
+    return changed
+
+
+def _places(candidates: Sequence[Candidate]) -> dict[Conversation, list[tuple[Trigger, int]]]:
+    return {
+        where: [(trigger, one.facts.message_id) for trigger, one in found] for where, found in told(candidates).items()
+    }
+
+
+async def _queue(tx: Transaction, recipient: Recipient, mails: Sequence[_Written]) -> None:
+    for one in mails:
+        if one.token:
+            await insert_reply_address(tx, one.token, recipient.user_id, one.first_id)
+        await queue_mail(tx, recipient.email, *one.mail)
+        MADE.inc()
 
 
 def _quiet(recipient: Recipient, now: datetime) -> datetime | None:
@@ -176,17 +224,15 @@ def _new_id() -> str:
     return f"missed.{secrets.token_hex(12)}"
 
 
-async def _batch(
-    tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
-) -> Batch:
+async def _batch(reader: Reader, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room) -> Batch:
     triggers = [trigger for trigger, _ in found]
     ids = [one.facts.message_id for _, one in found]
     shows = recipient.shows_content
-    missed = await queries.shown(tx, recipient.user_id, ids[:SHOWN]) if shows else []
+    missed = await queries.shown(reader, recipient.user_id, ids[:SHOWN]) if shows else []
     messages = room.take(missed)
     context: list[Shown] = []
     if shows and has_context(triggers):
-        context = room.take(await queries.before(tx, recipient.user_id, ids[0], CONTEXT, CONTEXT_SECONDS))
+        context = room.take(await queries.before(reader, recipient.user_id, ids[0], CONTEXT, CONTEXT_SECONDS))
     return Batch(
         trigger=most_urgent(triggers),
         first_id=ids[0],

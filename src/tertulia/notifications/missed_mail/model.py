@@ -31,6 +31,11 @@ class Candidate(msgspec.Struct, frozen=True):
     sent_at: datetime
     active_at: datetime | None
 
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Whom, and which."""
+        return self.facts.user_id, self.facts.message_id
+
 
 class Recipient(msgspec.Struct, frozen=True):
     """Who gets the mail."""
