@@ -8,10 +8,12 @@ import pytest
 from tests.features.notifications.test_missed_mail import parts
 from tests.harness.mails import mails_to
 from tests.harness.realm import Realm
+from tests.harness.server import OwnServer
 from tests.harness.stage import Stage
 from tests.harness.talk import Speaker, check_success, eventually, unique
 
 PEOPLE = 20
+TROUBLE = '"mails about missed messages c'
 LONG = "\n\n".join("*a* **b** `c` [x](http://e.example)" for _ in range(250))
 
 
@@ -65,7 +67,10 @@ def crowd(realm: Realm, stage: Stage, folder_of_mails: Path) -> Crowd:
 
 @pytest.mark.timed
 @pytest.mark.slow
-def test_whoever_deletes_a_message_waits_for_no_mail_about_it_which_is_not_sent(realm: Realm, crowd: Crowd) -> None:
+def test_whoever_deletes_a_message_waits_for_no_mail_about_it_which_is_not_sent(
+    server: OwnServer, realm: Realm, crowd: Crowd
+) -> None:
+    before = server.log("worker").count(TROUBLE)
     crowd.write()
     realm.owner.delete(f"messages/{crowd.sent}")
     assert not crowd.is_written
@@ -74,6 +79,7 @@ def test_whoever_deletes_a_message_waits_for_no_mail_about_it_which_is_not_sent(
         assert "the first text" not in told
         assert "*a*" not in told
         assert " a b c x" in told
+    assert server.log("worker").count(TROUBLE) == before
 
 
 @pytest.mark.timed

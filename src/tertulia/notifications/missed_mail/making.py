@@ -2,7 +2,7 @@
 
 import secrets
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -55,7 +55,11 @@ QUIET_LOOK = timedelta(minutes=10)
 class _Written(NamedTuple):
     """A mail that is not on its way yet."""
 
-    mail: Mail
+    recipient: Recipient
+    about: set[tuple[int, int]]
+    """Of whom and which messages."""
+    mail: Mail | None
+    """None: the first of them was deleted before it was written."""
     token: str = ""
     """Of the address of an answer, if there is one."""
     first_id: int = 0
@@ -117,7 +121,7 @@ class MissedMails:
         recipients = await queries.recipients(tx, people, self._settings)
         quiet = {one.user_id: until for one in recipients.values() if (until := _quiet(one, now))}
         waits = {user_id: quiet.get(user_id, now + LATER) for user_id in people}
-        known = {one.pair: one for one in await queries.candidates(tx, missed)}
+        known = {one.pair: one for one in await queries.candidates(tx, [one.pair for one in missed])}
         due: defaultdict[int, list[Candidate]] = defaultdict(list)
         done: list[Missed] = []
         for one in missed:
@@ -131,17 +135,16 @@ class MissedMails:
             done.append(one)
             if candidate is not None and presence is Presence.GONE:
                 due[one.user_id].append(candidate)
-        written = {
-            user_id: await self._write(tx, recipients[user_id], candidates)
+        written = [
+            mail
             for user_id, candidates in due.items()
             if user_id in recipients
-        }
+            for mail in await self._write(tx, recipients[user_id], candidates)
+        ]
         await queries.hold_batches(tx, people)
-        changed = await _changed_meanwhile(tx, done, due)
-        for user_id, mails in written.items():
-            if user_id not in changed:
-                await _queue(tx, recipients[user_id], mails)
-        await queries.delete_missed(tx, [one for one in done if one.user_id not in changed])
+        held = await queries.hold_missed(tx, done)
+        same = held & await _as_before(tx, [one for candidates in due.values() for one in candidates])
+        await queries.delete_missed(tx, held - await _queue(tx, written, same))
         await queries.finish_batches(tx, people)
         await queries.put_off(tx, waits)
 
@@ -162,56 +165,55 @@ class MissedMails:
         mails = [one for one in about if one is not None]
         if rest := conversations[MAILS:]:
             trigger = most_urgent(trigger for found in rest for trigger, _ in found)
-            mails.append(_Written(write_rest(recipient, trigger, len(rest), _new_id())))
+            about_all = {one.pair for found in rest for _, one in found}
+            mails.append(_Written(recipient, about_all, write_rest(recipient, trigger, len(rest), _new_id())))
         return mails
 
     async def _mail_about(
         self, reader: Reader, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
     ) -> _Written | None:
         """About one conversation. One that cannot be told must not keep back what others missed."""
+        about = {one.pair for _, one in found}
         batch = await _batch(reader, recipient, found, room)
-        talk = await queries.talk_of(reader, recipient.user_id, batch.first_id)
+        talk = await queries.find_talk(reader, recipient.user_id, batch.first_id)
+        if talk is None:
+            return _Written(recipient, about, None)
         # An answer becomes a message; not where the mail does not say to what, or nobody takes mail in.
         takes_answers = self._settings.mail_in_address and recipient.shows_content
         token = new_token() if takes_answers else ""
         reply_to = address_of(self._settings, token) if takes_answers else ""
         try:
-            return _Written(write_mail(recipient, talk, batch, _new_id(), reply_to), token, batch.first_id)
+            mail = write_mail(recipient, talk, batch, _new_id(), reply_to)
         except Exception:
             log.exception("a mail cannot be written", user=recipient.user_id, message=batch.first_id)
             return None
+        return _Written(recipient, about, mail, token, batch.first_id)
 
 
-async def _changed_meanwhile(
-    tx: Transaction, done: Sequence[Missed], due: Mapping[int, Sequence[Candidate]]
-) -> set[int]:
-    """People of whose messages one was deleted, moved or taken from them while their mails were written. What is deleted from now
-    on waits for the commit."""
-    held = await queries.hold_missed(tx, done)
-    changed = {one.user_id for one in done if (one.user_id, one.message_id) not in held}
-    again: defaultdict[int, list[Candidate]] = defaultdict(list)
-    for one in await queries.candidates(tx, [missed for missed in done if missed.user_id in due]):
-        again[one.facts.user_id].append(one)
-    for user_id, candidates in due.items():
-        numbers = {one.facts.message_id for one in candidates}
-        now = [one for one in again[user_id] if one.facts.message_id in numbers]
-        if _places(now) != _places(candidates):
-            changed.add(user_id)
-    return changed
+async def _as_before(tx: Transaction, candidates: Sequence[Candidate]) -> set[tuple[int, int]]:
+    """Those of them (user, message) that are where they were, and told for the same reason: others were moved, read, or taken
+    from somebody while mails were written, and wait for the next time."""
+    facts = [one.facts for one in candidates]
+    now = _places(await queries.candidates(tx, [(one.user_id, one.message_id) for one in facts]))
+    return {pair for pair, place in _places(candidates).items() if now.get(pair) == place}
 
 
-def _places(candidates: Sequence[Candidate]) -> dict[Conversation, list[tuple[Trigger, int]]]:
-    return {
-        where: [(trigger, one.facts.message_id) for trigger, one in found] for where, found in told(candidates).items()
-    }
+def _places(candidates: Sequence[Candidate]) -> dict[tuple[int, int], tuple[Conversation, Trigger]]:
+    return {one.pair: (where, trigger) for where, found in told(candidates).items() for trigger, one in found}
 
 
-async def _queue(tx: Transaction, recipient: Recipient, mails: Sequence[_Written]) -> None:
-    for one in mails:
+async def _queue(tx: Transaction, written: Sequence[_Written], same: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Send the mails of which everything is as it was; returns what the others are about."""
+    left: set[tuple[int, int]] = set()
+    for one in written:
+        if one.mail is None or not one.about <= same:
+            left |= one.about
+            continue
         if one.token:
-            await insert_reply_address(tx, one.token, recipient.user_id, one.first_id)
-        await queue_mail(tx, recipient.email, *one.mail)
+            await insert_reply_address(tx, one.token, one.recipient.user_id, one.first_id)
+        await queue_mail(tx, one.recipient.email, *one.mail)
         MADE.inc()
+    return left
 
 
 def _quiet(recipient: Recipient, now: datetime) -> datetime | None:

@@ -88,15 +88,15 @@ async def hold_missed(tx: Transaction, missed: Sequence[Missed]) -> set[tuple[in
     return {(row["user_id"], row["message_id"]) for row in rows}
 
 
-async def candidates(reader: Reader, missed: Sequence[Missed]) -> list[Candidate]:
-    """What is known of these now. People who are gone and organizations that are closed drop out."""
+async def candidates(reader: Reader, pairs: Sequence[tuple[int, int]]) -> list[Candidate]:
+    """What is known of these (user, message) now. People who are gone and organizations that are closed drop out."""
     sql = f"""
     with pair as (select * from unnest($1::bigint[], $2::bigint[]) as pair(user_id, message_id)), {BESIDE_PAIRS}
     select {FACTS}, message.conversation_id, message.topic_id, message.sent_at, presence.active_at
     from pair {FACTS_FROM}
     join realm on realm.id = account.realm_id and realm.is_active
     """
-    rows = await reader.fetch(sql, [one.user_id for one in missed], [one.message_id for one in missed])
+    rows = await reader.fetch(sql, [user_id for user_id, _ in pairs], [message_id for _, message_id in pairs])
     own = ("conversation_id", "topic_id", "sent_at", "active_at")
     return [Candidate(facts=read_facts(row), **{name: row[name] for name in own}) for row in rows]
 
@@ -157,8 +157,8 @@ async def before(reader: Reader, user_id: int, message_id: int, limit: int, seco
     return [Shown(**row) for row in await reader.fetch(sql, user_id, message_id, limit, seconds)]
 
 
-async def talk_of(reader: Reader, user_id: int, message_id: int) -> Talk:
-    """Where a message is."""
+async def find_talk(reader: Reader, user_id: int, message_id: int) -> Talk | None:
+    """Where a message is; None: it was deleted."""
     sql = f"""
     select channel.id as channel_id, channel.name as channel, topic.name as topic, conversation.participants,
         conversation.id as conversation_id, topic.id as topic_id, array(
@@ -171,20 +171,21 @@ async def talk_of(reader: Reader, user_id: int, message_id: int) -> Talk:
     where message.id = $2
     """
     row = await reader.fetchrow(sql, user_id, message_id)
-    assert row is not None
+    if row is None:
+        return None
     spot = Spot(row["channel_id"], row["channel"], row["topic"], row["participants"])
     # A topic is a thing with a number here: renamed, it is the same thread.
     thread = f"conversation.{row['conversation_id']}.{row['topic_id'] or 0}"
     return Talk(spot, thread, row["names"])
 
 
-async def delete_missed(tx: Transaction, missed: Sequence[Missed]) -> None:
-    """They are told, or need not be."""
+async def delete_missed(tx: Transaction, pairs: Collection[tuple[int, int]]) -> None:
+    """These (user, message) are told, or need not be."""
     sql = """
     delete from missed_message using unnest($1::bigint[], $2::bigint[]) as done(user_id, message_id)
     where missed_message.user_id = done.user_id and missed_message.message_id = done.message_id
     """
-    await tx.execute(sql, [one.user_id for one in missed], [one.message_id for one in missed])
+    await tx.execute(sql, [user_id for user_id, _ in pairs], [message_id for _, message_id in pairs])
 
 
 async def finish_batches(tx: Transaction, user_ids: Sequence[int]) -> None:
