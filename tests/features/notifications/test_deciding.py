@@ -1,5 +1,6 @@
 """Deciding whom a message concerns: who is asked about at all, in which steps, and at what cost."""
 
+import asyncio
 import time
 
 import pytest
@@ -8,10 +9,10 @@ from tertulia.kernel.db import Transaction
 from tertulia.messaging.editing.model import FormerMentions
 from tertulia.notifications.concerns.model import Facts
 from tertulia.notifications.concerns.rules import decide, decide_anew
-from tertulia.notifications.deciding.queries import OF_ONE, insert_due, insert_edited, take_step
+from tertulia.notifications.deciding.queries import OF_ONE, Asked, end_step, insert_due, insert_edited, take_step
 from tests.features.notifications.unreadable import unreadable_settings
 from tests.harness.realm import Realm
-from tests.harness.server import Channel
+from tests.harness.server import Channel, OwnServer
 from tests.harness.stage import Stage
 from tests.harness.talk import Speaker, check_success, eventually
 
@@ -25,6 +26,12 @@ def channel(realm: Realm, stage: Stage) -> Channel:
     return stage.channel(realm.member, realm.owner, realm.moderator, realm_id=realm.id)
 
 
+async def one_step(tx: Transaction, messages: int, people: int) -> tuple[set[int], list[Asked]]:
+    """Which messages it dealt with, and whom they may concern."""
+    step = await take_step(tx, messages, people)
+    return (await end_step(tx, step) if step.seen else set()), step.asked
+
+
 def asked(realm: Realm, message_id: int, people: int = 1000) -> list[list[Facts]]:
     """What is known of those whom a message may concern, in steps of so many people. Nothing of it stays."""
     eventually(lambda: realm.stage.sql("select 1 from push_due where message_id = %s", message_id) == [])
@@ -34,7 +41,7 @@ def asked(realm: Realm, message_id: int, people: int = 1000) -> list[list[Facts]
         # The worker does not see the row: it is never committed.
         await tx.execute("delete from push_due")
         await insert_due(tx, [message_id])
-        while (step := await take_step(tx, 10, people))[0]:
+        while (step := await one_step(tx, 10, people))[0]:
             steps.append([one.facts for one in step[1]])
         raise Undo
 
@@ -132,7 +139,7 @@ def test_a_message_to_many_lets_those_that_came_later_begin(realm: Realm, channe
     async def walk(tx: Transaction) -> None:
         await tx.execute("delete from push_due")
         await insert_due(tx, [many, later])
-        while (step := await take_step(tx, 1, 2))[0]:
+        while (step := await one_step(tx, 1, 2))[0]:
             order.extend(one.facts.message_id for one in step[1])
         raise Undo
 
@@ -152,7 +159,7 @@ def test_whoever_mentions_many_very_often_lets_others_messages_come_first(realm:
     async def walk(tx: Transaction) -> None:
         await tx.execute("delete from push_due")
         await insert_due(tx, sent)
-        while (step := await take_step(tx, 10, 2))[0]:
+        while (step := await one_step(tx, 10, 2))[0]:
             steps.append([one.facts.message_id for one in step[1]])
         raise Undo
 
@@ -178,9 +185,9 @@ def test_an_edit_of_a_message_that_is_half_decided_tells_each_person_once(realm:
         await tx.execute("delete from push_due")
         await insert_due(tx, [sent])
         # Two of the five that it is for (the sender is one) were asked about when it mentioned two others.
-        await take_step(tx, 10, 3)
+        await one_step(tx, 10, 3)
         await insert_edited(tx, FormerMentions(sent, [first.id, people[2].id], [], 0))
-        while (step := await take_step(tx, 10, 3))[0]:
+        while (step := await one_step(tx, 10, 3))[0]:
             told.extend((one.facts.user_id, decide_anew(one.facts, one.before).push) for one in step[1])
         raise Undo
 
@@ -188,6 +195,28 @@ def test_an_edit_of_a_message_that_is_half_decided_tells_each_person_once(realm:
         stage.write(walk)
     anew = "stream_wildcard_mentioned"
     assert told == [(first.id, None), (people[1].id, anew), (people[2].id, anew), (last.id, anew)]
+
+
+def test_whoever_deletes_or_edits_a_message_does_not_wait_while_it_is_found_out_whom_it_concerns(
+    server: OwnServer, realm: Realm, channel: Channel
+) -> None:
+    with server.paused("worker"):
+        gone, edited, left = (realm.owner.send(channel.stream_id, "tea", "@**all**") for _ in range(3))
+
+        async def walk(tx: Transaction) -> None:
+            step = await take_step(tx, 1000, 100)
+            assert {gone, edited, left} <= step.seen.keys()
+            deleting = realm.owner.later("DELETE", f"messages/{gone}")
+            check_success(await asyncio.to_thread(deleting.result, 10))
+            named = f"@**all** @**|{realm.member.id}** @**|{realm.moderator.id}**"
+            editing = realm.owner.later("PATCH", f"messages/{edited}", content=named)
+            check_success(await asyncio.to_thread(editing.result, 10))
+            held = await end_step(tx, step)
+            assert held & {gone, edited, left} == {left}
+            raise Undo
+
+        with pytest.raises(Undo):
+            realm.stage.write(walk)
 
 
 def test_an_edit_asks_only_about_those_whom_it_mentions_besides(realm: Realm, channel: Channel) -> None:
@@ -200,7 +229,7 @@ def test_an_edit_asks_only_about_those_whom_it_mentions_besides(realm: Realm, ch
     async def walk(tx: Transaction) -> None:
         await tx.execute("delete from push_due")
         await insert_edited(tx, FormerMentions(sent, [], [], 0))
-        found.extend(one.facts.user_id for one in (await take_step(tx, 10, 100))[1])
+        found.extend(one.facts.user_id for one in (await one_step(tx, 10, 100))[1])
         raise Undo
 
     with pytest.raises(Undo):

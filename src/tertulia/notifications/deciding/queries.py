@@ -83,13 +83,11 @@ OF_ONE = 5
 
 # Everybody's first comes before anybody's second. Of one person what is new comes first: one that concerns very many goes on when
 # there is room, and holds up nobody.
-# The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
-# What is edited between the beginning of the statement and that moment waits for another step: of the row the newest is seen, of
-# whom the text mentions what was there at the beginning.
+# No row is held: whoever deletes or edits one of these messages meanwhile does not wait. `_HOLD` finds out whether somebody did.
 _STEP = f"""
 with turn as materialized (
-    select message_id, place, seen from (
-        select push_due.message_id, push_due.edited_at as seen, row_number() over (
+    select message_id, place from (
+        select push_due.message_id, row_number() over (
             partition by person_id order by push_due.after_user > 0, push_due.message_id) as place
         from push_due cross join lateral (
             select coalesce(bot_owner_id, sender_id) as person_id from message join account on account.id = sender_id
@@ -97,11 +95,9 @@ with turn as materialized (
         ) as author
     ) as own where place <= {OF_ONE}
 ), due as materialized (
-    select message.id as message_id, push_due.after_user, told_until, edited_at, former_names, former_groups, former_wildcard
-    from turn join push_due using (message_id) join message on message.id = push_due.message_id
-    where push_due.edited_at is not distinct from seen
-    order by place, push_due.after_user > 0, message.id limit $1
-    for key share of message skip locked for update of push_due skip locked
+    select * from (
+        select push_due.* from turn join push_due using (message_id) order by place, after_user > 0, message_id offset 0
+    ) as waiting where pg_try_advisory_xact_lock(hashtextextended('concerns', message_id)) limit $1
 ), pair as materialized (
     select due.*, candidate.user_id
     from due join message on message.id = due.message_id join conversation on conversation.id = message.conversation_id
@@ -112,22 +108,33 @@ with turn as materialized (
     {reached_from("select message_id, unnest(former_groups) as group_id from due")}
 ), progress as (
     select message_id, max(user_id) as last from pair group by message_id having count(*) = $2
-), moved as (
-    update push_due set after_user = progress.last from progress where push_due.message_id = progress.message_id
-), done as (
-    delete from push_due using due where push_due.message_id = due.message_id
-        and due.message_id not in (select message_id from progress)
 )
-select (select count(*) from due) as dealt_with, facts.*
-from (select) as always left join (
-    select {FACTS}, pair.user_id <= pair.told_until as was_asked, pair.edited_at, pair.former_wildcard,
+select due.message_id as due_id, due.after_user, due.edited_at, progress.last, facts.*
+from due left join progress using (message_id) left join (
+    select {FACTS}, pair.user_id <= pair.told_until as was_asked, pair.former_wildcard,
         pair.user_id = any(pair.former_names) as was_named,
         pair.former_wildcard & {Wildcard.TOPIC} > 0 and exists ({participant("account.id", "message")} offset 0) as took_part,
         {is_within("account", "former")} as was_in_group
     from pair {FACTS_FROM} left join former on former.message_id = pair.message_id
-) as facts on true
-order by facts.message_id, facts.user_id
+) as facts using (message_id)
+order by due.message_id, facts.user_id
 """
+# The messages are held before anything is written: whoever deletes one holds it first as well, and takes these rows with it.
+# What was edited since the step began waits for another one.
+_HOLD = """
+select push_due.message_id from unnest($1::bigint[], $2::bigint[], $3::timestamptz[]) as seen(message_id, after_user, edited_at)
+join push_due using (message_id) join message on message.id = push_due.message_id
+where push_due.after_user = seen.after_user and push_due.edited_at is not distinct from seen.edited_at
+order by push_due.message_id for key share of message skip locked for update of push_due skip locked
+"""
+
+
+class Step(msgspec.Struct, frozen=True):
+    """A few messages, and the next people whom each may concern."""
+
+    seen: dict[int, tuple[int, datetime | None, int | None]]
+    """Of each message, as it was: after whom it went on, when it was edited, and the last of these people; None: of all."""
+    asked: list[Asked]
 
 
 async def insert_due(tx: Transaction, message_ids: Sequence[int]) -> None:
@@ -153,13 +160,25 @@ async def insert_edited(tx: Transaction, former: FormerMentions) -> None:
     await tx.execute(sql, former.message_id, former.names, former.groups, former.wildcard)
 
 
-async def take_step(tx: Transaction, messages: int, people: int) -> tuple[int, list[Asked]]:
-    """Go on with a few messages that wait: how many these are, and the facts about the next people whom each may concern.
-
-    A message of which there are more people waits for another step; the others are done.
-    """
+async def take_step(tx: Transaction, messages: int, people: int) -> Step:
+    """The facts about the next people of a few messages that wait; nobody else asks about these until the commit."""
     rows = await tx.fetch(_STEP, messages, people)
-    return rows[0]["dealt_with"], [_asked(row) for row in rows if row["message_id"] is not None]
+    seen = {row["due_id"]: (row["after_user"], row["edited_at"], row["last"]) for row in rows}
+    return Step(seen, [_asked(row) for row in rows if row["user_id"] is not None])
+
+
+async def end_step(tx: Transaction, step: Step) -> set[int]:
+    """Those of its messages that are still as they were: they are done, or go on with the people after these."""
+    columns = zip(*((id, after, edited_at) for id, (after, edited_at, _) in step.seen.items()), strict=True)
+    held = {row["message_id"] for row in await tx.fetch(_HOLD, *map(list, columns))}
+    going_on = {id: last for id in held if (last := step.seen[id][2]) is not None}
+    sql = """
+    update push_due set after_user = last from unnest($1::bigint[], $2::bigint[]) as progress(id, last) where message_id = id
+    """
+    if going_on:
+        await tx.execute(sql, list(going_on), list(going_on.values()))
+    await tx.execute("delete from push_due where message_id = any($1::bigint[])", list(held - going_on.keys()))
+    return held
 
 
 def _asked(row: asyncpg.Record) -> Asked:

@@ -40,8 +40,12 @@ class Deciding:
 
     async def _step(self) -> int:
         async with self._database.transaction() as tx:
-            dealt_with, asked = await queries.take_step(tx, MESSAGES, PEOPLE)
-            decided = [(one, told) for one in asked if (told := _decision(one)) is not None]
+            step = await queries.take_step(tx, MESSAGES, PEOPLE)
+            if not step.seen:
+                return 0
+            decided = [(one, told) for one in step.asked if (told := _decision(one)) is not None]
+            held = await queries.end_step(tx, step)
+            decided = [(one, told) for one, told in decided if one.facts.message_id in held]
             pushes = [
                 (one.facts.user_id, one.facts.message_id, told.push) for one, told in decided if told.push is not None
             ]
@@ -50,7 +54,7 @@ class Deciding:
             mails = [(_missed(one, told), _seconds(one.facts)) for one, told in decided if told.mail is not None]
             if mails and self._mails_leave:
                 await insert_missed(tx, mails)
-        return dealt_with
+        return len(held)
 
 
 def _decision(asked: queries.Asked) -> Decision | None:

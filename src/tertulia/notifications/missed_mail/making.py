@@ -4,11 +4,12 @@ import secrets
 from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 import structlog
 from prometheus_client import Counter
 
-from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.db import Database, Reader, Transaction
 from tertulia.kernel.mail import is_busy, queue_mail
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.concerns.model import Trigger
@@ -19,7 +20,15 @@ from tertulia.notifications.mail_in.queries import insert_reply_address
 from tertulia.notifications.missed_mail import queries
 from tertulia.notifications.missed_mail.letters import Mail, write_mail, write_rest
 from tertulia.notifications.missed_mail.model import Batch, Candidate, Missed, Recipient, Shown
-from tertulia.notifications.missed_mail.rules import Presence, Room, has_context, most_urgent, presence_of, told
+from tertulia.notifications.missed_mail.rules import (
+    Conversation,
+    Presence,
+    Room,
+    has_context,
+    most_urgent,
+    presence_of,
+    told,
+)
 
 log = structlog.get_logger()
 
@@ -41,6 +50,19 @@ FAILED_LOOK = timedelta(hours=1)
 """When a batch is tried again of which no mail could be made."""
 QUIET_LOOK = timedelta(minutes=10)
 """So often a batch of somebody who wants quiet is looked at: they may end it before its time, or move to another zone."""
+
+
+class _Written(NamedTuple):
+    """A mail that is not on its way yet."""
+
+    recipient: Recipient
+    about: set[tuple[int, int]]
+    """Of whom and which messages."""
+    mail: Mail | None
+    """None: the first of them was deleted before it was written."""
+    token: str = ""
+    """Of the address of an answer, if there is one."""
+    first_id: int = 0
 
 
 class MissedMails:
@@ -94,14 +116,12 @@ class MissedMails:
         """What is due of these, whom this transaction has claimed."""
         if not people:
             return
-        missed = await queries.hold_missed(tx, people, MESSAGES)
+        missed = await queries.find_missed(tx, people, MESSAGES)
         now = await queries.now(tx)
         recipients = await queries.recipients(tx, people, self._settings)
         quiet = {one.user_id: until for one in recipients.values() if (until := _quiet(one, now))}
         waits = {user_id: quiet.get(user_id, now + LATER) for user_id in people}
-        known: dict[tuple[int, int], Candidate] = {
-            (one.facts.user_id, one.facts.message_id): one for one in await queries.candidates(tx, missed)
-        }
+        known = {one.pair: one for one in await queries.candidates(tx, [one.pair for one in missed])}
         due: defaultdict[int, list[Candidate]] = defaultdict(list)
         done: list[Missed] = []
         for one in missed:
@@ -115,10 +135,16 @@ class MissedMails:
             done.append(one)
             if candidate is not None and presence is Presence.GONE:
                 due[one.user_id].append(candidate)
-        for user_id, candidates in due.items():
-            if user_id in recipients:
-                await self._write(tx, recipients[user_id], candidates)
-        await queries.delete_missed(tx, done)
+        written = [
+            mail
+            for user_id, candidates in due.items()
+            if user_id in recipients
+            for mail in await self._write(tx, recipients[user_id], candidates)
+        ]
+        await queries.hold_batches(tx, people)
+        held = await queries.hold_missed(tx, done)
+        same = held & await _as_before(tx, [one for candidates in due.values() for one in candidates])
+        await queries.delete_missed(tx, held - await _queue(tx, written, same))
         await queries.finish_batches(tx, people)
         await queries.put_off(tx, waits)
 
@@ -131,39 +157,63 @@ class MissedMails:
         self._had_their_turn.update(claimed.values())
         return list(claimed)
 
-    async def _write(self, tx: Transaction, recipient: Recipient, candidates: Sequence[Candidate]) -> None:
+    async def _write(self, reader: Reader, recipient: Recipient, candidates: Sequence[Candidate]) -> list[_Written]:
         """One mail for each conversation, the oldest first, as long as these are not many."""
         conversations = list(told(candidates).values())
         room = Room()
-        mails = [await self._mail_about(tx, recipient, found, room) for found in conversations[:MAILS]]
+        about = [await self._mail_about(reader, recipient, found, room) for found in conversations[:MAILS]]
+        mails = [one for one in about if one is not None]
         if rest := conversations[MAILS:]:
             trigger = most_urgent(trigger for found in rest for trigger, _ in found)
-            mails.append(write_rest(recipient, trigger, len(rest), _new_id()))
-        for mail in mails:
-            if mail is not None:
-                await queue_mail(tx, recipient.email, *mail)
-                MADE.inc()
+            about_all = {one.pair for found in rest for _, one in found}
+            mails.append(_Written(recipient, about_all, write_rest(recipient, trigger, len(rest), _new_id())))
+        return mails
 
     async def _mail_about(
-        self, tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
-    ) -> Mail | None:
+        self, reader: Reader, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
+    ) -> _Written | None:
         """About one conversation. One that cannot be told must not keep back what others missed."""
-        batch = await _batch(tx, recipient, found, room)
-        talk = await queries.talk_of(tx, recipient.user_id, batch.first_id)
-        reply_to = await self._reply_address(tx, recipient, batch)
+        about = {one.pair for _, one in found}
+        batch = await _batch(reader, recipient, found, room)
+        talk = await queries.find_talk(reader, recipient.user_id, batch.first_id)
+        if talk is None:
+            return _Written(recipient, about, None)
+        # An answer becomes a message; not where the mail does not say to what, or nobody takes mail in.
+        takes_answers = self._settings.mail_in_address and recipient.shows_content
+        token = new_token() if takes_answers else ""
+        reply_to = address_of(self._settings, token) if takes_answers else ""
         try:
-            return write_mail(recipient, talk, batch, _new_id(), reply_to)
+            mail = write_mail(recipient, talk, batch, _new_id(), reply_to)
         except Exception:
             log.exception("a mail cannot be written", user=recipient.user_id, message=batch.first_id)
             return None
+        return _Written(recipient, about, mail, token, batch.first_id)
 
-    async def _reply_address(self, tx: Transaction, recipient: Recipient, batch: Batch) -> str:
-        """Where an answer becomes a message; none where the mail does not say to what, or nobody takes mail in."""
-        if not self._settings.mail_in_address or not recipient.shows_content:
-            return ""
-        token = new_token()
-        await insert_reply_address(tx, token, recipient.user_id, batch.first_id)
-        return address_of(self._settings, token)
+
+async def _as_before(tx: Transaction, candidates: Sequence[Candidate]) -> set[tuple[int, int]]:
+    """Those of them (user, message) that are where they were, and told for the same reason: others were moved, read, or taken
+    from somebody while mails were written, and wait for the next time."""
+    facts = [one.facts for one in candidates]
+    now = _places(await queries.candidates(tx, [(one.user_id, one.message_id) for one in facts]))
+    return {pair for pair, place in _places(candidates).items() if now.get(pair) == place}
+
+
+def _places(candidates: Sequence[Candidate]) -> dict[tuple[int, int], tuple[Conversation, Trigger]]:
+    return {one.pair: (where, trigger) for where, found in told(candidates).items() for trigger, one in found}
+
+
+async def _queue(tx: Transaction, written: Sequence[_Written], same: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    """Send the mails of which everything is as it was; returns what the others are about."""
+    left: set[tuple[int, int]] = set()
+    for one in written:
+        if one.mail is None or not one.about <= same:
+            left |= one.about
+            continue
+        if one.token:
+            await insert_reply_address(tx, one.token, one.recipient.user_id, one.first_id)
+        await queue_mail(tx, one.recipient.email, *one.mail)
+        MADE.inc()
+    return left
 
 
 def _quiet(recipient: Recipient, now: datetime) -> datetime | None:
@@ -176,17 +226,15 @@ def _new_id() -> str:
     return f"missed.{secrets.token_hex(12)}"
 
 
-async def _batch(
-    tx: Transaction, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room
-) -> Batch:
+async def _batch(reader: Reader, recipient: Recipient, found: Sequence[tuple[Trigger, Candidate]], room: Room) -> Batch:
     triggers = [trigger for trigger, _ in found]
     ids = [one.facts.message_id for _, one in found]
     shows = recipient.shows_content
-    missed = await queries.shown(tx, recipient.user_id, ids[:SHOWN]) if shows else []
+    missed = await queries.shown(reader, recipient.user_id, ids[:SHOWN]) if shows else []
     messages = room.take(missed)
     context: list[Shown] = []
     if shows and has_context(triggers):
-        context = room.take(await queries.before(tx, recipient.user_id, ids[0], CONTEXT, CONTEXT_SECONDS))
+        context = room.take(await queries.before(reader, recipient.user_id, ids[0], CONTEXT, CONTEXT_SECONDS))
     return Batch(
         trigger=most_urgent(triggers),
         first_id=ids[0],

@@ -21,6 +21,11 @@ class Missed(msgspec.Struct, frozen=True):
     edited_at: datetime | None = None
     """It came when it was edited: only then it began to concern them."""
 
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Whom, and which."""
+        return self.user_id, self.message_id
+
 
 class Candidate(msgspec.Struct, frozen=True):
     """One that was missed, with what is known when the mail is made."""
@@ -30,6 +35,11 @@ class Candidate(msgspec.Struct, frozen=True):
     topic_id: int | None
     sent_at: datetime
     active_at: datetime | None
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """Whom, and which."""
+        return self.facts.user_id, self.facts.message_id
 
 
 class Recipient(msgspec.Struct, frozen=True):

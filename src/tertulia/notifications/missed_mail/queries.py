@@ -17,13 +17,14 @@ from tertulia.organization.realms.settings import decode_realm
 from tertulia.people.users.statements import is_hidden
 from tertulia.people.users.visibility.actions import UNKNOWN_NAME
 
+_CLAIM = "pg_try_advisory_xact_lock(hashtextextended('missed mails', user_id))"
 _SENDER = f"case when {is_hidden('account', 'sender')} then '{UNKNOWN_NAME}' else sender.full_name end"
 
 
 async def insert_missed(tx: Transaction, missed: Sequence[tuple[Missed, int]]) -> None:
     """Messages that people are to be told of by mail, each with the seconds that they let mails be collected for.
 
-    The first message sets the time; later ones join it. Whoever makes a mail of a batch is waited for, so none goes astray.
+    The first message sets the time; later ones join it. Whoever ends a batch is waited for, so none goes astray.
     """
     sql = """
     with told as (
@@ -42,38 +43,60 @@ async def insert_missed(tx: Transaction, missed: Sequence[tuple[Missed, int]]) -
 
 
 async def claim_batches(tx: Transaction, limit: int, but: Collection[int]) -> dict[int, int]:
-    """People whose mails are due, each with their realm, but of these realms nobody; nobody else makes them until the commit."""
-    sql = """
-    select user_id, realm_id from mail_batch join account on account.id = user_id
-    where due <= now() and realm_id <> all($2::bigint[]) order by due, user_id limit $1 for update of mail_batch skip locked
+    """People whose mails are due, each with their realm, but of these realms nobody; nobody else makes them until the commit.
+
+    No row is held: while mails are written, whoever deletes a message, or adds one to a batch, does not wait.
+    """
+    sql = f"""
+    select user_id, realm_id from (
+        select user_id, realm_id from mail_batch join account on account.id = user_id
+        where due <= now() and realm_id <> all($2::bigint[]) order by due, user_id offset 0
+    ) as waiting where {_CLAIM} limit $1
     """
     return {row["user_id"]: row["realm_id"] for row in await tx.fetch(sql, limit, list(but))}
 
 
 async def claim_batch(tx: Transaction, user_id: int) -> list[int]:
     """As `claim_batches`, of one person; nobody if it is not due any more."""
-    sql = "select user_id from mail_batch where user_id = $1 and due <= now() for update skip locked"
+    sql = f"select user_id from mail_batch where user_id = $1 and due <= now() and {_CLAIM}"
     return [row["user_id"] for row in await tx.fetch(sql, user_id)]
 
 
-async def hold_missed(tx: Transaction, user_ids: Sequence[int], limit: int) -> list[Missed]:
-    """What these people missed, so much at most; not what is being deleted, for which nobody waits."""
+async def find_missed(reader: Reader, user_ids: Sequence[int], limit: int) -> list[Missed]:
+    """What these people missed, so much at most."""
     sql = """
     select user_id, message_id, was_active, edited_at from missed_message where user_id = any($1::bigint[])
-    order by user_id, message_id limit $2 for update skip locked
+    order by user_id, message_id limit $2
     """
-    return [Missed(**row) for row in await tx.fetch(sql, user_ids, limit)]
+    return [Missed(**row) for row in await reader.fetch(sql, user_ids, limit)]
 
 
-async def candidates(tx: Transaction, missed: Sequence[Missed]) -> list[Candidate]:
-    """What is known of these now. People who are gone and organizations that are closed drop out."""
+async def hold_batches(tx: Transaction, user_ids: Sequence[int]) -> None:
+    """Whoever adds to one of these batches waits until the commit, and does not add to one that ends."""
+    sql = "select from mail_batch where user_id = any($1::bigint[]) order by user_id for update"
+    await tx.execute(sql, user_ids)
+
+
+async def hold_missed(tx: Transaction, missed: Sequence[Missed]) -> set[tuple[int, int]]:
+    """Those of these (user, message) that are still there; not what is being deleted, for which nobody waits."""
+    sql = """
+    select user_id, message_id from missed_message
+    where (user_id, message_id) in (select * from unnest($1::bigint[], $2::bigint[]))
+    order by user_id, message_id for update skip locked
+    """
+    rows = await tx.fetch(sql, [one.user_id for one in missed], [one.message_id for one in missed])
+    return {(row["user_id"], row["message_id"]) for row in rows}
+
+
+async def candidates(reader: Reader, pairs: Sequence[tuple[int, int]]) -> list[Candidate]:
+    """What is known of these (user, message) now. People who are gone and organizations that are closed drop out."""
     sql = f"""
     with pair as (select * from unnest($1::bigint[], $2::bigint[]) as pair(user_id, message_id)), {BESIDE_PAIRS}
     select {FACTS}, message.conversation_id, message.topic_id, message.sent_at, presence.active_at
     from pair {FACTS_FROM}
     join realm on realm.id = account.realm_id and realm.is_active
     """
-    rows = await tx.fetch(sql, [one.user_id for one in missed], [one.message_id for one in missed])
+    rows = await reader.fetch(sql, [user_id for user_id, _ in pairs], [message_id for _, message_id in pairs])
     own = ("conversation_id", "topic_id", "sent_at", "active_at")
     return [Candidate(facts=read_facts(row), **{name: row[name] for name in own}) for row in rows]
 
@@ -106,17 +129,17 @@ def _recipient(row: asyncpg.Record, settings: Settings) -> Recipient:
     )
 
 
-async def shown(tx: Transaction, user_id: int, message_ids: Sequence[int]) -> list[Shown]:
+async def shown(reader: Reader, user_id: int, message_ids: Sequence[int]) -> list[Shown]:
     """Messages as this person sees them, the oldest first."""
     sql = f"""
     select message.id as message_id, {_SENDER} as sender, message.rendered, message.sent_at
     from message join account as sender on sender.id = message.sender_id join account on account.id = $1
     where message.id = any($2::bigint[]) order by message.id
     """
-    return [Shown(**row) for row in await tx.fetch(sql, user_id, message_ids)]
+    return [Shown(**row) for row in await reader.fetch(sql, user_id, message_ids)]
 
 
-async def before(tx: Transaction, user_id: int, message_id: int, limit: int, seconds: int) -> list[Shown]:
+async def before(reader: Reader, user_id: int, message_id: int, limit: int, seconds: int) -> list[Shown]:
     """What was said in the topic shortly before a message, as far as this person received it; the oldest first."""
     sql = f"""
     select * from (
@@ -131,11 +154,11 @@ async def before(tx: Transaction, user_id: int, message_id: int, limit: int, sec
         order by earlier.id desc limit $3
     ) as found order by message_id
     """
-    return [Shown(**row) for row in await tx.fetch(sql, user_id, message_id, limit, seconds)]
+    return [Shown(**row) for row in await reader.fetch(sql, user_id, message_id, limit, seconds)]
 
 
-async def talk_of(tx: Transaction, user_id: int, message_id: int) -> Talk:
-    """Where a message is."""
+async def find_talk(reader: Reader, user_id: int, message_id: int) -> Talk | None:
+    """Where a message is; None: it was deleted."""
     sql = f"""
     select channel.id as channel_id, channel.name as channel, topic.name as topic, conversation.participants,
         conversation.id as conversation_id, topic.id as topic_id, array(
@@ -147,21 +170,22 @@ async def talk_of(tx: Transaction, user_id: int, message_id: int) -> Talk:
     left join channel on channel.id = conversation.id left join topic on topic.id = message.topic_id
     where message.id = $2
     """
-    row = await tx.fetchrow(sql, user_id, message_id)
-    assert row is not None
+    row = await reader.fetchrow(sql, user_id, message_id)
+    if row is None:
+        return None
     spot = Spot(row["channel_id"], row["channel"], row["topic"], row["participants"])
     # A topic is a thing with a number here: renamed, it is the same thread.
     thread = f"conversation.{row['conversation_id']}.{row['topic_id'] or 0}"
     return Talk(spot, thread, row["names"])
 
 
-async def delete_missed(tx: Transaction, missed: Sequence[Missed]) -> None:
-    """They are told, or need not be."""
+async def delete_missed(tx: Transaction, pairs: Collection[tuple[int, int]]) -> None:
+    """These (user, message) are told, or need not be."""
     sql = """
     delete from missed_message using unnest($1::bigint[], $2::bigint[]) as done(user_id, message_id)
     where missed_message.user_id = done.user_id and missed_message.message_id = done.message_id
     """
-    await tx.execute(sql, [one.user_id for one in missed], [one.message_id for one in missed])
+    await tx.execute(sql, [user_id for user_id, _ in pairs], [message_id for _, message_id in pairs])
 
 
 async def finish_batches(tx: Transaction, user_ids: Sequence[int]) -> None:

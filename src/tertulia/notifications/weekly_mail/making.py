@@ -10,7 +10,7 @@ from tertulia.kernel.db import Database, Transaction
 from tertulia.kernel.mail import is_busy, mails_leave, queue_mail
 from tertulia.kernel.settings import Settings
 from tertulia.notifications.missed_mail.model import Recipient
-from tertulia.notifications.missed_mail.queries import recipients, shown, talk_of
+from tertulia.notifications.missed_mail.queries import find_talk, recipients, shown
 from tertulia.notifications.weekly_mail import queries
 from tertulia.notifications.weekly_mail.letters import write_digest
 from tertulia.notifications.weekly_mail.model import Busy, Entry
@@ -96,7 +96,7 @@ async def _write(tx: Transaction, recipient: Recipient) -> bool:
     found = await queries.busy_topics(
         tx, recipient.user_id, WEEK.days, channels=CHANNELS, messages=MESSAGES, newest=NEWEST
     )
-    entries = [await _entry(tx, recipient, busy) for busy in choose(found)]
+    entries = [entry for busy in choose(found) if (entry := await _entry(tx, recipient, busy)) is not None]
     if not entries:
         return False
     try:
@@ -110,6 +110,8 @@ async def _write(tx: Transaction, recipient: Recipient) -> bool:
     return True
 
 
-async def _entry(tx: Transaction, recipient: Recipient, busy: Busy) -> Entry:
+async def _entry(tx: Transaction, recipient: Recipient, busy: Busy) -> Entry | None:
+    """None: it was deleted in this moment."""
     messages = await shown(tx, recipient.user_id, busy.newest) if recipient.shows_content else []
-    return Entry(busy, await talk_of(tx, recipient.user_id, busy.newest[0]), messages)
+    talk = await find_talk(tx, recipient.user_id, busy.newest[0])
+    return None if talk is None else Entry(busy, talk, messages)
