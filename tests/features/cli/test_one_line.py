@@ -12,6 +12,7 @@ import psycopg2
 import pytest
 
 from tertulia.cli.folder import write_private
+from tertulia.engines.secret import secret_in
 from tests.harness.command import said_once, tertulia
 from tests.harness.server import Engines, OwnServer, Server
 
@@ -102,6 +103,13 @@ def test_a_file_where_a_folder_is_wanted_is_one_line(tmp_path: Path) -> None:
     assert said_once(tertulia("dev", "mails", str(tmp_path))) == f"tertulia: {tmp_path}: Is a directory."
 
 
+def test_settings_in_another_encoding_are_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "tertulia.toml"
+    file.write_bytes("# für uns".encode("latin-1"))
+    line = said_once(tertulia("config", "show", env={"TERTULIA_CONFIG": str(file)}))
+    assert line.startswith(f"tertulia: the settings file {file} is not TOML: 'utf-8' codec can't decode")
+
+
 def test_a_language_of_a_schema_that_is_not_there_is_one_line(server: Server) -> None:
     line = said_once(tertulia("search", "language", "no.such", env={"TERTULIA_POSTGRES_URL": server.postgres_url}))
     assert "does not know the language 'no.such'" in line
@@ -123,16 +131,35 @@ def test_without_standard_input_and_output_a_command_does_its_work(server: Serve
     assert (tmp_path / "all.tar").stat().st_size > 0
 
 
-def test_a_file_that_does_not_fit_leaves_the_former_one(tmp_path: Path) -> None:
-    file = tmp_path / "state.json"
-    write_private(file, b"former")
-    work = """
+NEARLY_FULL = """
 import resource, sys
 from pathlib import Path
 from tertulia.cli.folder import write_private
+from tertulia.engines.secret import secret_in
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
-write_private(Path(sys.argv[1]), b"new" * 100)
 """
-    done = subprocess.run([sys.executable, "-c", work, str(file)], capture_output=True, text=True, check=False)
-    assert "File too large" in done.stderr
+"""No file has more bytes than these."""
+
+
+def test_a_file_that_does_not_fit_leaves_the_former_one(tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    write_private(file, b"former")
+    assert "File too large" in when_nearly_full("write_private(Path(sys.argv[1]), b'new' * 100)", file)
     assert file.read_bytes() == b"former\n"
+
+
+def test_a_password_that_does_not_fit_is_made_later_and_is_not_empty(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    assert "File too large" in when_nearly_full("secret_in(Path(sys.argv[1]))", file)
+    made = secret_in(file)
+    assert len(made) == 32
+    assert secret_in(file) == made
+    file.write_text("")  # of a version before
+    assert len(secret_in(file)) == 32
+
+
+def when_nearly_full(work: str, file: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", NEARLY_FULL + work, str(file)], capture_output=True, text=True, check=False
+    )
+    return done.stderr
