@@ -1,6 +1,7 @@
 """Rate limits as pure arithmetic."""
 
 import asyncio
+import time
 
 import pytest
 from hypothesis import given
@@ -81,3 +82,16 @@ def test_budgets_take_no_more_room_than_that_however_slowly_they_fill(monkeypatc
 
     asyncio.run(spend_many())
     assert len(budgets._full_at) <= 100
+
+
+def test_nobody_is_refused_because_the_clock_was_set_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a machine began with a clock that was ahead: each call would wait until that time comes again."""
+    budgets, rate, told = LocalBudgets(), Rate(3, 60), []
+    for moment in (1_000_000.0, 2_000_000.0, 1_000_000.0):
+        monkeypatch.setattr(time, "time", lambda moment=moment: moment)
+        told.append(asyncio.run(budgets.take("user", "1", rate)))
+    assert [(one.remaining, one.retry_after) for one in told] == [(2, 0.0), (1, 0.0), (0, 0.0)]
+    assert [one.full_at for one in told] == [pytest.approx(at, abs=5) for at in (1_000_020, 2_000_040, 1_000_060)], (
+        "what is told is by the clock on the wall"
+    )
+    assert asyncio.run(budgets.take("user", "1", rate)).retry_after == pytest.approx(20, abs=5)

@@ -135,6 +135,37 @@ def test_what_is_too_much_is_refused_while_it_is_read() -> None:
     assert time.process_time() - before < 2.0
 
 
+_HALF = b"+2AA-"
+"""One half of a letter, in UTF-7."""
+_FORMS = (
+    b"Content-Type: multipart/mixed; boundary=b\n\n--b\n\nhi\n--b\nContent-Disposition: attachment; %s\n\nfile\n--b--\n"
+)
+ODD = {
+    "half a letter in a text": b"Content-Type: text/plain; charset=utf-7\n\nhi " + _HALF,
+    "half a letter in a page": b"Content-Type: text/html; charset=utf-7\n\n<p>hi " + _HALF,
+    "half a letter in a header": b"From: =?utf-7?q?%s?= <b@example.com>\nSubject: =?utf-7?q?%s?=\n\nhi"
+    % (_HALF, _HALF),
+    "half a letter in a file's name": _FORMS % b"filename*=utf-7''%2b2AA-",
+    "half a letter in an older file's name": _FORMS % b'filename="=?utf-7?q?x+2AA-?="',
+    "a number without end": b"Content-Type: text/html\n\n<p>hi &#" + b"1" * 5000 + b";",
+    "a number without end in a link": b'Content-Type: text/html\n\n<a href="&#' + b"1" * 5000 + b';">hi</a>',
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_a_mail_that_says_what_is_no_letter_is_read_all_the_same(name: str) -> None:
+    """It would be put off, and come again for days."""
+    received, _ = read_mail(ODD[name], SENDER)
+    assert "hi" in received.text
+    told = [received.text, received.sender, received.subject, *(file.name for file in received.files)]
+    assert all(one.encode() is not None for one in told)
+
+
+def test_a_number_of_a_letter_is_read_as_before() -> None:
+    received, _ = read_mail(b"Content-Type: text/html\n\n<p>&#0000000000000065;&#x41;&#65 &amp; more", SENDER)
+    assert received.text == "AAA & more"
+
+
 def test_names_that_a_mail_gives_to_encodings_are_not_remembered() -> None:
     mail = b"""Subject: =?{0}-a?q?x?= =?utf-{0}-8?q?x?=
 Content-Type: multipart/mixed; boundary*={0}-b''b

@@ -8,8 +8,9 @@ import asyncpg
 import pytest
 from nats.aio.client import Client
 
+from tertulia.events.log.buckets import QUEUE_BUCKET, STATE_BUCKET
 from tertulia.events.log.epoch import EpochRecord
-from tertulia.events.log.jetstream import call_api, delete_stream
+from tertulia.events.log.jetstream import STREAM_NOT_FOUND, call_api, delete_stream
 from tertulia.events.log.stream import stream_name
 from tests.system.relay_load import Load, name_of
 from tests.system.relay_site import Site, administer, database, eventually, make_site, relay_postgres, site
@@ -121,6 +122,21 @@ async def test_a_purged_stream_opens_a_new_epoch_within_seconds(site: Site) -> N
         await call_api(nc, "STREAM.PURGE.EV_0_1")
     check_above(await site.wait_for_epoch(1), old)
     await still_works(site)
+
+
+@pytest.mark.parametrize("bucket", [STATE_BUCKET, QUEUE_BUCKET])
+async def test_a_deleted_bucket_is_there_again_within_seconds_and_the_epoch_goes_on(site: Site, bucket: str) -> None:
+    await some_events(site)
+    before = await epoch_of(site)
+    async with site.connected() as nc:
+        assert await delete_stream(nc, f"KV_{bucket}")
+
+        async def is_back() -> bool:
+            return await call_api(nc, f"STREAM.INFO.KV_{bucket}", missing=[STREAM_NOT_FOUND]) is not None
+
+        await eventually(is_back)
+    await still_works(site)
+    assert await epoch_of(site) == before
 
 
 async def test_a_nats_folder_that_was_wiped_ends_in_a_new_epoch(site: Site) -> None:

@@ -12,6 +12,7 @@ import psycopg2.extensions
 
 from tertulia.backups.errors import BackupFailed
 from tertulia.backups.snapshot import LOCK_SECONDS, DatabaseSession
+from tertulia.engines import dying_with_us
 
 GRACE_SECONDS = 0.5
 _TOLD = 1500
@@ -82,11 +83,13 @@ def restore_command(folder: Path) -> list[str]:
 
 @contextmanager
 def running(command: Sequence[str], session: DatabaseSession, url: str, **pipes: Any) -> Iterator[Running]:
-    """Run a program on the same server and database as the session. Whoever leaves by an exception ends it."""
+    """Run a program on the same server and database as the session. Whoever leaves by an exception ends it, and so does whoever
+    is killed: a restore that goes on by itself would be in the way of the next."""
     address, password = _address(session, url)
     environment = os.environ | {"PGAPPNAME": "tertulia backup"} | ({"PGPASSWORD": password} if password else {})
     with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen([*command, f"--dbname={address}"], stderr=log, env=environment, **pipes)
+        tied = dying_with_us([*command, f"--dbname={address}"])
+        process = subprocess.Popen(tied, stderr=log, env=environment, **pipes)
         try:
             yield Running(Path(command[0]).name, process, log)
         finally:

@@ -1,7 +1,8 @@
 """Bring an archive back: into an empty database and a store that has nothing else. If it is killed, it can be repeated.
 
-Objects come first: a repeated attempt finds those that are there. Then the database, in one transaction. Then whoever was erased
-since is erased again.
+Objects come first: a repeated attempt finds those that are there. Then the database, in one transaction. Then it is migrated, and
+whoever was erased since is erased again. Until that is done no process works on the database, and a repeated attempt goes on
+there: otherwise people who were erased would be back, and nobody would know.
 """
 
 import asyncio
@@ -65,7 +66,8 @@ async def restore_backup(
     await _await_database(settings, progress)
     with open_session(settings.postgres_url) as session:
         session.lock_alone()
-        _check_target(session, manifest)
+        is_loaded = session.find_loaded() == manifest.name
+        _check_target(session, manifest, is_loaded=is_loaded)
         files = Store(settings)
         async with open_contents(manifest, place, key) as contents:
             there = await _check_store(files, contents, keep_files=keep_files)
@@ -73,13 +75,17 @@ async def restore_backup(
             await place.check_part(manifest, "database")
             slot_elsewhere = _drop_slot(session, settings.slot)
             await _bring_objects(contents, there, place, key, files, progress)
-        await load_database(settings, session, settings.postgres_url, manifest, place, key, progress)
+        if not is_loaded:
+            session.begin_restore(manifest.name)
+            await load_database(settings, session, settings.postgres_url, manifest, place, key, progress)
+            session.note_loaded()
         progress("gathering statistics")
         await asyncio.to_thread(session.ask, "analyze")
-    if is_older := manifest.form < own_form():
-        progress("migrating")
-        await asyncio.to_thread(migrate, settings.postgres_url)
-    repeated = await repeat(settings, place, progress)
+        if is_older := manifest.form < own_form():
+            progress("migrating")
+            await asyncio.to_thread(migrate, settings.postgres_url)
+        repeated = await repeat(settings, place, progress)
+        session.end_restore()
     return Restored(manifest, manifest.objects, is_older, slot_elsewhere, repeated)
 
 
@@ -132,8 +138,8 @@ async def _watched(chunks: AsyncIterator[bytes], total: int, progress: Progress)
         yield chunk
 
 
-def _check_target(session: DatabaseSession, manifest: Manifest) -> None:
-    if not session.is_empty():
+def _check_target(session: DatabaseSession, manifest: Manifest, *, is_loaded: bool) -> None:
+    if not is_loaded and not session.is_empty():
         raise BackupFailed(
             "The database is not empty. An archive is restored into a new one: stop the server, then `dropdb` and `createdb`,"
             " or name another database with TERTULIA_POSTGRES_URL."

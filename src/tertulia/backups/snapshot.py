@@ -14,6 +14,7 @@ from psycopg2 import sql
 from tertulia.backups.errors import BackupFailed
 from tertulia.backups.manifest import Table
 from tertulia.content.storage.orphans import BACKUP, OBJECTS_LOCK
+from tertulia.kernel.form import UNFINISHED_RESTORE
 from tertulia.kernel.postgres import connect_libpq
 from tertulia.migrations import MIGRATION_LOCK
 
@@ -108,8 +109,29 @@ class DatabaseSession:
         self.ask("rollback")
 
     def is_empty(self) -> bool:
-        """Whether nobody has made a table in it."""
-        return not self.ask(_TABLES)
+        """Whether nobody has made a table in it, but for who began to restore into it."""
+        return all(table == UNFINISHED_RESTORE for _, _, table, _ in self.ask(_TABLES))
+
+    def begin_restore(self, archive: str) -> None:
+        """From now on no process works on this database, until `end_restore`."""
+        table = sql.Identifier(UNFINISHED_RESTORE)
+        self.ask(sql.SQL("drop table if exists {}").format(table))
+        self.ask(sql.SQL("create table {} as select %s::text as archive, false as is_loaded").format(table), archive)
+
+    def note_loaded(self) -> None:
+        """All of the archive's database is there."""
+        self.ask(sql.SQL("update {} set is_loaded = true").format(sql.Identifier(UNFINISHED_RESTORE)))
+
+    def find_loaded(self) -> str | None:
+        """The archive whose database is there, while not all that belongs to its restore is done."""
+        if self.ask("select to_regclass(%s)", UNFINISHED_RESTORE) == [(None,)]:
+            return None
+        found = self.ask(sql.SQL("select archive from {} where is_loaded").format(sql.Identifier(UNFINISHED_RESTORE)))
+        return str(found[0][0]) if found else None
+
+    def end_restore(self) -> None:
+        """Processes may work on it."""
+        self.ask(sql.SQL("drop table {}").format(sql.Identifier(UNFINISHED_RESTORE)))
 
 
 @contextmanager

@@ -10,9 +10,10 @@ import sys
 
 def main() -> None:
     """The entry point of the command and of `python -m tertulia`."""
-    from tertulia.kernel.process import leave, load_quickly
+    from tertulia.kernel.process import leave, load_quickly, open_standard_files
 
     load_quickly()
+    open_standard_files()
     try:
         _run()
     except SystemExit as end:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
-from tertulia.cli.errors import CommandFailed
+from tertulia.cli.errors import CommandFailed, is_of_files
 from tertulia.cli.target import DataFolder, target_settings
 
 if TYPE_CHECKING:
@@ -316,6 +316,8 @@ def with_database(settings: "Settings", work: "Callable[[Database], Awaitable[T]
     try:
         return asyncio.run(run())
     except OSError as problem:
+        if is_of_files(problem):
+            raise
         raise CommandFailed(f"PostgreSQL cannot be reached: {problem}") from problem
 
 

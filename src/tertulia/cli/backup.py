@@ -208,8 +208,12 @@ def write_key(file: Path) -> str:
         handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as problem:
         raise CommandFailed(f"{file} cannot be made: {problem.strerror}.") from problem
-    with os.fdopen(handle, "w") as target:
-        target.write(text)
+    try:
+        with os.fdopen(handle, "w") as target:
+            target.write(text)
+    except OSError as problem:
+        file.unlink()
+        raise CommandFailed(f"{file} cannot be written: {problem.strerror}.") from problem
     return public
 
 

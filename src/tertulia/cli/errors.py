@@ -1,5 +1,10 @@
 """What a command tells the operator in one line instead of a traceback."""
 
+import errno
+
+_OF_THE_DISK = {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EFBIG}
+"""What any write may come to, also one that does not say where."""
+
 
 class CommandFailed(Exception):
     """The text says what is wrong and what to do."""
@@ -26,7 +31,19 @@ def explain(problem: Exception) -> str | None:
         return f"The storage does not do what is asked of it: {problem}"
     if isinstance(problem, WrongForm):
         return f"This does not run: {problem}."
-    return _of_postgres(problem)
+    return _of_files(problem) or _of_postgres(problem)
+
+
+def is_of_files(problem: OSError) -> bool:
+    """Whether it is about a file or a disk, and not about a connection."""
+    return problem.filename is not None or problem.errno in _OF_THE_DISK
+
+
+def _of_files(problem: Exception) -> str | None:
+    """What the machine says of a file: of one that was named, or of one that is written."""
+    if not isinstance(problem, OSError) or not is_of_files(problem):
+        return None
+    return f"{problem.strerror}." if problem.filename is None else f"{problem.filename}: {problem.strerror}."
 
 
 def _of_postgres(problem: Exception) -> str | None:

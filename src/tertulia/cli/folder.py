@@ -111,13 +111,10 @@ def find_state(path: Path) -> State | None:
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replace a file whole, readable by its owner only."""
+    """Replace a file whole, readable by its owner only; on a full disk the former one stays."""
     attempt = path.with_name(path.name + ".new")
-    handle = os.open(attempt, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    try:
-        os.write(handle, content + b"\n")
-    finally:
-        os.close(handle)
+    with os.fdopen(os.open(attempt, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        file.write(content + b"\n")
     attempt.replace(path)
 
 

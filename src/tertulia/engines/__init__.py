@@ -19,7 +19,7 @@ from tertulia.engines.find import find_nats_server, find_postgres, find_postgres
 from tertulia.engines.nats import Nats
 from tertulia.engines.ports import free_port
 from tertulia.engines.postgres import Postgres
-from tertulia.engines.process import ChildProcess
+from tertulia.engines.process import ChildProcess, dying_with_us
 
 __all__ = [
     "ChildProcess",
@@ -27,6 +27,7 @@ __all__ = [
     "EngineMissing",
     "Nats",
     "Postgres",
+    "dying_with_us",
     "find_nats_server",
     "find_postgres",
     "find_postgres_clients",

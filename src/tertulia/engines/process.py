@@ -58,10 +58,7 @@ class ChildProcess(Running):
             raise RuntimeError("start child processes from the main thread: they die with the thread that started them")
         if self.is_alive():
             raise RuntimeError(f"{self.command[0]} runs already")
-        uid, gid = (self._account.uid, self._account.gid) if self._account else (-1, -1)
-        sockets = ",".join(map(str, self._sockets)) or "-"
-        how = (os.getpid(), int(self._death_signal), uid, gid, self._folder or "-", sockets)
-        prefix = [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, how)]
+        prefix = _prefix(self._death_signal, self._account, self._folder, self._sockets)
         with ExitStack() as files:
             log = files.enter_context(self.log.open("ab")) if self.log else None
             stdout = files.enter_context(self._stdout.open("ab")) if self._stdout else None
@@ -116,3 +113,14 @@ class ChildProcess(Running):
         if self._process is not None:
             self._process.kill()
             self._process.wait()
+
+
+def dying_with_us(command: Sequence[str]) -> list[str]:
+    """The command of a child process that is killed when we are, or when the thread that starts it ends."""
+    return [*_prefix(signal.SIGKILL, None, None, ()), *command]
+
+
+def _prefix(death: signal.Signals, account: Account | None, folder: Path | None, sockets: Sequence[int]) -> list[str]:
+    uid, gid = (account.uid, account.gid) if account else (-1, -1)
+    how = (os.getpid(), int(death), uid, gid, folder or "-", ",".join(map(str, sockets)) or "-")
+    return [sys.executable, "-I", "-S", str(_LAUNCH), *map(str, how)]

@@ -2,19 +2,19 @@
 
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 
 def secret_in(path: Path) -> str:
-    """The password in that file, which is made if missing."""
-    try:
-        return path.read_text().strip()
-    except FileNotFoundError:
-        pass
+    """The password in that file, which is made if missing, or if a start on a full disk left it empty."""
+    with suppress(FileNotFoundError):
+        if kept := path.read_text().strip():
+            return kept
     secret = secrets.token_hex(16)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        os.write(handle, f"{secret}\n".encode())
-    finally:
-        os.close(handle)
+    attempt = path.with_name(path.name + ".new")
+    attempt.unlink(missing_ok=True)
+    with os.fdopen(os.open(attempt, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(f"{secret}\n")
+    attempt.replace(path)
     return secret

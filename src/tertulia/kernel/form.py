@@ -11,11 +11,16 @@ asks whether it is ready hears of it too.
 
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from tertulia import __version__
 
 ASK = "select (select version_num from schema_version) as form, (select form from oldest_program) as oldest"
+UNFINISHED_RESTORE: Final = "unfinished_restore"
+"""A table that is there from when a restore begins in a database until all that belongs to it is done (backups/restoring.py)."""
+_TABLES = f"""
+select to_regclass('oldest_program') is not null as is_set_up, to_regclass('{UNFINISHED_RESTORE}') is not null as is_half
+"""
 
 
 class Standing(NamedTuple):
@@ -64,8 +69,13 @@ def check(own: str, found: Standing | None) -> None:
 
 
 async def find_standing(connection: Any) -> Standing | None:
-    """By an asyncpg connection; None: nobody has migrated it yet."""
-    if await connection.fetchval("select to_regclass('oldest_program')") is None:
+    """By an asyncpg connection; None: nobody has migrated it yet. Refuses a database that is half restored."""
+    tables = await connection.fetchrow(_TABLES)
+    if tables["is_half"]:
+        raise WrongForm(
+            "an archive was being restored into this database, and that did not end: give the command `tertulia restore` again"
+        )
+    if not tables["is_set_up"]:
         return None
     row = await connection.fetchrow(ASK)
     return Standing(row["form"], row["oldest"]) if row["form"] else None

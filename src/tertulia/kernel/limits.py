@@ -48,6 +48,7 @@ class Outcome(NamedTuple):
 
     remaining: int
     full_at: float
+    """By the clock on the wall, where somebody is told of it."""
     retry_after: float
 
 
@@ -64,20 +65,21 @@ class Budgets(Protocol):
 
 
 class LocalBudgets:
-    """Budgets of this process."""
+    """Budgets of this process, by a clock that nobody sets: set back by an hour, the other one would refuse everybody for one."""
 
     def __init__(self) -> None:
         self._full_at: dict[tuple[str, str], float] = {}
+        """By `monotonic`."""
 
     async def take(self, bucket: str, key: str, rate: Rate, *, only_looks: bool = False) -> Outcome:
         """Spend one call of a budget, if there is one left; or say what would become of such a call."""
-        now = time.time()
+        now = time.monotonic()
         outcome = spend(self._full_at.get((bucket, key), 0.0), now, rate)
         if not outcome.retry_after and not only_looks:
             if len(self._full_at) >= MAX_KEYS:
                 self._full_at = least_full(self._full_at, now, MAX_KEYS // 2)
             self._full_at[bucket, key] = outcome.full_at
-        return outcome
+        return outcome._replace(full_at=outcome.full_at - now + time.time())
 
     async def close(self) -> None:
         """Nothing to let go of."""

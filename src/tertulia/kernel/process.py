@@ -16,6 +16,7 @@ import resource
 import sys
 import threading
 from importlib import import_module
+from pathlib import Path
 from typing import NoReturn
 
 YOUNG = 20_000
@@ -38,6 +39,18 @@ def load_structlog() -> None:
         import_module("structlog")
     finally:
         del sys.modules["rich"]
+
+
+def open_standard_files() -> None:
+    """Whoever starts us without one of the three (`>&-`) gets an empty one: the first file or connection would take its place,
+    and what is printed would go there."""
+    while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(handle, True)
+    os.close(handle)
+    nothing = Path(os.devnull)
+    sys.stdin = sys.stdin or nothing.open(encoding="utf-8")
+    sys.stdout = sys.stdout or nothing.open("w", encoding="utf-8")
+    sys.stderr = sys.stderr or nothing.open("w", encoding="utf-8")
 
 
 def leave(code: int) -> NoReturn:

@@ -4,10 +4,12 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -294,6 +296,44 @@ def test_a_backup_that_is_killed_leaves_no_archive_and_a_second_one_at_the_same_
     assert asyncio.run(open_place(str(place), source.settings, must_exist=False).archives()).whole == []
     held = f"select count(*) from pg_locks where locktype = 'advisory' and classid = {OBJECTS_LOCK} and objid = 1"
     eventually(lambda: rows_of(source.settings.postgres_url, held) == [(0,)])
+
+
+def test_a_restore_that_is_killed_goes_on_in_no_program_and_can_be_repeated(
+    source: Source, archive: Archive, empty_database: Callable[[], str], folder: Path
+) -> None:
+    env = {"TERTULIA_POSTGRES_URL": empty_database(), "TERTULIA_STORAGE_FOLDER": str(folder / "files")}
+    command = ("restore", f"{archive[0]}/latest", "--identity", str(source.key_file))
+    started = [sys.executable, "-m", "tertulia", *command]
+    first = subprocess.Popen(started, env=os.environ | env, stderr=subprocess.DEVNULL)
+    try:
+        eventually(lambda: "pg_restore" in programs_of(first.pid).values(), 60)
+        [program] = programs_of(first.pid)
+        os.kill(program, signal.SIGSTOP)  # as one that builds indexes for an hour
+    finally:
+        first.kill()
+        first.wait()
+    eventually(lambda: not is_running(program))
+    done = tertulia(*command, env=env)
+    assert done.returncode == 0, done.stderr
+
+
+def programs_of(parent: int) -> dict[int, str]:
+    """Its children and what they are called."""
+    found = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            number, _, rest = stat.read_text().partition(" (")
+            name, _, about = rest.rpartition(") ")
+            if int(about.split()[1]) == parent:
+                found[int(number)] = name
+    return found
+
+
+def is_running(number: int) -> bool:
+    try:
+        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
 
 
 def test_what_a_backup_locks_is_free_when_it_has_ended_though_postgresql_hears_late_that_it_is_gone(

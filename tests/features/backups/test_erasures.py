@@ -1,15 +1,19 @@
 """Who was erased after an archive was made is erased again when it is restored."""
 
+import asyncio
 import json
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import psycopg2
+import pytest
 
+from tertulia.kernel.db import Database
+from tertulia.kernel.form import WrongForm
 from tests.features.backups.conftest import Source
 from tests.features.messaging.erasure.planting import TABLE_NAMES, found_in_files
-from tests.harness.command import tertulia
+from tests.harness.command import said_once, tertulia
 from tests.harness.files import upload
 from tests.harness.realm import Realm
 from tests.harness.server import OwnServer
@@ -58,6 +62,34 @@ def test_a_restore_of_an_older_archive_repeats_later_erasures_and_touches_nobody
     assert f"Account {other.id} is not erased again. This person, or the whole" in refused.stderr
 
 
+def test_a_restore_that_did_not_come_to_its_end_lets_nobody_work_and_goes_on_where_it_was(
+    source: Source, realm: Realm, server: OwnServer, empty_database: Callable[[], str], folder: Path
+) -> None:
+    person = realm.speaker()
+    place, other_place = folder / "place", folder / "other"
+    source.make(place, is_encrypted=False)
+    source.make(other_place, is_encrypted=False)
+    words = ("user", "erase", person.email, "--realm", realm.subdomain, "--yes")
+    assert tertulia(*words, env=server.environment(backup_place=place)).returncode == 0
+    damaged = place / "erasures" / "damaged.json"
+    damaged.write_text("{")
+    url = empty_database()
+    env = {"TERTULIA_POSTGRES_URL": url, "TERTULIA_STORAGE_FOLDER": str(folder / "files")}
+    command = ("restore", f"{place}/latest", "--json")
+    assert "cannot be read" in said_once(tertulia(*command, env=env))
+    assert names_in(url, person.id) == ["Somebody New"], "who was erased is back"
+    with pytest.raises(WrongForm, match="tertulia restore"):
+        let_in(url)
+    assert "not empty" in said_once(tertulia("restore", f"{other_place}/latest", env=env))
+    damaged.unlink()
+    restored = tertulia(*command, env=env)
+    assert restored.returncode == 0, restored.stderr
+    assert json.loads(restored.stdout)["erased"] == 1
+    assert names_in(url, person.id) == [f"Deleted user {person.id}"]
+    let_in(url)
+    assert "not empty" in said_once(tertulia(*command, env=env))
+
+
 def test_what_was_said_later_of_somebodys_messages_is_repeated_too(
     source: Source, realm: Realm, stage: Stage, server: OwnServer, empty_database: Callable[[], str], folder: Path
 ) -> None:
@@ -87,6 +119,15 @@ def test_what_was_said_later_of_somebodys_messages_is_repeated_too(
     assert json.loads(restored.stdout)["erased"] == 2
     again = tertulia("backup", "erasures", str(place), env=env)
     assert (again.returncode, again.stdout) == (0, "0\n"), again.stderr
+
+
+def let_in(url: str) -> None:
+    """As a process of the server begins."""
+
+    async def connect() -> None:
+        await (await Database.connect(url, shards=1, size=1, checked=True)).close()
+
+    asyncio.run(connect())
 
 
 def word_in(url: str, word: str) -> list[str]:

@@ -4,12 +4,15 @@ import json
 import os
 import socket
 import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
 import psycopg2
 import pytest
 
+from tertulia.cli.folder import write_private
+from tertulia.engines.secret import secret_in
 from tests.harness.command import said_once, tertulia
 from tests.harness.server import Engines, OwnServer, Server
 
@@ -91,3 +94,72 @@ def test_large_data_goes_into_no_database_but_that_of_trying_it_out(server: Serv
         assert "No `tertulia dev` runs in" in said_once(done)
     if isinstance(server, OwnServer):
         assert tertulia(*fill, "--data", str(server.folder / "data"), env=env).returncode == 0
+
+
+def test_a_file_where_a_folder_is_wanted_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert said_once(tertulia("realm", "list", "--data", str(file))).endswith(f"{file}/dev.lock: Not a directory.")
+    assert said_once(tertulia("dev", "mails", str(tmp_path))) == f"tertulia: {tmp_path}: Is a directory."
+
+
+def test_settings_in_another_encoding_are_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "tertulia.toml"
+    file.write_bytes("# für uns".encode("latin-1"))
+    line = said_once(tertulia("config", "show", env={"TERTULIA_CONFIG": str(file)}))
+    assert line.startswith(f"tertulia: the settings file {file} is not TOML: 'utf-8' codec can't decode")
+
+
+def test_a_language_of_a_schema_that_is_not_there_is_one_line(server: Server) -> None:
+    line = said_once(tertulia("search", "language", "no.such", env={"TERTULIA_POSTGRES_URL": server.postgres_url}))
+    assert "does not know the language 'no.such'" in line
+
+
+def test_a_full_disk_is_one_line() -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "tertulia", "version"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert (done.returncode, done.stderr) == (1, "tertulia: No space left on device.\n")
+
+
+def test_without_standard_input_and_output_a_command_does_its_work(server: Server, tmp_path: Path) -> None:
+    """As some who start programs give them none."""
+    command = f"exec {sys.executable} -m tertulia export '' {tmp_path}/all.tar <&- >&- 2>&-"
+    env = os.environ | {"TERTULIA_POSTGRES_URL": server.postgres_url}
+    assert subprocess.run(["sh", "-c", command], check=False, env=env).returncode == 0
+    assert (tmp_path / "all.tar").stat().st_size > 0
+
+
+NEARLY_FULL = """
+import resource, sys
+from pathlib import Path
+from tertulia.cli.folder import write_private
+from tertulia.engines.secret import secret_in
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
+"""
+"""No file has more bytes than these."""
+
+
+def test_a_file_that_does_not_fit_leaves_the_former_one(tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    write_private(file, b"former")
+    assert "File too large" in when_nearly_full("write_private(Path(sys.argv[1]), b'new' * 100)", file)
+    assert file.read_bytes() == b"former\n"
+
+
+def test_a_password_that_does_not_fit_is_made_later_and_is_not_empty(tmp_path: Path) -> None:
+    file = tmp_path / "password"
+    assert "File too large" in when_nearly_full("secret_in(Path(sys.argv[1]))", file)
+    made = secret_in(file)
+    assert len(made) == 32
+    assert secret_in(file) == made
+    file.write_text("")  # of a version before
+    assert len(secret_in(file)) == 32
+
+
+def when_nearly_full(work: str, file: Path) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", NEARLY_FULL + work, str(file)], capture_output=True, text=True, check=False
+    )
+    return done.stderr

@@ -49,6 +49,13 @@ async def _ensure_bucket(nc: Client, config: dict[str, Any]) -> None:
         await create_stream(nc, config)
 
 
+async def check_buckets(nc: Client) -> None:
+    """Refuse if one of them is gone: somebody has deleted it, and nobody could register any more."""
+    for bucket in (STATE_BUCKET, QUEUE_BUCKET):
+        if await call_api(nc, f"STREAM.INFO.KV_{bucket}", missing=[STREAM_NOT_FOUND]) is None:
+            raise StreamUnavailable(f"the bucket {bucket} is missing")
+
+
 async def replicate_buckets(nc: Client, replicas: int) -> None:
     """Let both have so many replicas, however many they were made with. Only the relay does this, so that all agree."""
     for bucket in (STATE_BUCKET, QUEUE_BUCKET):

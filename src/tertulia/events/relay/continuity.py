@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import structlog
 from nats.aio.client import Client
 
-from tertulia.events.log.buckets import ensure_buckets, replicate_buckets
+from tertulia.events.log.buckets import check_buckets, ensure_buckets, replicate_buckets
 from tertulia.events.log.epoch import EpochRecord, EpochStream, read_epoch, write_epoch
 from tertulia.events.log.jetstream import StreamInfo, StreamUnavailable, create_stream, delete_stream
 from tertulia.events.log.stream import (
@@ -155,6 +155,10 @@ class Continuity:
                     log.info("a stream follows the settings", shard=number, replicas=replicas, retention=retention)
         except StreamUnavailable as error:
             log.warning("the streams do not follow the settings", replicas=replicas, error=str(error))
+
+    async def audit_buckets(self) -> None:
+        """Whether both buckets are there. The next session makes them anew, and says there again what it follows."""
+        await check_buckets(self._nc)
 
     async def audit(self, epoch: int, number: int, shard: Shard) -> None:
         """Whether the last event acknowledged is still there. A lost tail is not found here, but by `inspect`."""

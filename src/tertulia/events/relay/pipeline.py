@@ -245,6 +245,7 @@ class Pipeline:
     async def _audit(self) -> None:
         while True:
             await asyncio.sleep(self._settings.audit_seconds)
+            await self._continuity.audit_buckets()
             for number, shard in self._shards.items():
                 await self._continuity.audit(self._epoch, number, shard)
 

@@ -112,7 +112,7 @@ async def _find(tx: Transaction, name: str) -> str:
     """The configuration, with its schema, quoted."""
     try:
         found: str | None = await tx.fetchval(_NAMED, name)
-    except (asyncpg.SyntaxOrAccessError, asyncpg.DataError):
+    except (asyncpg.SyntaxOrAccessError, asyncpg.DataError, asyncpg.InvalidSchemaNameError):
         found = None
     if found is None:
         raise NoSuchLanguage(name)

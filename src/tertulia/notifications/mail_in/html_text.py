@@ -68,6 +68,10 @@ _HIDDEN = re.compile(
 )
 
 
+_LONG_NUMBER = re.compile(r"&#[0-9]{100,};?")
+"""No letter has such a number, and Python refuses to read one of thousands of digits."""
+
+
 def text_of(html: str) -> str:
     """The text of a page."""
     writer = _Writer()
@@ -88,7 +92,7 @@ class _Tag(NamedTuple):
 
     def attributes(self) -> dict[str, str]:
         found = _ATTRIBUTE.findall(self.rest) if len(self.rest) <= _MAX_ATTRIBUTES else ()
-        return {name.lower(): unescape(one or two or three) for name, one, two, three in found}
+        return {name.lower(): _unescaped(one or two or three) for name, one, two, three in found}
 
 
 def _tokens(html: str) -> Iterator[_Tag | str]:
@@ -148,7 +152,7 @@ class _Writer:
     def say(self, text: str) -> None:
         if self._silent:
             return
-        text = unescape(text).replace(CUT, "")
+        text = _unescaped(text).replace(CUT, "")
         if self._open["pre"]:
             first, *others = text.replace("\r", "").split("\n")
             self._lines[-1].append(first)
@@ -244,6 +248,10 @@ class _Writer:
 
     def _depth(self) -> int:
         return min(self._open["blockquote"], MAX_DEPTH)
+
+
+def _unescaped(text: str) -> str:
+    return unescape(_LONG_NUMBER.sub("\ufffd", text))
 
 
 def _marked(said: str, mark: str) -> str:

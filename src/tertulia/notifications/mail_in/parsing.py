@@ -6,6 +6,7 @@ headers are cut. A mail in a mail is not read at all. What headers call an encod
 interpreter remembers every such name for ever.
 """
 
+import re
 from collections.abc import Callable
 from email import message_from_bytes
 from email._policybase import Compat32
@@ -43,6 +44,9 @@ _MEANT = {
     "ascii": "utf_8",
 }
 """What mail programs write, and what they mean by it."""
+
+
+_HALF_LETTER = re.compile("[\ud800-\udfff]")
 
 
 class TooMuch(Exception):
@@ -123,9 +127,11 @@ def decoded(content: bytes, charset: str) -> str:
     """Letters, in any encoding that mails are written in."""
     for one in (_encoding(charset), "utf_8", "cp1252"):
         try:
-            return content.decode(one, "strict" if one == "utf_8" else "replace")
+            text = content.decode(one, "strict" if one == "utf_8" else "replace")
         except (LookupError, UnicodeError, ValueError):
             continue
+        # UTF-7 can say halves of a letter, which nothing stores.
+        return _HALF_LETTER.sub("\ufffd", text)
     return content.decode("utf-8", "replace")
 
 
