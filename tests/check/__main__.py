@@ -1,7 +1,7 @@
 """bin/check: everything that must hold before a commit lands, in one run.
 
     bin/check          all of it (the plan is tests/check/plan.py)
-    bin/check --fast   format, lint, types, imports and the quick tests (not marked slow or system)
+    bin/check --fast   format, lint, types, imports, the web client if it differs, and the quick tests (tests/check/quick.py)
 
 What needs no server comes first, and a failure there ends the run. Everything else runs to its end, and the last lines are the
 verdict: a table of the suites, what failed, what is flaky. Logs and the list of flaky tests stay in .check/.
@@ -13,15 +13,19 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Set
 from pathlib import Path
 
 from tests.check.plan import everything, quick
 from tests.check.processes import Processes
+from tests.check.quick import MOST_SECONDS, choose_here
 from tests.check.run import Run, Verdict
-from tests.check.static import collected, run_static_checks
+from tests.check.static import PASSED, collected, run_static_checks
 from tests.check.suite import ROOT
 
 FOLDER = ROOT / ".check"
+KEPT = {PASSED, "ready-made"}
+"""What --fast keeps of the run before: each says itself what it is of, and is made anew when that is another."""
 _printing = threading.Lock()
 
 
@@ -30,21 +34,25 @@ def main(arguments: list[str]) -> int:
         say((__doc__ or "").strip())
         return 2
     missing: list[str] = []
-    suites = quick() if arguments else everything(missing)
+    fast = bool(arguments)
+    choice = choose_here() if fast else None
+    suites = quick(choice) if choice else everything(missing)
     for lack in missing:
         say(f"Not on this machine: {lack}")
     if missing and os.environ.get("CI") == "true":
         say("  -> in CI this is an error")
         return 1
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir()
+    if choice and choice.left_out:
+        say(f"Of what differs, and of its areas, these are left out: together they take more than {MOST_SECONDS} s")
+        say("\n".join(f"   {file}" for file in choice.left_out))
+    clear(FOLDER, KEPT if fast else set())
     began, idle = time.monotonic(), idle_seconds()
     processes = Processes()
     # A shell starts what is to run in the background with the first of them ignored, and so would all suites.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
-        if not run_static_checks(processes, FOLDER, say):
+        if not run_static_checks(processes, FOLDER, say, fast=fast):
             return 1
         verdict = Run(processes, FOLDER, say).all(suites)
     except KeyboardInterrupt:
@@ -52,10 +60,18 @@ def main(arguments: list[str]) -> int:
         return 130
     finally:
         processes.stop()
-    lost = [] if arguments or missing else lost_tests(verdict, collected(FOLDER))
+    lost = [] if fast or missing else lost_tests(verdict, collected(FOLDER))
     took = time.monotonic() - began
     say(f"\n== The cores were idle for {100 * (idle_seconds() - idle) / took:.0f}% of the time")
     return tell(verdict, lost, FOLDER, took)
+
+
+def clear(folder: Path, kept: Set[str]) -> None:
+    """Empty it, but for these."""
+    folder.mkdir(exist_ok=True)
+    for each in folder.iterdir():
+        if each.name not in kept:
+            shutil.rmtree(each) if each.is_dir() else each.unlink()
 
 
 def idle_seconds() -> float:

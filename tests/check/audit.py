@@ -11,11 +11,13 @@ What could not be asked is said by name. `--strict` ends with 1 then too: for a 
 
 import json
 import re
+import ssl
 import subprocess
 import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -127,11 +129,18 @@ def web_findings(said: str) -> list[str]:
 
 def _get(address: str) -> str:
     try:
-        with urlopen(Request(address, headers={"Accept": "application/json, text/html"}), timeout=SECONDS) as answer:
+        asked = Request(address, headers={"Accept": "application/json, text/html"})
+        with urlopen(asked, timeout=SECONDS, context=_tls()) as answer:
             text: str = answer.read().decode("utf-8", "replace")
             return text
     except HTTPError as error:
         raise NoAnswer(f"HTTP {error.code}") from None
+
+
+@cache
+def _tls() -> ssl.SSLContext:
+    """One for all: to read the certificates of the world takes longer than anything else here."""
+    return ssl.create_default_context()
 
 
 def _loose(name: str) -> str:

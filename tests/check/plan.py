@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.check.quick import Choice
 from tests.check.suite import ROOT, Playwright, Program, Pytest, Suite, When
 
 BESIDE, ALONE = When.BESIDE, When.ALONE
@@ -35,9 +36,9 @@ def everything(missing: list[str]) -> list[Suite]:
     ]
 
 
-def quick() -> list[Suite]:
+def quick(choice: Choice) -> list[Suite]:
     """What a developer waits for before a commit."""
-    return shared("quick", 2, "tests", "-m", "not slow and not system")
+    return shared("quick", 3, *choice.files, "-m", "not slow and not system")
 
 
 def shared(name: str, parts: int, *selection: str) -> list[Suite]:
