@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 
+import httpx
 import uvicorn
 from joserfc import jwt
 from joserfc.jwk import KeySet, RSAKey
@@ -22,6 +23,9 @@ from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from tertulia.engines import free_port
+from tertulia.kernel.login_settings import OidcProvider
+from tertulia.people.sessions.oidc.flow import Flow
+from tertulia.people.sessions.oidc.provider import Identity, Provider
 
 CLIENT_ID, CLIENT_SECRET = "tertulia", "not much of a secret"
 Json = dict[str, Any]
@@ -47,6 +51,10 @@ class CrookedProvider:
         self.codes: dict[str, Json] = {}
         self.token_requests = 0
         self.token_redirect: str | None = None
+        self.instead: dict[str, Response] = {}
+        """What it says in the place of its description, keys, token or userinfo."""
+        self.more_keys: list[Json] = []
+        """Before its own."""
 
     def app(self) -> Starlette:
         return Starlette(
@@ -60,14 +68,18 @@ class CrookedProvider:
         )
 
     async def _description(self, _request: Request) -> Response:
+        if "description" in self.instead:
+            return self.instead["description"]
         found = {"issuer": self.issuer, "authorization_endpoint": f"{self.issuer}/authorize",
                  "token_endpoint": f"{self.issuer}/token", "jwks_uri": f"{self.issuer}/keys",
                  "userinfo_endpoint": f"{self.issuer}/userinfo"}  # fmt: skip
         return JSONResponse(found | self.describe)
 
     async def _keys(self, _request: Request) -> Response:
+        if "keys" in self.instead:
+            return self.instead["keys"]
         other = {"kty": "oct", "k": "c2VjcmV0", "kid": "of a kind that nobody should use"}
-        return JSONResponse({"keys": [*KeySet([self.key]).as_dict(private=False)["keys"], other]})
+        return JSONResponse({"keys": [*self.more_keys, *KeySet([self.key]).as_dict(private=False)["keys"], other]})
 
     async def _authorize(self, request: Request) -> Response:
         asked = dict(request.query_params)
@@ -80,6 +92,8 @@ class CrookedProvider:
 
     async def _token(self, request: Request) -> Response:
         self.token_requests += 1
+        if "token" in self.instead:
+            return self.instead["token"]
         if self.token_redirect:
             return RedirectResponse(self.token_redirect, 307)
         form = await request.form()
@@ -107,6 +121,8 @@ class CrookedProvider:
         return JSONResponse(answer)
 
     async def _userinfo(self, request: Request) -> Response:
+        if "userinfo" in self.instead:
+            return self.instead["userinfo"]
         assert request.headers["authorization"] == "Bearer let me in"
         return JSONResponse(self.userinfo)
 
@@ -128,3 +144,18 @@ def crooked_provider() -> Iterator[CrookedProvider]:
     finally:
         server.should_exit = True
         thread.join(20)
+
+
+def ours_of(provider: CrookedProvider) -> Provider:
+    """Our side of it."""
+    return Provider(OidcProvider(name="x", display_name="X", issuer=provider.issuer, client_id=CLIENT_ID,
+                                 client_secret=CLIENT_SECRET), 86400)  # fmt: skip
+
+
+async def somebody_at(ours: Provider) -> Identity:
+    """Who comes back from the provider."""
+    flow = Flow("x", "", "/", None, time.time() + 60)
+    url = await ours.login_url(flow, "http://localhost/back")
+    async with httpx.AsyncClient(trust_env=False) as client:
+        back = (await client.get(url)).headers["location"]
+    return await ours.identify(flow, parse_qs(urlsplit(back).query)["code"][0], "http://localhost/back")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tertulia.cli.errors import CommandFailed
 from tertulia.kernel.languages import SPOKEN
 
 if TYPE_CHECKING:
@@ -20,9 +21,10 @@ _TEXTS = (
     "* first the lens\n* then the tower\n\n> who carries it?\n\nI can.",
     "```python\ndef turn(lamp):\n    return lamp.on and 1 < 2\n```\n\n| day | who |\n|---|---|\n| Mon | Ada |",
 )
-_PAGE = """<!doctype html>
+_BEGINNING = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Mails of Tertulia</title>
-<style>
+"""
+_PAGE = """{beginning}<style>
 body {{ font: 16px system-ui, sans-serif; margin: 2rem; background: #ddd; color: #111 }}
 section {{ margin-bottom: 3rem }}
 .views {{ display: flex; gap: 1rem; align-items: start; overflow-x: auto }}
@@ -53,16 +55,27 @@ def mails(
     show: Annotated[bool, typer.Option("--show", help="Open it in a browser.")] = False,
 ) -> None:
     """Write a page with each mail that the server writes by itself, light, dark and as on a phone. Needs no server."""
+    _check_ours(file)
     file.write_text(previews())
     print(f"Written: {file}")
     if show:
         webbrowser.open(file.absolute().as_uri())
 
 
+def _check_ours(file: Path) -> None:
+    """A page that was written before is replaced, and nothing else is: who runs this by mistake, as root, loses nothing."""
+    if not file.is_file():
+        return
+    with file.open("rb") as there:
+        if there.read(len(_BEGINNING)) not in (_BEGINNING.encode(), b""):
+            raise CommandFailed(f"{file} is there already, and no page of mails. Name another file.")
+
+
 def previews() -> str:
     """The page."""
     return _PAGE.format(
-        mails="".join(_shown(kind, language, mail) for language in SPOKEN for kind, mail in samples(language))
+        beginning=_BEGINNING,
+        mails="".join(_shown(kind, language, mail) for language in SPOKEN for kind, mail in samples(language)),
     )
 
 

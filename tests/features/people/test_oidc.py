@@ -19,14 +19,20 @@ from joserfc.jwk import OctKey, RSAKey
 import tertulia.people.sessions.oidc.provider
 from tertulia.engines import ChildProcess, free_port
 from tertulia.kernel.cookies import SESSION
-from tertulia.kernel.login_settings import OidcProvider
 from tertulia.organization.realms.actions import create_realm
 from tertulia.people.sessions.oidc.failure import ProviderFailure
 from tertulia.people.sessions.oidc.flow import COOKIE, Flow, seal, unseal
-from tertulia.people.sessions.oidc.provider import Provider
 from tertulia.people.sessions.origin import local_path
 from tests.harness.browser import person
-from tests.harness.crooked_provider import CLIENT_ID, CLIENT_SECRET, CrookedProvider, Json, crooked_provider
+from tests.harness.crooked_provider import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    CrookedProvider,
+    Json,
+    crooked_provider,
+    ours_of,
+    somebody_at,
+)
 from tests.harness.server import GUEST, OWNER, Server, User
 from tests.harness.stage import Backstage, Stage, Web, at_once
 from tests.harness.talk import Speaker, check_success, unique
@@ -343,6 +349,7 @@ LIES: dict[str, Callable[[Json], Json]] = {
     "another party": lambda claims: claims | {"aud": ["a", CLIENT_ID], "azp": "a"},
     "expired": lambda claims: claims | {"exp": claims["exp"] - 3600},
     "no end": _without("exp"),
+    "before all time": lambda claims: claims | {"iat": -(2**63)},
     "from the future": lambda claims: claims | {"iat": claims["iat"] + 3600},
     "nobody": _without("sub"),
     "an empty name": lambda claims: claims | {"sub": ""},
@@ -442,11 +449,6 @@ def test_a_provider_that_is_away_is_said_to_be(browser: httpx.Client, user: User
     assert not is_logged_in(browser)
 
 
-def chosen(provider: CrookedProvider) -> Provider:
-    return Provider(OidcProvider(name="x", display_name="X", issuer=provider.issuer, client_id=CLIENT_ID,
-                                 client_secret=CLIENT_SECRET), 86400)  # fmt: skip
-
-
 DESCRIPTIONS: list[Json] = [
     {"issuer": "https://evil.example"},
     {"token_endpoint": "http://evil.example/token"},
@@ -463,22 +465,17 @@ async def test_a_provider_that_describes_itself_wrongly_is_not_used(
     provider.reset()
     provider.describe = description
     with pytest.raises(ProviderFailure):
-        await chosen(provider).login_url(Flow("x", "", "/", None, time.time() + 60), "http://localhost/back")
+        await ours_of(provider).login_url(Flow("x", "", "/", None, time.time() + 60), "http://localhost/back")
 
 
 async def test_new_keys_of_a_provider_are_fetched(provider: CrookedProvider, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tertulia.people.sessions.oidc.provider, "KEYS_SECONDS", 0.0)
     provider.reset()
     provider.person = {"sub": "somebody", "email": "a@example.com", "email_verified": True}
-    ours, old = chosen(provider), provider.key
+    ours, old = ours_of(provider), provider.key
     try:
         for number in range(2):
-            flow = Flow("x", "", "/", None, time.time() + 60)
-            url = await ours.login_url(flow, "http://localhost/back")
-            async with httpx.AsyncClient(trust_env=False) as client:
-                back = (await client.get(url)).headers["location"]
-            code = parse_qs(urlsplit(back).query)["code"][0]
-            assert (await ours.identify(flow, code, "http://localhost/back")).subject == "somebody"
+            assert (await somebody_at(ours)).subject == "somebody"
             provider.key = RSAKey.generate_key(2048, {"kid": f"key {number}", "use": "sig"})
     finally:
         provider.key = old

@@ -75,6 +75,12 @@ describe('what was read last', () => {
         expect(await kept.talk('too late')).toEqual([])
     })
 
+    it('is not of who leaves while it is being kept', async () => {
+        const keeping = kept.keepState(stateOf(3))
+        await Promise.all([keeping, kept.forget()])
+        expect(await kept.state()).toBeNull()
+    })
+
     it('is nothing where a browser keeps nothing', async () => {
         const none = new LastRead(undefined)
         await none.keepState(stateOf(3))

@@ -24,9 +24,14 @@ export class LastRead {
     }
 
     async keepState(state: InitialState): Promise<void> {
-        const before = await this.state()
-        if (before && before.user_id !== state.user_id) await this.forget()
-        await put(await this.#open(), STATE, state)
+        // One that is forgotten meanwhile takes what is put into it along.
+        let cache = await this.#open()
+        const before = await get<InitialState>(cache, STATE)
+        if (before && before.user_id !== state.user_id) {
+            await this.forget()
+            cache = await this.#open()
+        }
+        await put(cache, STATE, state)
     }
 
     async state(): Promise<InitialState | null> {

@@ -156,7 +156,8 @@ export class World {
     async #register(): Promise<Answer<InitialState>> {
         if (this.isVisitor) return registerVisitor(this.api)
         const answer = await register(this.api)
-        if (answer.ok) void this.#lastRead.keepState(answer.value)
+        // Who has signed out meanwhile left nothing here.
+        if (answer.ok && !this.#isOver) void this.#lastRead.keepState(answer.value)
         return answer
     }
 

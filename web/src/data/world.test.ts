@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { InitialState } from './api-types'
 import { recording } from './fixtures/recorded'
 import { memoryKeep } from './keep'
+import type { LastRead } from './last-read'
 import type { SendPlace } from './outbox.svelte'
 import { channelMessage, FakeServer, settled, type Request } from './testing'
 import { World } from './world.svelte'
@@ -224,6 +225,19 @@ describe('a world that hears the recorded events', () => {
         expect(world.scheduled.all).toEqual(after.scheduled_messages)
         const said = events.flatMap((event) => (event.type === 'message' ? event.message.id : []))
         expect(said.some((id) => world.messages.get(id))).toBe(true)
+    })
+
+    it('keeps nothing of a registration that is answered when it has ended', async () => {
+        const server = new FakeServer()
+        const lastRead = { keepState: vi.fn() }
+        const world = new World(server.api, memoryKeep(), lastRead as unknown as LastRead)
+        worlds.push(world)
+        const begun = world.begin()
+        const asked = await server.next('register')
+        world.end()
+        asked.answer(recording().before as unknown as Record<string, unknown>)
+        await begun
+        expect(lastRead.keepState).not.toHaveBeenCalled()
     })
 
     it('passes over a type of event that is newer than the page', async () => {

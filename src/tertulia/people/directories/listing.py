@@ -10,9 +10,11 @@ from typing import Any
 import msgspec
 
 from tertulia.kernel.settings import Settings, SettingsError
-from tertulia.people.logins.directory import BY_NAME, LdapDirectory, values_of
+from tertulia.people.logins.directory import BY_NAME, LdapDirectory, Measure, values_of
 
 PAGE = 500
+MAX_ENTRIES = 500_000
+"""Some directories begin anew after their last page."""
 PAGES = "1.2.840.113556.1.4.319"
 """The control for results in pages (RFC 2696)."""
 SUCCESS = 0
@@ -46,6 +48,8 @@ class Listed(msgspec.Struct, frozen=True):
 
 class DirectoryListing(LdapDirectory):
     """The directory of one organization, to be read whole."""
+
+    measure = Measure(1800.0, 512 * 1024 * 1024)
 
     def __init__(self, settings: Settings) -> None:
         if not settings.ldap_url:
@@ -94,7 +98,7 @@ class DirectoryListing(LdapDirectory):
 
     def _members(self, connection: Any, name: str) -> set[str]:
         attributes = ["member", "uniqueMember", "memberUid"]
-        connection.search(name, "(objectClass=*)", search_scope=self._ldap.BASE, attributes=attributes)
+        self._heard(connection.search, name, "(objectClass=*)", search_scope=self._ldap.BASE, attributes=attributes)
         _check(connection.result, f"the group {name}")
         entries = [entry for entry in connection.response if entry["type"] == "searchResEntry"]
         if not entries:
@@ -111,8 +115,10 @@ class DirectoryListing(LdapDirectory):
 
     def _pages(self, connection: Any, wanted: str, attributes: list[str]) -> Iterator[dict[str, Any]]:
         cookie: bytes | None = None
+        count = 0
         while True:
-            connection.search(
+            self._heard(
+                connection.search,
                 self._settings.ldap_search_base,
                 wanted,
                 search_scope=self._ldap.SUBTREE,
@@ -122,6 +128,9 @@ class DirectoryListing(LdapDirectory):
                 paged_cookie=cookie,
             )
             _check(connection.result, f"the people of {wanted}")
+            count += len(connection.response)
+            if count > MAX_ENTRIES:
+                raise ListingFailure(f"The directory goes on after {MAX_ENTRIES:,} entries of {wanted}.")
             yield from (entry for entry in connection.response if entry["type"] == "searchResEntry")
             control = connection.result.get("controls", {}).get(PAGES)
             cookie = control["value"]["cookie"] if control else None

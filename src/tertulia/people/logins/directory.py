@@ -3,10 +3,13 @@
 A person proves the password by binding with it. An empty one is never sent: to a directory that is an anonymous bind,
 which succeeds. What somebody typed is escaped before it becomes part of a filter or of an entry's name. The library
 (extra `ldap`) blocks, so it works in threads: its own, because a directory that does not answer would keep those of all
-others for seconds.
+others for seconds. It has no end of its own for an answer that drips or goes on for ever, and reads what is no answer at all
+with whatever exception comes of it: `_Measured` and `_heard` see to both.
 """
 
+import socket
 import ssl
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -31,6 +34,10 @@ CONNECT_SECONDS = 5
 RECEIVE_SECONDS = 10
 MAX_ASKED = 8
 """How often the directory is asked at once."""
+PIECE = 64 * 1024
+"""Bytes that are read at once. The library puts them together anew with each piece, and would take far smaller ones."""
+MAX_ID_BYTES = 2000
+"""Longer ones are not kept."""
 SLOT = "{username}"
 BY_NAME = "dn:"
 """Begins the id of somebody whose entry has none but its own name."""
@@ -48,8 +55,18 @@ class DirectoryPerson(msgspec.Struct, frozen=True):
     """By which groups may name them."""
 
 
+class Measure(msgspec.Struct, frozen=True):
+    """What one connection may take altogether."""
+
+    seconds: float
+    most: int
+    """Bytes that the directory says."""
+
+
 class LdapDirectory:
     """The directory of one organization."""
+
+    measure = Measure(15.0, 1024 * 1024)
 
     def __init__(self, settings: Settings) -> None:
         check_settings(settings)
@@ -162,7 +179,8 @@ class LdapDirectory:
         return [chosen.ldap_email_attribute, chosen.ldap_name_attribute, chosen.ldap_id_attribute]
 
     def _person_of(self, entry: dict[str, Any]) -> DirectoryPerson:
-        email, full_name, id = (_text(values_of(entry, attribute)) for attribute in self._attributes())
+        email, full_name = (_text(values_of(entry, attribute)) for attribute in self._attributes()[:2])
+        id = _id_text(values_of(entry, self._settings.ldap_id_attribute))
         uids = tuple(value.decode(errors="replace") for value in values_of(entry, "uid"))
         return DirectoryPerson(
             id or f"{BY_NAME}{entry['dn'].lower()}", email.strip(), full_name.strip(), entry["dn"], uids
@@ -201,19 +219,53 @@ class LdapDirectory:
         return ssl.create_default_context(cafile=self._settings.ldap_ca_file or None)
 
     def _bind(self, connection: Any, *, may_be_wrong: bool = False) -> bool:
-        connection.open()
-        if self._settings.ldap_start_tls and not connection.start_tls():
+        self._heard(connection.open)
+        if self._settings.ldap_start_tls and not self._heard(connection.start_tls):
             raise self._ldap.core.exceptions.LDAPStartTLSError("STARTTLS was not possible")
-        if connection.bind():
+        connection.socket = _Measured(connection.socket, self.measure)
+        if self._heard(connection.bind):
             return True
         if may_be_wrong and connection.result["result"] in (32, 34, 48, 49, 53):
             return False  # no such entry, no such name, wrong password, or not allowed to log in: all look alike
         raise self._ldap.core.exceptions.LDAPBindError(str(connection.result))
 
     def _ask(self, connection: Any, base: str, wanted: str, scope: str, attributes: list[str]) -> None:
-        connection.search(base, wanted, search_scope=scope, attributes=attributes, size_limit=2)
+        self._heard(connection.search, base, wanted, search_scope=scope, attributes=attributes, size_limit=2)
         if connection.result["result"] not in (0, 4, 32):  # found, too many, none
             raise self._ldap.core.exceptions.LDAPOperationResult(str(connection.result))
+
+    def _heard(self, ask: Callable[..., T], *given: object, **named: object) -> T:
+        """Ask the library. What it cannot read is an answer that was not had, whatever it makes of it."""
+        errors = self._ldap.core.exceptions
+        try:
+            return ask(*given, **named)
+        except errors.LDAPException:
+            raise
+        except Exception as error:
+            raise errors.LDAPSocketReceiveError(f"its answer cannot be read ({error!r})") from error
+
+
+class _Measured:
+    """The socket of a connection, with an end to what comes: the library waits anew for each piece."""
+
+    def __init__(self, opened: socket.socket, measure: Measure) -> None:
+        self._socket = opened
+        self._deadline = time.monotonic() + measure.seconds
+        self._left = measure.most
+
+    def recv(self, _size: int) -> bytes:
+        left = self._deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("it does not come to an end")
+        self._socket.settimeout(min(left, RECEIVE_SECONDS))
+        piece = self._socket.recv(PIECE)
+        self._left -= len(piece)
+        if self._left < 0:
+            raise OSError("there is no end of it")
+        return piece
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._socket, name)
 
 
 class _Bound:
@@ -245,6 +297,17 @@ def _text(values: list[bytes]) -> str:
         return values[0].decode()
     except UnicodeDecodeError:
         return values[0].hex()
+
+
+def _id_text(values: list[bytes]) -> str:
+    """As `_text`: some ids are bytes that only look like text, until one of them is zero, which no text here has."""
+    text = _text(values)
+    return values[0].hex() if "\0" in text else text
+
+
+def is_id(id: str) -> bool:
+    """Whether somebody can be known by it."""
+    return len(id.encode()) <= MAX_ID_BYTES
 
 
 def load_library() -> Any:

@@ -32,7 +32,7 @@ from tertulia.people.factors.actions import (
 from tertulia.people.factors.passkeys.party import Party
 from tertulia.people.logins import queries
 from tertulia.people.logins.attempts import Attempt, Target, attempts_of, note_failure
-from tertulia.people.logins.directory import DirectoryPerson, LdapDirectory
+from tertulia.people.logins.directory import DirectoryPerson, LdapDirectory, is_id
 from tertulia.people.logins.identities import tie
 from tertulia.people.logins.keys import fetch_key
 from tertulia.people.logins.names import clean_username, failure_key_of, own_failure_key, presentable_name
@@ -259,6 +259,9 @@ class PasswordLogin:
         if not is_email(person.email):
             log.error("the directory has no email address of a person", id=person.id)
             raise Refusal("The directory of your organization does not say your email address.")
+        if not is_id(person.id):
+            log.error("the directory has an id of a person that is too long", email=person.email)
+            raise Refusal("The directory of your organization knows you by an id that is too long. Ask the operator.")
         async with self._database.reader() as reader:
             is_known = await queries.find_by_identity(reader, realm.id, person.id) is not None
         comes = Coming(person, username, None if is_known else await directory.role_of(person))

@@ -18,6 +18,8 @@ MAX_AGE_SECONDS = 600
 """Older tokens are refused, whatever they say of their own end: so used ones are remembered for little longer."""
 LEEWAY_SECONDS = 60
 MAX_NAME_LENGTH = 255
+LAST_TIME = 2**40
+"""What a provider calls a time is before this."""
 
 
 class Logout(msgspec.Struct, frozen=True):
@@ -64,7 +66,7 @@ def _check(holds: bool, otherwise: str) -> None:
 
 def _time(claims: Mapping[str, Any], name: str) -> float:
     value = claims.get(name)
-    is_time = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 2**40
+    is_time = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < LAST_TIME
     _check(is_time, f"its `{name}` is no time")
     return float(claims[name])
 

@@ -2,12 +2,14 @@
 
 The libraries (extra `oidc`) do the protocol: authorization code with PKCE, and the checks of the identity token. Only
 signatures with a public key count. Every request has a time limit and goes where the provider's own description says;
-redirects are not followed.
+redirects are not followed. Answers are short and not compressed, and few of their keys are looked at: whatever one provider
+says is read in the event loop, where everybody else would wait for it.
 """
 
 import asyncio
 import ssl
 import time
+from contextlib import aclosing
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +20,7 @@ from tertulia.kernel.login_settings import OidcProvider, is_safe_url
 from tertulia.kernel.settings import SettingsError
 from tertulia.people.sessions.oidc.failure import ProviderFailure
 from tertulia.people.sessions.oidc.flow import Flow
-from tertulia.people.sessions.oidc.logout import Logout, is_name, read_logout
+from tertulia.people.sessions.oidc.logout import LAST_TIME, Logout, is_name, read_logout
 
 log = structlog.get_logger()
 
@@ -29,8 +31,9 @@ KEYS_SECONDS = 10.0
 REQUEST_SECONDS = 5.0
 LOGIN_SECONDS = 15.0
 LEEWAY_SECONDS = 60
-MAX_TIME = 1 << 34
-"""In some centuries; whoever tells milliseconds tells no time."""
+MAX_ANSWER = 512 * 1024
+MAX_KEYS = 100
+"""Of one provider: ten times as many as any has."""
 MAX_VALUES = 10_000
 """Of a claim: more groups than anybody is in."""
 
@@ -177,7 +180,7 @@ class Provider:
         async with self._lock:
             if self._keys is None or self._keys[0] < oldest:
                 found = await _get(client, description.jwks_uri)
-                usable = [key for key in found.get("keys", []) if _is_usable(key)]
+                usable = [key for key in found.get("keys", []) if _is_usable(key)][:MAX_KEYS]
                 self._keys = (time.monotonic(), self._library.joserfc.jwk.KeySet.import_key_set({"keys": usable}))
             return self._keys[1]
 
@@ -203,8 +206,24 @@ class _Asking:
             timeout=REQUEST_SECONDS,
             follow_redirects=False,
             verify=tls,
+            headers={"Accept-Encoding": "identity"},
+            event_hooks={"response": [self._hear]},
         )
         self._limit = asyncio.timeout(LOGIN_SECONDS)
+
+    async def _hear(self, reply: Any) -> None:
+        """Read an answer, up to its greatest length."""
+        httpx2 = self._library.httpx2
+        if reply.headers.get("Content-Encoding", "identity") != "identity":
+            raise httpx2.DecodingError("it is compressed, though we did not ask for that")
+        pieces, left = [], MAX_ANSWER
+        async with aclosing(reply.stream) as stream:
+            async for piece in stream:
+                pieces.append(piece)
+                left -= len(piece)
+                if left < 0:
+                    raise httpx2.ReadError("it is too long")
+        reply.stream = httpx2.ByteStream(b"".join(pieces))
 
     async def __aenter__(self) -> Any:
         await self._limit.__aenter__()
@@ -219,7 +238,9 @@ class _Asking:
         if isinstance(error, (self._library.httpx2.HTTPError, self._library.httpx2.InvalidURL)):
             raise ProviderFailure(repr(error), is_away=True) from error
         wrong = (self._library.OAuthError, self._library.joserfc.errors.JoseError, msgspec.MsgspecError)
-        if isinstance(error, (*wrong, ValueError, TypeError, KeyError)):
+        if isinstance(
+            error, (*wrong, ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
+        ):
             raise ProviderFailure(repr(error)) from error
 
 
@@ -268,6 +289,9 @@ def _identity(chosen: OidcProvider, claims: dict[str, Any]) -> Identity:
     subject, email, name, session = (claims.get(claim) for claim in ("sub", "email", "name", "sid"))
     if not isinstance(subject, str) or not is_name(subject):
         raise ProviderFailure("it does not say who that is")
+    issued = float(claims["iat"])
+    if not 0 <= issued < LAST_TIME:
+        raise ProviderFailure("its `iat` is no time")
     return Identity(
         issuer=chosen.issuer,
         subject=subject,
@@ -276,7 +300,7 @@ def _identity(chosen: OidcProvider, claims: dict[str, Any]) -> Identity:
         full_name=name if isinstance(name, str) else "",
         shares_people=chosen.shares_people,
         session=session if isinstance(session, str) and is_name(session) else None,
-        issued=float(claims["iat"]),
+        issued=issued,
         proved=_time(claims.get("auth_time")),
         groups=_groups(claims, chosen.groups_claim) if chosen.groups_claim else None,
     )
@@ -284,7 +308,7 @@ def _identity(chosen: OidcProvider, claims: dict[str, Any]) -> Identity:
 
 def _time(found: object) -> float | None:
     """A moment, if it is one."""
-    return float(found) if isinstance(found, int | float) and 0 < found < MAX_TIME else None
+    return float(found) if isinstance(found, int | float) and 0 < found < LAST_TIME else None
 
 
 def load_library() -> SimpleNamespace:
