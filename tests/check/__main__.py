@@ -98,12 +98,13 @@ def lost_tests(verdict: Verdict, known: set[str]) -> list[str]:
 
 def tell(verdict: Verdict, lost: list[str], folder: Path, seconds: float) -> int:
     """The last lines; the closing one is for machines."""
-    say(f"\n== {'Suite':<20}{'seconds':>8}{'passed':>8}{'failed':>8}{'skipped':>8}")
+    say(f"\n== {'Suite':<20}{'seconds':>8}{'of cpu':>8}{'passed':>8}{'failed':>8}{'skipped':>8}")
     for result in verdict.results:
         counts = (len(result.outcome.passed), result.outcome.failed, len(result.outcome.skipped))
-        say(f"   {result.suite.name:<20}{result.seconds:>8.0f}" + "".join(f"{count:>8}" for count in counts))
+        took = f"{result.seconds:>8.0f}{result.processor_seconds:>8.0f}"
+        say(f"   {result.suite.name:<20}{took}" + "".join(f"{count:>8}" for count in counts))
     if verdict.seconds_again:
-        say(f"   {'second try':<20}{verdict.seconds_again:>8.0f}{len(verdict.flaky):>8}")
+        say(f"   {'second try':<20}{verdict.seconds_again:>8.0f}{'':>8}{len(verdict.flaky):>8}")
     for title, names in (
         ("No suite ran these (tests/check/plan.py), or their names are others in each run", lost),
         ("Failed", verdict.failed),

@@ -6,6 +6,7 @@ kills what is left of it.
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import threading
@@ -28,6 +29,8 @@ class Stopped(Exception):
 class Ended:
     code: int
     seconds: float
+    processor_seconds: float = 0.0
+    """Of it and of all that it started and waited for; 0 where the system does not say."""
 
 
 class Processes:
@@ -50,17 +53,19 @@ class Processes:
         with log.open("wb") as output:
             process = self._start(command, output.fileno())
             try:
-                code = process.wait(most)
+                used = _processor_seconds(process, most)
+                code = process.wait(max(0.0, most - (time.monotonic() - began)))
             except subprocess.TimeoutExpired:
                 output.write(f"\nbin/check: ended after {most:.0f} s, and {self.seconds:.0f} s of the run\n".encode())
                 _end(process, GRACE_SECONDS)
                 code = process.returncode or 1
+                used = 0.0
             # Not after Ctrl-C: then it is stop() that ends it.
             with self._lock:
                 self._running.discard(process)
         if self._is_stopped:
             raise Stopped
-        return Ended(code, time.monotonic() - began)
+        return Ended(code, time.monotonic() - began, used)
 
     def stop(self, grace: float = GRACE_SECONDS) -> None:
         """End all that runs, and start nothing more."""
@@ -88,6 +93,17 @@ class Processes:
             )
             self._running.add(process)
             return process
+
+
+def _processor_seconds(process: "subprocess.Popen[bytes]", most: float) -> float:
+    """Wait until it has ended, and ask before it is forgotten."""
+    try:
+        with os.fdopen(os.pidfd_open(process.pid)) as ended:
+            select.select([ended], [], [], most)
+        stat = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    except (AttributeError, OSError):
+        return 0.0
+    return sum(map(int, stat[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def _end(process: "subprocess.Popen[bytes]", grace: float) -> None:

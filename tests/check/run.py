@@ -25,6 +25,7 @@ class Result:
     suite: Suite
     outcome: Outcome
     seconds: float
+    processor_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Run:
         self._say(f"   {suite.name} ... (begins after {self._processes.seconds:.0f} s)")
         report, log = self._files(suite.name)
         ended = self._processes.run(suite.first(report), log)
-        result = Result(suite, suite.read(report, ended.code), ended.seconds)
+        result = Result(suite, suite.read(report, ended.code), ended.seconds, ended.processor_seconds)
         self._tell(result, log, suite.slowest(report))
         return result
 

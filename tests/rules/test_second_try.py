@@ -113,6 +113,17 @@ def test_many_failures_are_no_chance_and_have_no_second_try(stage: Stage) -> Non
     assert stage.runs(suite, "0") == 1
 
 
+def test_a_run_tells_the_processor_time_of_a_suite_and_of_what_it_started(stage: Stage) -> None:
+    busy = "import time; end = time.process_time() + 0.6\nwhile time.process_time() < end: pass"
+    text = (
+        f"import subprocess, sys\n\ndef test_busy():\n    subprocess.run([sys.executable, '-c', {busy!r}], check=True)"
+    )
+    _, verdict, lines = stage.check(stage.suite("one", text))
+    used = verdict.results[0].processor_seconds
+    assert 0.6 <= used < 30
+    assert any(line.split()[:1] == ["one"] and line.split()[2] == f"{used:.0f}" for line in lines)
+
+
 def test_what_fails_twice_is_red(stage: Stage) -> None:
     suite = stage.suite("one", "@pytest.mark.timed\ndef test_wrong():\n    assert not runs('wrong')")
     code, verdict, lines = stage.check(suite)
