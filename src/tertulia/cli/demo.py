@@ -11,10 +11,10 @@ from typing import NamedTuple
 import msgspec
 
 from tertulia.cli.errors import CommandFailed
-from tertulia.cli.folder import write_private
 from tertulia.conversations.channels.actions import create_channel, subscribe
 from tertulia.kernel.auth import BotType, Role
 from tertulia.kernel.db import Database, Transaction
+from tertulia.kernel.private_files import write_private
 from tertulia.kernel.sealing import sealer_of
 from tertulia.kernel.settings import Settings
 from tertulia.organization.realms.actions import create_realm

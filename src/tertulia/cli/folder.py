@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from tertulia.cli.errors import CommandFailed
+from tertulia.kernel.private_files import write_private
 
 
 class State(msgspec.Struct, frozen=True):
@@ -108,14 +109,6 @@ def find_state(path: Path) -> State | None:
         return msgspec.json.decode((path / "state.json").read_bytes(), type=State)
     except (FileNotFoundError, PermissionError):
         return None  # still starting, or somebody else's
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Replace a file whole, readable by its owner only; on a full disk the former one stays."""
-    attempt = path.with_name(path.name + ".new")
-    with os.fdopen(os.open(attempt, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-        file.write(content + b"\n")
-    attempt.replace(path)
 
 
 def _check_ours(path: Path) -> None:

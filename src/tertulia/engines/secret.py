@@ -1,9 +1,10 @@
 """The password of an engine: made once, kept in the engine's folder, readable by its owner only."""
 
-import os
 import secrets
 from contextlib import suppress
 from pathlib import Path
+
+from tertulia.kernel.private_files import write_private
 
 
 def secret_in(path: Path) -> str:
@@ -12,9 +13,5 @@ def secret_in(path: Path) -> str:
         if kept := path.read_text().strip():
             return kept
     secret = secrets.token_hex(16)
-    attempt = path.with_name(path.name + ".new")
-    attempt.unlink(missing_ok=True)
-    with os.fdopen(os.open(attempt, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-        file.write(f"{secret}\n")
-    attempt.replace(path)
+    write_private(path, secret.encode())
     return secret

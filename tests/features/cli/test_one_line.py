@@ -11,8 +11,8 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from tertulia.cli.folder import write_private
 from tertulia.engines.secret import secret_in
+from tertulia.kernel.private_files import write_private
 from tests.harness.command import said_once, tertulia
 from tests.harness.server import Engines, OwnServer, Server
 
@@ -134,7 +134,7 @@ def test_without_standard_input_and_output_a_command_does_its_work(server: Serve
 NEARLY_FULL = """
 import resource, sys
 from pathlib import Path
-from tertulia.cli.folder import write_private
+from tertulia.kernel.private_files import write_private
 from tertulia.engines.secret import secret_in
 resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))
 """
